@@ -193,7 +193,7 @@ let testTargets: [Target] = [
         ["AdminCommands", "MerchantKeyClient", "MerchantTestSupport", "PaymentToken", "WireAPI", "Vocabulary"]),
     .target(
         name: "MerchantTestSupport",
-        dependencies: ["MerchantOperations", "MerchantCore", "PaymentToken", "Vocabulary", "Secrets", "CLinux"],
+        dependencies: ["MerchantOperations", "MerchantCore", "PaymentToken", "Vocabulary", "Secrets", "CLinux", .yams],
         path: "Tests/MerchantTestSupport", resources: [.copy("Scripts")], swiftSettings: strict),
     tests("LocalSocketTests", ["LocalSocket", .nioCore, .nioEmbedded]),
     tests("HTTPKitTests", ["HTTPKit", "MerchantTestSupport", .logging, .nioCore, .nioEmbedded, .nioHTTP1]),

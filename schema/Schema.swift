@@ -1,13 +1,14 @@
-/// The files in `schema/`. They are compiled into the program, so that it needs no other files at run time.
+/// The SQL migrations and the OpenAPI document in `schema/`. They are compiled into the program, so that the program
+/// needs no other files at run time.
 package enum Schema {
-    /// The migrations of the main database, oldest first. The first one creates schema version 1, and each further one
-    /// increases the version by 1. Never edit a released migration: the daemon refuses a database that was created with
-    /// another text.
+    /// The migrations of the main database, oldest first: each one's name and SQL text. The first migration creates
+    /// schema version 1, and each further migration increases the version by 1. Never edit a released migration: the
+    /// daemon refuses a database that was created with another text of a migration.
     package static let migrations: [(name: String, sql: String)] = [
         ("v0001_initial", String(decoding: PackageResources.v0001_initial_sql, as: UTF8.self))
     ]
 
-    /// The migrations of the claims database, oldest first.
+    /// The migrations of the claims database, oldest first. This database contains the records of used payment tokens.
     package static let claimsMigrations: [(name: String, sql: String)] = [
         ("v0001_claims", String(decoding: PackageResources.v0001_claims_sql, as: UTF8.self))
     ]

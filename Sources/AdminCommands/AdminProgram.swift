@@ -4,7 +4,7 @@ import Glibc
 import MerchantKeyClient
 import Vocabulary
 
-/// The program `merchantkeyctl`.
+/// The program `merchantkeyctl`: parses the command line, runs the command and determines the exit status.
 package enum AdminProgram {
     package static func main() async {
         let status = await run(Array(CommandLine.arguments.dropFirst()))
@@ -30,6 +30,7 @@ package enum AdminProgram {
         } catch let error as ClientError {
             return report(CommandFailure(error))
         } catch let exit as MonitoringExit {
+            // The exit statuses of a monitoring plugin are 0 to 3, and ``ExitStatus`` has these values too.
             return ExitStatus(rawValue: exit.status) ?? .unreachable
         } catch {
             return report(parserError: error)
@@ -41,8 +42,9 @@ package enum AdminProgram {
         return failure.status
     }
 
-    /// Reports an error of the argument parser. Requested help is such an "error" too: it is printed to standard
-    /// output, with exit status 0.
+    /// Reports an error of the argument parser, or an unexpected error of a command. If the user requests help, the
+    /// parser throws the help as an error: then this function prints the help to standard output and returns exit
+    /// status 0.
     private static func report(parserError error: any Error) -> ExitStatus {
         let message = MerchantKeyCtl.fullMessage(for: error)
         guard !MerchantKeyCtl.exitCode(for: error).isSuccess else {

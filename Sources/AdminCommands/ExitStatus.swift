@@ -3,17 +3,16 @@ import MerchantKeyClient
 /// The exit status of `merchantkeyctl`.
 package enum ExitStatus: Int32, Sendable {
     case done = 0
-    /// The daemon or Apple refused the request, or the operation failed.
+    /// The daemon or Apple refused the request, or the command failed for another reason, such as an unreadable file.
     case refused = 1
     case wrongUsage = 2
     /// The daemon can't be reached.
     case unreachable = 3
 }
 
-/// The error of a command that did not succeed.
+/// An error that ends a command, with the program's exit status and the text for standard error.
 package struct CommandFailure: Error, Hashable, Sendable {
     package let status: ExitStatus
-    /// The text for standard error.
     package let message: String
 
     package init(_ status: ExitStatus, _ message: String) {
@@ -21,7 +20,7 @@ package struct CommandFailure: Error, Hashable, Sendable {
         self.message = message
     }
 
-    /// Maps an error of the client to an exit status and a message. No other code does this.
+    /// Maps a failed call to the daemon to an exit status and a message.
     init(_ error: ClientError) {
         switch error {
         case .unreachable: self.init(.unreachable, "merchantkeyctl: \(error)")
@@ -33,7 +32,7 @@ package struct CommandFailure: Error, Hashable, Sendable {
     }
 }
 
-/// The exit status of `status --check`, which follows the monitoring convention instead of ``ExitStatus``.
+/// Ends `status --check` with the exit status of a monitoring plugin: 0 OK, 1 warning, 2 critical, 3 unknown.
 struct MonitoringExit: Error {
     let status: Int32
 }

@@ -1,27 +1,32 @@
 import ArgumentParser
 import MerchantKeyClient
 
-/// The options of every subcommand. On the command line they may also stand before the noun.
+/// The options of every subcommand. On the command line they may also stand before the command group, as in
+/// `merchantkeyctl --output json key list`.
 struct GlobalOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The daemon's admin socket.",
-            discussion:
-                "Default: MERCHANTKEYD_SOCKET, else merchantkeyd/admin.sock under XDG_STATE_HOME or ~/.local/state.",
+            "Connect to the daemon's admin socket at this path.",
+            discussion: """
+                Default: the environment variable MERCHANTKEYD_SOCKET, else $XDG_STATE_HOME/merchantkeyd/admin.sock, \
+                else ~/.local/state/merchantkeyd/admin.sock.
+                """,
             valueName: "path"))
     var socket: String?
 
-    @Option(help: ArgumentHelp("Output format: table or json.", valueName: "form"))
-    var output: OutputForm = .table
+    @Option(help: ArgumentHelp("Print results as table or json.", valueName: "format"))
+    var output: OutputFormat = .table
 
-    var printer: Printer { Printer(form: output) }
+    var printer: Printer { Printer(format: output) }
 
     func adminSocketPath() throws -> String {
-        try SocketLocation(environment: .ofThisProcess).admin(option: socket)
+        try SocketLocation(environment: .ofThisProcess).adminSocket(option: socket)
     }
 
     /// Runs `body` with a client of the admin socket, and shuts the client down afterwards.
-    func withAdmin<Result>(
+    ///
+    /// - Parameter connections: how many calls can run at the same time.
+    func withAdminClient<Result>(
         connections: Int = 8, _ body: (AdminClient) async throws -> Result
     ) async throws -> Result {
         try await AdminClient.with(socketPath: try adminSocketPath(), connections: connections, body)
@@ -32,19 +37,20 @@ struct GlobalOptions: ParsableArguments {
 struct DecryptorOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The daemon's decryptor socket.", discussion: "Default: decryptor.sock beside the admin socket.",
-            valueName: "path"))
+            "Connect to the daemon's decryptor socket at this path.",
+            discussion: "Default: decryptor.sock in the directory of the admin socket.", valueName: "path"))
     var decryptorSocket: String?
 
-    func withDecryptor<Result>(
+    func withDecryptorClient<Result>(
         _ global: GlobalOptions, _ body: (DecryptorClient) async throws -> Result
     ) async throws -> Result {
-        let path = SocketLocation.decryptor(option: decryptorSocket, beside: try global.adminSocketPath())
+        let path = SocketLocation.decryptorSocket(
+            option: decryptorSocket, besideAdminSocket: try global.adminSocketPath())
         return try await DecryptorClient.with(socketPath: path, body)
     }
 }
 
-/// The output format of results.
-package enum OutputForm: String, ExpressibleByArgument, CaseIterable, Sendable {
+/// The values of `--output`.
+package enum OutputFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
     case table, json
 }

@@ -1,35 +1,36 @@
 import ArgumentParser
 import Vocabulary
 
-/// The root of the command tree.
-struct MerchantKeyCtl: NounCommand {
+/// The command `merchantkeyctl` itself, which contains all command groups.
+struct MerchantKeyCtl: SubcommandGroup {
     static let configuration = CommandConfiguration(
         commandName: "merchantkeyctl",
-        abstract: "Onboard merchants, roll their Apple Pay keys and watch expiry, through merchantkeyd.",
+        abstract: "Manage merchants, their Apple Pay keys and certificates, through the daemon merchantkeyd.",
         discussion: """
-            Exit status: 0 success; 1 refused or failed; 2 wrong usage; 3 the daemon can't be reached. 'status --check' follows \
-            the monitoring convention instead: 0 OK, 1 warning, 2 critical, 3 unknown.
+            Exit status: 0 success; 1 refused or failed; 2 wrong usage; 3 the daemon can't be reached. 'status --check' has \
+            the exit statuses of a monitoring plugin instead: 0 OK, 1 warning, 2 critical, 3 unknown.
 
-            FILE may be '-' for standard input or output. KEY is a publicKeyHash in Base64, Base64url or hexadecimal, or an \
-            unambiguous prefix of at least 4 characters. If it begins with '-', put '--' before it.
+            FILE may be '-' for standard input or output. KEY is a key's publicKeyHash in Base64, Base64url or hexadecimal, or \
+            its first characters: at least 4, and enough to match only one key. If KEY begins with '-', put '--' before KEY.
 
             Example: merchantkeyctl merchant add merchant.com.example --name "Example Shop"
             """,
         version: Program.version,
         subcommands: [
-            MerchantNoun.self, KeyNoun.self, CertificateNoun.self, RollNoun.self, TokenNoun.self, RegistrationNoun.self,
-            DomainNoun.self, StatusShow.self, EventNoun.self, AuditNoun.self, BackupNoun.self, MasterKeyNoun.self,
-            ConfigNoun.self, Diagnose.self,
+            MerchantCommands.self, KeyCommands.self, CertificateCommands.self, RollCommands.self, TokenCommands.self,
+            RegistrationCommands.self, DomainCommands.self, StatusShow.self, EventCommands.self, AuditCommands.self,
+            BackupCommands.self, MasterKeyCommands.self, ConfigCommands.self, Diagnose.self,
         ])
 
-    // Every subcommand declares these options too. Here, they permit the options before the noun.
+    // Every subcommand declares these options too. This declaration accepts them before the command group as well, as
+    // in `merchantkeyctl --output json key list`.
     @OptionGroup var global: GlobalOptions
 }
 
-/// A command such as `merchant`, which does nothing without a subcommand. It then prints its help as an error.
-protocol NounCommand: ParsableCommand {}
+/// A command such as `merchant` that only contains subcommands. Without a subcommand it prints its help as an error.
+protocol SubcommandGroup: ParsableCommand {}
 
-extension NounCommand {
+extension SubcommandGroup {
     func run() throws {
         throw CommandFailure(.wrongUsage, MerchantKeyCtl.helpMessage(for: Self.self))
     }

@@ -1,11 +1,14 @@
 import Foundation
 
-/// Determines the paths of the daemon's sockets from the options and the environment.
+/// Determines the paths of the daemon's sockets from the options and the environment variables.
 package struct SocketLocation: Sendable {
-    /// The environment variables that determine the paths.
+    /// The values of the environment variables that determine the paths; nil for a variable that is not set.
     package struct Variables: Sendable {
+        /// `MERCHANTKEYD_SOCKET`
         package var socket: String?
+        /// `XDG_STATE_HOME`
         package var stateHome: String?
+        /// `HOME`
         package var home: String?
 
         package init(socket: String? = nil, stateHome: String? = nil, home: String? = nil) {
@@ -26,8 +29,11 @@ package struct SocketLocation: Sendable {
 
     package init(environment: Variables) { self.environment = environment }
 
+    /// The path of the admin socket.
+    ///
+    /// - Parameter option: the value of `--socket`; nil if the option is not given.
     /// - Throws: ``CommandFailure`` if neither the option nor the environment determines a path.
-    package func admin(option: String?) throws(CommandFailure) -> String {
+    package func adminSocket(option: String?) throws(CommandFailure) -> String {
         if let option { return option }
         if let socket = environment.socket, !socket.isEmpty { return socket }
         // The XDG Base Directory Specification requires that a relative path is ignored.
@@ -36,14 +42,18 @@ package struct SocketLocation: Sendable {
         }
         guard let home = environment.home, home.hasPrefix("/") else {
             throw CommandFailure(
-                .wrongUsage, "merchantkeyctl: HOME is not set, expected --socket PATH or MERCHANTKEYD_SOCKET")
+                .wrongUsage,
+                "merchantkeyctl: the path of the admin socket is unknown, because HOME is not set to an absolute path; use --socket PATH or set MERCHANTKEYD_SOCKET"
+            )
         }
         return "\(home)/.local/state/merchantkeyd/admin.sock"
     }
 
-    package static func decryptor(option: String?, beside admin: String) -> String {
+    /// The path of the decryptor socket: the value of `--decryptor-socket`, otherwise `decryptor.sock` in the directory
+    /// of the admin socket.
+    package static func decryptorSocket(option: String?, besideAdminSocket adminSocket: String) -> String {
         if let option { return option }
-        guard let slash = admin.lastIndex(of: "/") else { return "decryptor.sock" }
-        return admin[...slash] + "decryptor.sock"
+        guard let slash = adminSocket.lastIndex(of: "/") else { return "decryptor.sock" }
+        return adminSocket[...slash] + "decryptor.sock"
     }
 }

@@ -7,8 +7,8 @@ import StrictJSON
 import Vocabulary
 import WireAPI
 
-/// One request in the form that handlers get. The caller's permit for the route and the limits of the request were
-/// already checked.
+/// A request as a handler receives it. The server has already checked the caller's permit for the route and the
+/// request's size.
 struct AdminCall: Sendable {
     let peer: Peer
     let requestId: String
@@ -19,14 +19,14 @@ struct AdminCall: Sendable {
     var caller: Caller { peer.caller }
     var grants: [Grant] { peer.grants }
 
-    /// The request for the use case, without an idempotency key: for an action that is safe to repeat.
+    /// The request for a use case that is safe to repeat. Ignores an `Idempotency-Key`.
     var request: Request { Request(caller: caller, requestId: requestId) }
 
-    /// The request for a use case that creates something. It includes the `Idempotency-Key`, if the client sent one.
+    /// The request for a use case that creates something. Contains the `Idempotency-Key`, if the client sent one.
     ///
-    /// - Parameter path: the path in its canonical spelling, so that an idempotency key is valid for all spellings of
-    ///   the path.
-    func creatingRequest(_ path: String) throws(MerchantError) -> Request {
+    /// - Parameter path: the request's path in its canonical spelling, so that a repeat with another spelling of the
+    ///   path counts as the same request.
+    func requestWithIdempotencyKey(_ path: String) throws(MerchantError) -> Request {
         Request(
             caller: caller, requestId: requestId,
             idempotency: try Request.Idempotency(
@@ -35,14 +35,16 @@ struct AdminCall: Sendable {
 
     /// Decodes the body and refuses unknown fields.
     ///
-    /// - Parameter empty: the value that an empty body stands for; nil if a body is required.
+    /// - Parameters:
+    ///   - empty: the result for an empty body; nil if a body is required.
+    ///   - maximumBodyBytes: the largest permitted size of the JSON text.
     func read<Body: RequestBody>(
-        _ type: Body.Type = Body.self, orEmpty empty: Body? = nil, mostBytes: Int = AdminRoute.ordinaryBody
+        _ type: Body.Type = Body.self, orEmpty empty: Body? = nil, maximumBodyBytes: Int = AdminRoute.ordinaryBodyLimit
     ) throws(MerchantError) -> Body {
         if body.isEmpty, let empty { return empty }
         do throws(JSONFault) {
             return try Body(
-                JSONFields(parsing: body, limits: JSONLimits(bytes: mostBytes, depth: 16, values: 4_096)))
+                JSONFields(parsing: body, limits: JSONLimits(bytes: maximumBodyBytes, depth: 16, values: 4_096)))
         } catch {
             throw MerchantError(.malformed, error.description)
         }
@@ -55,11 +57,11 @@ struct AdminCall: Sendable {
             ?? Page<KeyDocument>.defaultLimit
     }
 
-    /// The query's `cursor`, for a list whose cursors are numbers of items.
+    /// The query's `cursor`, for a list whose cursors are numbers. nil for the first page.
     func numericCursor() throws(MerchantError) -> Int? {
         guard let text = query["cursor"] else { return nil }
         guard let number = Int(text), number > 0, number < Int.max else {
-            throw MerchantError(.malformed, "'cursor' is not one that an earlier page gave")
+            throw MerchantError(.malformed, "'cursor' is invalid, expected the nextCursor of an earlier page")
         }
         return number
     }
@@ -67,11 +69,11 @@ struct AdminCall: Sendable {
     /// The query's `dryRun`.
     func dryRun() throws(MerchantError) -> Bool { try query.flag("dryRun") }
 
-    /// The merchant in the query of a list. The path does not name the merchant, so this function checks the permit for
-    /// it.
+    /// The query's `merchant`, for a list that can be limited to one merchant. Checks the caller's permit for this
+    /// merchant, which the route could not check.
     ///
-    /// - Returns: nil if the query names no merchant and the list is of all merchants.
-    /// - Throws: `forbidden` if the caller may not read that merchant, or if the query names no merchant and the caller
+    /// - Returns: nil for all merchants, if the query names no merchant.
+    /// - Throws: `forbidden` if the caller may not read the merchant, or if the query names no merchant and the caller
     ///   may read only some merchants.
     func merchantToRead() throws(MerchantError) -> MerchantIdentifier? {
         let merchant = try query.value("merchant", as: MerchantIdentifier.self)
@@ -80,7 +82,7 @@ struct AdminCall: Sendable {
         } else if !grants.allowsEveryMerchant(.read) {
             peer.recordRefusal(.read)
             throw MerchantError(
-                .forbidden, "the caller's permit 'read' is for some merchants, expected the query parameter 'merchant'")
+                .forbidden, "the caller may read only some merchants; send the query parameter 'merchant'")
         }
         return merchant
     }

@@ -8,11 +8,12 @@ import NIOHTTPTypesHTTP1
 
 /// Runs Hummingbird's request loop on one connection, behind ``RequestGuard``.
 ///
-/// It replaces Hummingbird's `HTTP1Channel`, which cannot pass on one request at a time, and whose response to a
-/// request that it cannot parse has no body.
+/// It replaces Hummingbird's `HTTP1Channel`, for two reasons. `HTTP1Channel` passes on pipelined requests without
+/// waiting for the earlier responses. Its response to a request that it cannot parse has no body.
 struct AdminHTTPChannel: HTTPChannelHandler {
     typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 
+    /// How long a connection may wait for its first or next request before it is closed.
     static let idleTimeout = Duration.seconds(60)
 
     let makeGuard: @Sendable () -> RequestGuard

@@ -13,7 +13,7 @@ struct AdminResponse: Sendable {
     var key: PublicKeyHash?
     /// Whether the caller requested a dry run, so that nothing was changed.
     var isDryRun = false
-    /// All responses share one copy of the body in memory, so the body does not count against the memory limit.
+    /// Whether all responses share one copy of the body in memory. Such a body does not count against the memory limit.
     var isShared = false
 
     init(bytes body: ByteBuffer, mediaType: String, status: HTTPResponse.Status = .ok) {
@@ -36,8 +36,10 @@ struct AdminResponse: Sendable {
         headers[.location] = path
     }
 
-    /// Adds the merchant and the key for the log line.
-    func about(merchant: MerchantIdentifier? = nil, key: PublicKeyHash? = nil, dryRun: Bool = false) -> AdminResponse {
+    /// Adds the values for the log line.
+    func withLogFields(merchant: MerchantIdentifier? = nil, key: PublicKeyHash? = nil, dryRun: Bool = false)
+        -> AdminResponse
+    {
         var response = self
         response.merchant = merchant
         response.key = key

@@ -22,18 +22,19 @@ package struct AdminServer: Service {
     /// The limits of open connections. Callers without a permit have a limit of their own, so that they cannot exclude
     /// other callers.
     static let connectionLimits = Shares.Limits(total: 256, perUser: 224, withoutPermit: 16)
-    /// The limits of memory, in bytes, for large request bodies and for large responses that the client has not read
+    /// The limits of the memory, in bytes, for large request bodies and for large responses that clients have not read
     /// yet. Bodies and responses of up to 64 KiB do not count.
     static let bufferLimits = Shares.Limits(total: 64 << 20, perUser: 48 << 20, withoutPermit: 2 << 20)
     /// How many connections the kernel queues until the server accepts them. The kernel reduces this to
     /// net.core.somaxconn.
     static let queuedConnections: CInt = 4096
+    /// How long a refused client has to read its response before the connection is closed.
     static let lingerTime = TimeAmount.seconds(1)
-    /// How many bytes one read takes from a connection. The pipelined requests of one read are all decoded, and all but
-    /// the first wait in memory.
+    /// How many bytes one read takes from a connection. All pipelined requests of one read are decoded at once, and all
+    /// but the first then wait in memory.
     private static let readBytes = 8 * 1024
-    /// How many accepted connections may wait for a task.
-    private static let acceptedAtOnce = 64
+    /// How many accepted connections may wait until a task handles them.
+    private static let maximumUnhandled = 64
 
     private let socketPath: String
     private let socketMode: UInt32
@@ -41,7 +42,7 @@ package struct AdminServer: Service {
     private let reporter: RequestReporter
     private let logger: Logger
     private let gate: SocketGate
-    private let buffered = BufferedBytes(bufferLimits)
+    private let bufferedBytes = BufferedBytes(bufferLimits)
 
     /// - Parameters:
     ///   - socketPath: the path of the socket's file, at most 107 bytes. A socket on which no process listens is
@@ -49,7 +50,7 @@ package struct AdminServer: Service {
     ///   - socketMode: the mode of the socket's file. A user who may write to the file may connect; `policy` decides
     ///     what the user may then do.
     ///   - health: returns the daemon's health. It is called for each `GET /v1/health`.
-    ///   - openAPI: the OpenAPI document, which the server returns unchanged.
+    ///   - openAPI: the bytes of the OpenAPI document, which `GET /v1/openapi.yaml` returns unchanged.
     ///   - requests: the metrics of all servers, which `GET /metrics` shows and in which this server counts its
     ///     requests.
     package init(
@@ -74,15 +75,15 @@ package struct AdminServer: Service {
         responder = AdminRouter(handlers: handlers, reporter: reporter, logger: logger).buildResponder()
     }
 
-    /// Serves until a graceful shutdown. The shutdown answers the requests in progress and then closes every
-    /// connection.
+    /// Serves until a graceful shutdown. Then the server answers the requests in progress and closes every connection.
     package func run() async throws {
         let listener = try UnixListener.listen(
             path: socketPath, mode: socketMode, backlog: Self.queuedConnections)
         defer { listener.remove() }
         let server = try await Self.bootstrap().bind(
             listener.descriptor,
-            serverBackPressureStrategy: .init(lowWatermark: Self.acceptedAtOnce / 2, highWatermark: Self.acceptedAtOnce)
+            serverBackPressureStrategy: .init(
+                lowWatermark: Self.maximumUnhandled / 2, highWatermark: Self.maximumUnhandled)
         ) { channel in
             accept(channel)
         }
@@ -91,6 +92,7 @@ package struct AdminServer: Service {
             try await withThrowingDiscardingTaskGroup { group in
                 try await server.executeThenClose { connections in
                     for try await connection in connections {
+                        // The connection is nil if it was refused or dropped.
                         guard let connection else { continue }
                         group.addTask { await connection.http.handle(value: connection.channel, logger: logger) }
                     }
@@ -116,12 +118,14 @@ package struct AdminServer: Service {
             .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: readBytes))
     }
 
-    /// An admitted connection.
+    /// A connection that the server has accepted.
     private struct Connection: Sendable {
         let http: AdminHTTPChannel
         let channel: AdminHTTPChannel.Value
     }
 
+    /// Identifies the caller, and prepares the connection for HTTP.
+    ///
     /// - Returns: nil if the connection is refused or dropped.
     private func accept(_ channel: any Channel) -> EventLoopFuture<Connection?> {
         let peer: Peer
@@ -132,14 +136,14 @@ package struct AdminServer: Service {
             return channel.eventLoop.makeFailedFuture(error)
         }
         let connection = AdminConnection(
-            peer: peer, channel: channel, buffered: BufferedBytes.Reservation(of: buffered, for: peer.holder),
-            logger: logger)
+            peer: peer, channel: channel,
+            reservedMemory: BufferedBytes.Reservation(of: bufferedBytes, for: peer.holder), logger: logger)
         let http = AdminHTTPChannel(
             makeGuard: {
                 RequestGuard(
-                    RequestGuard.Limits(bodyBytes: AdminRoute.importBody),
-                    render: { reporter.refusal($0, connection) },
-                    onResponseTaken: { connection.buffered.giveBackAll() })
+                    RequestGuard.Limits(bodyBytes: AdminRoute.importBodyLimit),
+                    makeRefusal: { reporter.refusal($0, connection) },
+                    onResponseSent: { connection.reservedMemory.releaseAll() })
             },
             responder: { request, writer, _ in
                 let response = try await responder.respond(

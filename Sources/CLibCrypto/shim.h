@@ -1,5 +1,6 @@
 #pragma once
-// What this project uses of OpenSSL's libcrypto: CMS messages, X.509 chains, and the containers of old private keys.
+// The parts of OpenSSL's libcrypto that this project uses: CMS messages, X.509 chains, and the containers (PKCS#12,
+// PEM) of imported private keys.
 #include <openssl/asn1.h>
 #include <openssl/bio.h>
 #include <openssl/bn.h>
@@ -15,10 +16,10 @@
 #include <openssl/x509v3.h>
 #include <string.h>
 
-/// ERR_GET_REASON, a macro in some releases.
+/// ERR_GET_REASON as a function, because Swift cannot use the macro that it is in some releases.
 static inline int clibcrypto_err_reason(unsigned long code) { return ERR_GET_REASON(code); }
 
-// Stacks of certificates, whose functions are macros.
+// Functions on stacks of certificates and of PKCS#7 structures. OpenSSL declares these functions as macros.
 static inline int clibcrypto_count(const STACK_OF(X509) *stack) { return stack ? sk_X509_num(stack) : 0; }
 static inline X509 *clibcrypto_certificate(const STACK_OF(X509) *stack, int index) { return sk_X509_value(stack, index); }
 static inline void clibcrypto_free_certificates(STACK_OF(X509) *stack) { sk_X509_pop_free(stack, X509_free); }
@@ -26,8 +27,8 @@ static inline void clibcrypto_free_certificates(STACK_OF(X509) *stack) { sk_X509
 static inline int clibcrypto_safe_count(const STACK_OF(PKCS7) *safes) { return safes ? sk_PKCS7_num(safes) : 0; }
 static inline void clibcrypto_free_safes(STACK_OF(PKCS7) *safes) { sk_PKCS7_pop_free(safes, PKCS7_free); }
 
-/// Decrypts what a safe of a PKCS#12 file holds; the caller frees it. Returns 0 for a safe that is not encrypted, -1 where it
-/// cannot be opened.
+/// Decrypts the content of a safe, which is one PKCS#7 part of a PKCS#12 file. Returns 1 on success; the caller must
+/// free the content with OPENSSL_clear_free. Returns 0 if the safe is not encrypted, and -1 if it cannot be decrypted.
 static inline int clibcrypto_open_safe(const STACK_OF(PKCS7) *safes, int index, const char *passphrase, int length,
                                        unsigned char **content, int *count) {
     const PKCS7 *safe = sk_PKCS7_value(safes, index);
@@ -45,9 +46,9 @@ static inline int clibcrypto_open_safe(const STACK_OF(PKCS7) *safes, int index, 
 #define CLIBCRYPTO_ZERO_AVX512(n) "vpxorq %%zmm" #n ", %%zmm" #n ", %%zmm" #n "\n\t"
 #define CLIBCRYPTO_ZERO_8(zero, a, b, c, d, e, f, g, h) zero(a) zero(b) zero(c) zero(d) zero(e) zero(f) zero(g) zero(h)
 
-/// Zeroes the vector registers, none of which a function has to preserve (System V ABI for x86-64).
+/// Sets the vector registers to zero. A function need not preserve any of them (System V ABI for x86-64).
 static inline void clibcrypto_zero_vector_registers(void) {
-    // glibc copies through 16 to 31 where there are that many, which vzeroall does not reach.
+    // With AVX-512 there are 32 registers. glibc's memcpy uses 16 to 31, which vzeroall does not clear.
     if (__builtin_cpu_supports("avx512f")) {
         __asm__ volatile(CLIBCRYPTO_ZERO_8(CLIBCRYPTO_ZERO_AVX512, 16, 17, 18, 19, 20, 21, 22, 23)
                              CLIBCRYPTO_ZERO_8(CLIBCRYPTO_ZERO_AVX512, 24, 25, 26, 27, 28, 29, 30, 31)::
@@ -69,14 +70,16 @@ static inline void clibcrypto_zero_vector_registers(void) {
 static inline void clibcrypto_zero_vector_registers(void) {}
 #endif
 
-/// Overwrites what the work that the caller just did with a private key may have left: the vector registers, and the stack below
-/// the caller. The libraries wipe what they allocate, not what their functions spilt.
+/// Overwrites the places where functions that used a private key may have left parts of the key: the vector registers,
+/// and the stack below the caller's frame. Call this after such functions: libraries wipe the memory that they
+/// allocate, but not their registers and stack frames.
 ///
-/// The registers come first. They still hold pieces of the last long copy, and the dynamic linker saves them on the stack when a
-/// function of another library is called for the first time: as the next one here may be, below all that it overwrites.
+/// The registers are cleared first, because they may still hold parts of the last long copy. When a function of another
+/// library is called for the first time, the dynamic linker saves the registers on the stack. The call of
+/// explicit_bzero may be such a call, and would save them deeper in the stack than the part that is overwritten here.
 __attribute__((noinline)) static void clibcrypto_overwrite_traces(void) {
     clibcrypto_zero_vector_registers();
-    // Twice what the import of a PKCS#12 file uses, the most of all.
+    // Twice the stack that the import of a PKCS#12 file uses. No other function with a private key uses more.
     unsigned char below[32768];
     explicit_bzero(below, sizeof below);
 }

@@ -1,12 +1,14 @@
 #pragma once
 #include <sys/prctl.h>
 
-// Swift cannot call prctl(2), because it is variadic. Returns 0, or -1 with errno set.
+// Forbids core dumps and debuggers of this process: PR_SET_DUMPABLE in prctl(2). Returns 0, or -1 with errno set. A C
+// function, because prctl(2) is variadic, and Swift cannot call variadic functions.
 static inline int clinux_make_undumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
 #include <spawn.h>
 
-// <spawn.h> declares these only with _GNU_SOURCE (glibc 2.34 and 2.29), which Swift's Glibc module does not define.
+// <spawn.h> declares these two functions only if _GNU_SOURCE is defined, and Swift's Glibc module does not define it.
+// glibc has the first function since 2.34, the second since 2.29.
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
 
@@ -21,14 +23,16 @@ static inline int clinux_spawn_change_directory(posix_spawn_file_actions_t *acti
 #include <stdint.h>
 #include <sys/stat.h>
 
-// What stat(2) reports. Swift attributes the members of `struct stat` to whichever C module it loads first, so that their use in
-// Swift compiles or not depending on the order of files.
+// The result of stat(2); times are in nanoseconds since 1970. This type exists because the members of `struct stat`
+// cannot be used reliably from Swift: Swift attributes them to the C module that it loads first, which depends on the
+// order of source files.
 struct clinux_file {
     uint64_t device, inode;
     int64_t size, modified_ns, changed_ns;
     uint32_t mode, uid, gid;
 };
 
+// Copies the fields of `found`, if the call of stat(2) returned 0. Returns 0 or -1, as that call did.
 static inline int clinux_file_of(int result, const struct stat *found, struct clinux_file *file) {
     if (result != 0) return -1;
     file->device = found->st_dev;
@@ -42,7 +46,7 @@ static inline int clinux_file_of(int result, const struct stat *found, struct cl
     return 0;
 }
 
-// stat(2), lstat(2) and fstat(2): 0, or -1 with errno set.
+// stat(2), lstat(2) and fstat(2). They return 0, or -1 with errno set.
 static inline int clinux_stat(const char *path, struct clinux_file *file) {
     struct stat found;
     return clinux_file_of(stat(path, &found), &found, file);

@@ -3,7 +3,7 @@
 #include <malloc.h>
 #include <string.h>
 
-// The names of malloc(3) and free(3) inside glibc.
+// glibc's own malloc(3) and free(3), under glibc's internal names.
 void *__libc_malloc(size_t size);
 void __libc_free(void *block);
 
@@ -20,6 +20,7 @@ void *realloc(void *block, size_t size) {
         return NULL;
     }
     size_t held = malloc_usable_size(block);
+    // Keeps the block if at least half of it is still used. Otherwise the content moves to a new block.
     if (size <= held && size >= held / 2) {
         explicit_bzero((char *)block + size, held - size);
         return block;

@@ -10,68 +10,75 @@ import Vocabulary
 
 /// Starts the daemon, runs its services, and shuts it down.
 package enum Daemon {
-    /// Opens the state directory, lock, master key, database and sockets, and serves until SIGTERM or SIGINT.
+    /// Runs the daemon until SIGTERM or SIGINT.
     ///
-    /// - Parameter acceptsOlder: whether to start with a database that lacks changes that it once contained.
+    /// - Parameter acceptsOlderDatabase: whether the daemon starts even if the database lacks changes that it
+    ///   acknowledged.
     /// - Throws: ``StartRefusal``, ``SettingsError`` or `MerchantError`.
-    package static func run(_ settings: Settings, acceptsOlder: Bool = false, logger: Logger) async throws {
+    package static func run(_ settings: Settings, acceptsOlderDatabase: Bool = false, logger: Logger) async throws {
         for failure in ProcessProtection.apply() {
-            logger.warning("the process's memory is not fully protected", metadata: ["failure": "\(failure)"])
+            logger.warning(
+                "other programs may be able to read the process's memory", metadata: ["failure": "\(failure)"])
         }
         try StateDirectory.prepare(settings.stateDirectory)
         let lock = try InstanceLock(path: settings.lockPath)
-        DiskReserve(directory: settings.stateDirectory).release()
+        DiskReserve(directory: settings.stateDirectory).freeSpaceForStart()
         let observer = StartObserver(settings: settings)
-        let observation = try observer.files(lock.found)
-        let (losses, warnings) = try StartDecision(on: observation, acceptsOlderDatabase: acceptsOlder).orRefusal()
+        let observation = try observer.observeFiles(lock.previousContent)
+        let (losses, warnings) = try StartDecision(on: observation, acceptsOlderDatabase: acceptsOlderDatabase)
+            .findingsUnlessRefused()
         for warning in warnings { warning.log(logger) }
         Restore.removeLeftovers(settings)
-        // Opening the database creates a log, so the files no longer show a loss afterwards. If this start fails before
-        // it records the loss in the audit, the next start finds the loss in the lock file.
-        try lock.keep(losses.map(\.fact))
+        // Opening the database creates a write-ahead log, so the files no longer show a loss afterwards. If this start
+        // fails before it records the loss in the audit, the next start finds the loss in the lock file.
+        try lock.storeAcceptedLosses(losses.map(\.problem))
         try lock.markOpening()
 
         do {
             try createMasterKey(observation.masterKey, settings, logger: logger)
-            let store = try ObservedStore(path: settings.databasePath, clock: SystemClock(), lock: lock)
+            let observedStore = try ObservedStore(path: settings.databasePath, clock: SystemClock(), lock: lock)
             do {
-                try await serve(settings, store, observation, acceptsOlder: acceptsOlder, lock, logger)
+                try await serve(
+                    settings, observedStore, observation, acceptsOlderDatabase: acceptsOlderDatabase, lock, logger)
             } catch {
-                if let inode = store.store.checkPlace() { lock.markReplaced(inode) }
-                try? store.store.close()
+                if let openInode = observedStore.store.checkForReplacement() { lock.markDatabaseReplaced(openInode) }
+                try? observedStore.store.close()
                 throw error
             }
         } catch {
-            // Closing the last connection removed the log, so the next start must not expect one.
-            if lock.replacedInode == nil, access(settings.databasePath, F_OK) == 0, !observer.hasLog {
+            // When the database was closed, SQLite removed the write-ahead log. The next start must not expect a log.
+            if lock.inodeIfReplaced == nil, access(settings.databasePath, F_OK) == 0, !observer.hasLog {
                 try? markClosed(settings, lock)
             }
             throw error
         }
+        // Without this, Swift could release the lock after its last use, before the daemon has ended.
         withExtendedLifetime(lock) { logger.info("merchantkeyd ended") }
     }
 
     private static func serve(
-        _ settings: Settings, _ store: ObservedStore, _ observation: StartObservation, acceptsOlder: Bool,
+        _ settings: Settings, _ observedStore: ObservedStore, _ observation: StartObservation,
+        acceptsOlderDatabase: Bool,
         _ lock: InstanceLock, _ logger: Logger
     ) async throws {
         let files = try ReferencedFiles(reading: settings)
-        let keyring = try openKeyring(settings, store, observation, logger: logger)
-        let backupDraft = await store.store.backupDraft()
-        let parts = try DaemonParts(settings, files, store, keyring, lock: lock, logger: logger)
+        let keyring = try openKeyring(settings, observedStore, observation, logger: logger)
+        let backupDraft = await observedStore.store.backupDraft()
+        let parts = try DaemonParts(settings, files, observedStore, keyring, lock: lock, logger: logger)
         do {
-            let start = StartRecord(
+            let startRecord = StartRecord(
                 operations: parts.operations.start, audit: parts.operations.audit,
                 deliveries: parts.operations.deliveries, settings: settings, observation: observation, lock: lock,
-                caller: parts.caller, conditions: parts.conditions, logger: logger)
-            try await start.decideAndWrite(acceptsOlder: acceptsOlder)
+                caller: parts.caller, activeFindings: parts.activeFindings, logger: logger)
+            // Decides again, because only the open database shows whether audit records are missing.
+            try await startRecord.decideAndWrite(acceptsOlderDatabase: acceptsOlderDatabase)
             try lock.markOpen()
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
-                    services: DaemonServices(parts: parts, start: start, backupDraft: backupDraft).all
+                    services: DaemonServices(parts: parts, startRecord: startRecord, backupDraft: backupDraft).all
                         .map { .init(service: $0) },
                     gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
-                ).bounded(by: ShutdownLimit(logger: logger)))
+                ).limitingShutdown(by: ShutdownLimit(logger: logger)))
             logger.info(
                 "merchantkeyd starts",
                 metadata: [
@@ -81,32 +88,32 @@ package enum Daemon {
                 ])
             try await group.run()
         } catch {
-            await parts.outward.shutdown()
+            await parts.outbound.shutdown()
             throw error
         }
-        await parts.outward.shutdown()
+        await parts.outbound.shutdown()
         try parts.claims.close()
-        try close(store.store, settings, lock)
+        try close(observedStore.store, settings, lock)
     }
 
     private static func close(_ store: SQLiteStore, _ settings: Settings, _ lock: InstanceLock) throws {
-        if let inode = store.checkPlace() {
-            // The log belongs to the file that was moved. So the lock file keeps that file's inode and is not marked as
-            // closed.
-            lock.markReplaced(inode)
+        if let openInode = store.checkForReplacement() {
+            // The write-ahead log belongs to the file that was moved. So the lock file keeps the inode of that file,
+            // and the next start does not apply the log to another file.
+            lock.markDatabaseReplaced(openInode)
             return try store.close()
         }
         lock.markClosing()
         try store.close()
         try markClosed(settings, lock)
-        // The close removed the shared memory file. Its space is reserved for the next start.
-        DiskReserve(directory: settings.stateDirectory).keep()
+        // Closing the database removed its shared memory file. The freed space is reserved for the next start.
+        DiskReserve(directory: settings.stateDirectory).fill()
     }
 
     private static func markClosed(_ settings: Settings, _ lock: InstanceLock) throws {
-        // SQLite does not sync the directory after it removes the log. Without this sync, a power failure could bring
-        // the old log back, and the next start would refuse it.
-        try Durable.sync(settings.stateDirectory)
+        // SQLite does not sync the directory after it removes the log. Without this sync, the old log could exist again
+        // after a power failure, and the next start would be refused.
+        try StableStorage.sync(settings.stateDirectory)
         try lock.markClosed(leavingLog: StartObserver(settings: settings).hasLog)
     }
 }
@@ -117,34 +124,35 @@ extension Daemon {
     /// Creates the master key file for a new database. If a database exists but its master key file is missing,
     /// ``StartDecision`` has already refused the start.
     private static func createMasterKey(
-        _ observed: StartObservation.MasterKey, _ settings: Settings, logger: Logger
+        _ masterKey: StartObservation.MasterKey, _ settings: Settings, logger: Logger
     ) throws {
-        guard case .file(let path, exists: false) = observed else { return }
+        guard case .file(let path, exists: false) = masterKey else { return }
         _ = try MasterKey.create(at: path)
         logger.notice("created a new master key: save a copy elsewhere now", metadata: ["path": "\(path)"])
         if path.hasPrefix("\(settings.stateDirectory)/") {
             logger.warning(
-                "the master key is in the same directory as the database that it protects: a copy of the directory contains both; set 'master-key.file' to a path outside it",
+                "the master key is in the same directory as the database that it protects: a copy of the directory contains both; set 'master-key.file' to a path outside this directory",
                 metadata: ["path": "\(path)"])
         }
     }
 
     private static func openKeyring(
-        _ settings: Settings, _ store: ObservedStore, _ observation: StartObservation, logger: Logger
+        _ settings: Settings, _ observedStore: ObservedStore, _ observation: StartObservation, logger: Logger
     ) throws -> Keyring {
         let keyring: Keyring
         do {
-            keyring = try MasterKeys(settings.masterKey).keyring(opening: store.store, at: store.clock.now)
+            keyring = try MasterKeys(settings.masterKey).keyring(
+                opening: observedStore.store, at: observedStore.clock.now)
         } catch let error as MerchantError where error.code == .masterKeyConflict {
-            // Throws a StartRefusal with a code, as for every other finding.
+            // Decides again with this finding, so that the error is a StartRefusal, which names the finding's code.
             var observation = observation
             observation.masterKey = .rejected(error.detail)
-            _ = try StartDecision(on: observation, acceptsOlderDatabase: true).orRefusal()
+            _ = try StartDecision(on: observation, acceptsOlderDatabase: true).findingsUnlessRefused()
             throw error
         }
         if !keyring.isLockedInMemory {
             logger.warning(
-                "master key and data keys may be written to swap: raise the limit on locked memory (LimitMEMLOCK), or disable swap"
+                "the master key and the data keys may be written to swap: raise the limit on locked memory (LimitMEMLOCK), or disable swap"
             )
         }
         return keyring

@@ -8,57 +8,58 @@ import PaymentToken
 import Vocabulary
 import WireAPI
 
-/// The objects that the daemon's services share. This is the composition root: only this type creates all parts and
-/// connects them.
+/// The objects that the daemon's services share. This is the composition root, which creates the objects and connects
+/// them.
 struct DaemonParts {
     let settings: Settings
-    let observed: ObservedStore
+    let observedStore: ObservedStore
     let lock: InstanceLock
     let claims: ClaimsFile
-    let outward: GatewayParts
+    let outbound: OutboundParts
     let rotation: MasterKeyRotation
     let operations: Operations
-    let storeHealth: DaemonHealth
-    let conditions = ConditionLog()
+    let daemonHealth: DaemonHealth
+    let activeFindings = ActiveFindings()
     let requests = RequestMetrics()
-    /// The daemon itself, as the caller in audit records of its own actions.
+    /// The caller in audit records of actions that the daemon performs by itself.
     let caller = Caller.daemon(uid: geteuid(), gid: getegid(), pid: getpid())
     let startedAt: Timestamp
     let logger: Logger
 
     init(
-        _ settings: Settings, _ files: ReferencedFiles, _ observed: ObservedStore, _ keyring: Keyring,
+        _ settings: Settings, _ files: ReferencedFiles, _ observedStore: ObservedStore, _ keyring: Keyring,
         lock: InstanceLock, logger: Logger
     ) throws {
-        let (store, clock) = (observed.store, observed.clock)
+        let (store, clock) = (observedStore.store, observedStore.clock)
         self.settings = settings
-        self.observed = observed
+        self.observedStore = observedStore
         self.lock = lock
         self.logger = logger
         startedAt = clock.now
         let custody = KeyCustody(
-            keyring: keyring, certificateIssuers: files.certificateIssuers, cache: observed.unsealedKeys,
+            keyring: keyring, certificateIssuers: files.certificateIssuers, cache: observedStore.unsealedKeys,
             reading: store)
         claims = ClaimsFile(path: settings.claimsPath, clock: clock, logger: logger)
-        outward = try GatewayParts(settings, files, store: store, custody: custody, clock: clock, logger: logger)
+        outbound = try OutboundParts(settings, files, store: store, custody: custody, clock: clock, logger: logger)
         rotation = MasterKeyRotation(
-            settings.masterKey, store: store, keyring: keyring, caller: caller, clock: clock, conditions: conditions,
+            settings.masterKey, store: store, keyring: keyring, caller: caller, clock: clock,
+            activeFindings: activeFindings,
             logger: logger)
-        let storeHealth = DaemonHealth(store: store, conditions: conditions)
-        self.storeHealth = storeHealth
+        let daemonHealth = DaemonHealth(store: store, activeFindings: activeFindings)
+        self.daemonHealth = daemonHealth
         operations = Operations(
             Operations.Collaborators(
                 store: store, custodian: custody, claims: claims.ledger, clock: clock,
-                confirmedTime: observed.confirmedTime, environment: settings.environment,
-                tokenRoots: files.tokenRoots, rolls: settings.rolls,
+                confirmedTime: observedStore.confirmedTime, environment: settings.environment,
+                tokenRoots: files.tokenRoots, rollPolicy: settings.rolls,
                 backups: BackupService(store: store, masterKey: settings.masterKey, clock: clock), masterKey: rotation,
-                conditions: { storeHealth.findings }, gateway: outward.gateway, domainChecker: outward.domainChecker,
-                notifier: observed.notifier))
+                conditions: { daemonHealth.findings }, gateway: outbound.gateway, domainChecker: outbound.domainChecker,
+                notifier: observedStore.notifier))
     }
 
-    /// Reads the health of the daemon for a response.
+    /// Returns the daemon's health for a response of the health route.
     var health: @Sendable () -> HealthDocument {
-        { [storeHealth, monitoring = operations.monitoring] in HealthDocument(of: storeHealth, monitoring) }
+        { [daemonHealth, monitoring = operations.monitoring] in HealthDocument(of: daemonHealth, monitoring) }
     }
 }
 
@@ -71,7 +72,8 @@ extension KeyCustody {
         self.init(keyring: keyring, certificateIssuers: certificateIssuers, cache: cache) { hash in
             try store.readNow { reading in
                 guard let keyPair = try reading.keyPair(hash) else { return nil }
-                // A destroyed key pair has no sealed private key; one without bytes stands for it.
+                // A destroyed key pair has no sealed private key. An empty key is enough, because KeyCustody refuses
+                // the destroyed key pair before it unseals the key.
                 let sealed = try reading.sealedPrivateKey(of: hash)
                 return SealedKeyPair(
                     keyPair: keyPair,

@@ -5,7 +5,8 @@ import Vocabulary
 
 /// The program `merchantkeyd`: runs in the foreground until SIGTERM.
 package enum DaemonProgram {
-    /// Parses the command line, runs, and ends the process with status 0 (clean exit), 1 (failed) or 2 (wrong usage).
+    /// Parses the command line, runs the daemon or the subcommand, and ends the process with status 0 (clean exit), 1
+    /// (failed) or 2 (wrong usage).
     package static func start() async -> Never {
         do {
             var command = try DaemonCommand.parseAsRoot()
@@ -42,5 +43,5 @@ package enum DaemonProgram {
     }
 }
 
-/// Ends a subcommand with status 1 after it printed a negative result.
+/// The error with which a subcommand ends with status 1 after it has printed which checks failed.
 struct ChecksFailed: Error {}

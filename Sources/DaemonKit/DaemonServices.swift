@@ -12,29 +12,30 @@ import Vocabulary
 /// The services that the daemon runs.
 struct DaemonServices {
     let parts: DaemonParts
-    let start: StartRecord
+    let startRecord: StartRecord
     /// The file of a backup that an earlier run did not finish; nil if there is none.
     let backupDraft: String?
 
-    /// At a shutdown, services stop in reverse order: the servers first. The services before them then store what is
-    /// only in memory, such as the key uses of the last requests.
+    /// All services in the order of their start. At a shutdown they stop in reverse order: the servers first. The
+    /// services that stop later then store what is only in memory, such as the uses of keys by the last requests.
     var all: [any Service] {
         storing + schedule + events + auditHeads + checks + backups + servers
     }
 
     private var operations: Operations { parts.operations }
     private var settings: Settings { parts.settings }
-    private var store: SQLiteStore { parts.observed.store }
-    private var clock: any WallClock { parts.observed.clock }
-    private var conditions: ConditionLog { parts.conditions }
+    private var store: SQLiteStore { parts.observedStore.store }
+    private var clock: any WallClock { parts.observedStore.clock }
+    private var activeFindings: ActiveFindings { parts.activeFindings }
     private var caller: Caller { parts.caller }
     private var logger: Logger { parts.logger }
 
-    /// The services that store, at intervals and at a shutdown, what was only in memory until then.
+    /// The services that write data from memory to the database, at intervals and at a shutdown.
     private var storing: [any Service] {
         [
             Recurring(
-                every: .seconds(10), ClockCheck(operations: operations.clock, conditions: conditions, logger: logger)),
+                every: .seconds(10),
+                ClockCheck(operations: operations.clock, activeFindings: activeFindings, logger: logger)),
             Recurring(
                 every: .seconds(3), start: .afterOneInterval,
                 KeyUseStorage(operations: operations.keyUses, caller: caller, logger: logger)),
@@ -74,21 +75,23 @@ struct DaemonServices {
     private var auditHeads: [any Service] { shipping + headEvents }
 
     private var headEvents: [any Service] {
-        guard let interval = settings.auditHead.eventEvery else { return [] }
+        guard let interval = settings.auditHead.eventInterval else { return [] }
         return [Recurring(every: interval, HeadEvents(operations: operations.audit, logger: logger))]
     }
 
     private var shipping: [any Service] {
         guard
             let shipping = HeadShipping(
-                settings: settings.auditHead, store: store, clock: clock, conditions: conditions, logger: logger)
+                settings: settings.auditHead, store: store, clock: clock, activeFindings: activeFindings, logger: logger
+            )
         else { return [] }
         return [
             Recurring(
-                every: HeadShippingWatch.patience,
+                every: HeadShippingWatch.timeLimit,
                 HeadShippingWatch(
-                    progress: shipping.progress, settings: settings.auditHead, conditions: conditions, logger: logger)),
-            Recurring(every: settings.auditHead.every, mayBlock: true, shipping),
+                    progress: shipping.progress, settings: settings.auditHead, activeFindings: activeFindings,
+                    logger: logger)),
+            Recurring(every: settings.auditHead.interval, mayBlock: true, shipping),
         ]
     }
 
@@ -97,20 +100,21 @@ struct DaemonServices {
             Recurring(
                 every: .seconds(86_400), mayBlock: true,
                 DatabaseCheck(
-                    store: store, operations: operations.audit, integrity: operations.integrity, conditions: conditions,
+                    store: store, operations: operations.audit, integrity: operations.integrity,
+                    activeFindings: activeFindings,
                     logger: logger)),
             Recurring(
                 every: .seconds(2), mayBlock: true,
                 StoreRecovery(
                     store: store, lock: parts.lock, reserve: DiskReserve(directory: settings.stateDirectory),
-                    sockets: [settings.adminSocket.path, settings.decryptorSocket.path], conditions: conditions,
-                    logger: logger, recordStart: { [start] in await start.write() })),
+                    sockets: [settings.adminSocket.path, settings.decryptorSocket.path], activeFindings: activeFindings,
+                    logger: logger, recordStart: { [startRecord] in await startRecord.write() })),
             Recurring(
                 every: .seconds(2), mayBlock: true,
                 RequiredFilesCheck(
                     lock: parts.lock, lockPath: settings.lockPath,
                     masterKey: MasterKeyPresence(settings: settings.masterKey, store: store),
-                    conditions: conditions, logger: logger)),
+                    activeFindings: activeFindings, logger: logger)),
         ]
     }
 
@@ -122,8 +126,9 @@ struct DaemonServices {
             Recurring(
                 every: BackupSchedule.longestPause, mayBlock: true,
                 BackupSchedule(
-                    settings: backup, operations: operations.backups, confirmedTime: parts.observed.confirmedTime,
-                    caller: caller, clock: clock, startedAt: parts.startedAt, conditions: conditions, logger: logger))
+                    settings: backup, operations: operations.backups, confirmedTime: parts.observedStore.confirmedTime,
+                    caller: caller, clock: clock, startedAt: parts.startedAt, activeFindings: activeFindings,
+                    logger: logger))
         ]
     }
 
@@ -132,7 +137,7 @@ struct DaemonServices {
             DecryptorServer(
                 socketPath: settings.decryptorSocket.path, socketMode: settings.decryptorSocket.mode,
                 operations: operations.paymentTokens, refusals: operations.refusals, integrity: operations.integrity,
-                policy: settings.policy, health: parts.health, responses: parts.observed.keyResponses,
+                policy: settings.policy, health: parts.health, responses: parts.observedStore.keyResponses,
                 requests: parts.requests, logger: logger),
             AdminServer(
                 socketPath: settings.adminSocket.path, socketMode: settings.adminSocket.mode,

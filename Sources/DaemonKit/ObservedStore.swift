@@ -4,17 +4,19 @@ import MerchantCore
 import MerchantOperations
 import SQLiteStore
 
-/// The daemon's store, with the caches and the notifier that it calls after each commit. These do not use the store, so
-/// they are created before it.
+/// The daemon's store, together with its observers: the caches and the notifier, which the store calls after each
+/// commit.
 struct ObservedStore {
     let store: SQLiteStore
     let clock: any WallClock
+    /// The daemon's own count of time, which does not change when somebody sets the machine's clock.
     let confirmedTime: ConfirmedTime
     let unsealedKeys = UnsealedKeyCache()
     let keyResponses = KeyResponseCache()
     let notifier = EventNotifier()
 
-    /// - Parameter lock: receives the last audit record after each commit.
+    /// - Parameter lock: the lock whose file names the last audit record. The store calls the lock after each
+    ///   commit, so that the next start detects an older copy of the database.
     init(path: String, clock: any WallClock, lock: InstanceLock) throws {
         let database = try OpenedDatabase(path: path, clock: clock)
         self.clock = clock
@@ -22,8 +24,9 @@ struct ObservedStore {
             confirmedTime = ConfirmedTime(
                 clock: clock, last: try database.readOrClose { try ClockOperations.lastConfirmedTime(in: $0) })
         } catch {
-            // The log belongs to the file that was moved.
-            if let replaced = database.checkPlace() { lock.markReplaced(replaced) }
+            // If the database file was replaced while it was open, its write-ahead log does not belong to the new file.
+            // With this entry in the lock file, the next start does not apply the log to the new file.
+            if let openInode = database.checkForReplacement() { lock.markDatabaseReplaced(openInode) }
             throw error
         }
         store = SQLiteStore(

@@ -4,7 +4,7 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// Ends the process if the shutdown takes longer than ``length``, and logs which service did not stop.
+/// Limits the duration of a shutdown: after ``length``, logs which service did not stop, and ends the process.
 ///
 /// No acknowledged change is lost, because each change is on stable storage before it is acknowledged.
 final class ShutdownLimit: Sendable {
@@ -12,7 +12,8 @@ final class ShutdownLimit: Sendable {
     static let length = Duration.seconds(30)
 
     private struct State {
-        var isArmed = false
+        /// Whether the time has begun to count.
+        var isTimerStarted = false
         /// The names of the services that run, by their positions in the group.
         var running: [Int: String] = [:]
         var signals: [any DispatchSourceSignal] = []
@@ -20,7 +21,7 @@ final class ShutdownLimit: Sendable {
 
     private let logger: Logger
     private let state = Mutex(State())
-    /// A separate queue, which still runs while all threads of the services hang.
+    /// A queue with a thread of its own, which runs even if all threads of the services hang.
     private let queue = DispatchQueue(label: "shutdown limit")
 
     init(logger: Logger) { self.logger = logger }
@@ -29,7 +30,7 @@ final class ShutdownLimit: Sendable {
         state.withLock { state in
             for signal in [SIGTERM, SIGINT] {
                 let source = DispatchSource.makeSignalSource(signal: signal, queue: queue)
-                source.setEventHandler { [weak self] in self?.arm() }
+                source.setEventHandler { [weak self] in self?.startTimer() }
                 source.activate()
                 state.signals.append(source)
             }
@@ -38,23 +39,23 @@ final class ShutdownLimit: Sendable {
 
     fileprivate func didStart(_ position: Int, _ name: String) { state.withLock { $0.running[position] = name } }
 
-    /// Starts the limit, because a service returns only when the daemon shuts down or has failed.
+    /// Also starts the timer, because a service stops only if the daemon shuts down or the service has failed.
     fileprivate func didStop(_ position: Int) {
         state.withLock { $0.running[position] = nil }
-        arm()
+        startTimer()
     }
 
-    private func arm() {
+    private func startTimer() {
         let isFirst = state.withLock { state in
-            defer { state.isArmed = true }
-            return !state.isArmed
+            defer { state.isTimerStarted = true }
+            return !state.isTimerStarted
         }
         guard isFirst else { return }
         queue.asyncAfter(deadline: .now() + .seconds(Int(Self.length.components.seconds))) { self.terminate() }
     }
 
     private func terminate() {
-        // If writing the log hangs too, the kernel ends the process after 2 seconds.
+        // If the write of the log line hangs too, this signal ends the process after 2 seconds.
         signal(SIGALRM, SIG_DFL)
         alarm(2)
         // Services stop in reverse order, so the last one that still runs is the one that hangs.
@@ -71,7 +72,7 @@ final class ShutdownLimit: Sendable {
 
 extension ServiceGroupConfiguration {
     /// The same configuration, with a limit on how long the shutdown may take.
-    func bounded(by limit: ShutdownLimit) -> ServiceGroupConfiguration {
+    func limitingShutdown(by limit: ShutdownLimit) -> ServiceGroupConfiguration {
         limit.watchSignals()
         var group = self
         group.services = services.enumerated().map { position, configuration in

@@ -26,12 +26,14 @@ package struct DecryptorServer: Service {
     private let policy: CallerPolicy
     private let health: @Sendable () -> HealthDocument
     private let responses: KeyResponseCache
-    private let requests: RequestMetrics
+    private let requestMetrics: RequestMetrics
     private let limits: Limits
     private let logger: Logger
 
     /// - Parameters:
     ///   - socketPath: the path of the socket's file. A socket on which no process listens is replaced.
+    ///   - refusals: collects refused requests for the audit.
+    ///   - integrity: collects the errors that report a damaged key.
     ///   - health: returns the daemon's health. It is called on an event loop, so it must not block.
     ///   - responses: the cache of responses. The store must notify it of key changes.
     ///   - requests: the metrics of all servers, in which this server counts its requests.
@@ -48,7 +50,7 @@ package struct DecryptorServer: Service {
         self.policy = policy
         self.health = health
         self.responses = responses
-        self.requests = requests
+        self.requestMetrics = requests
         self.limits = limits
         self.logger = logger
     }
@@ -60,9 +62,9 @@ package struct DecryptorServer: Service {
         let loops = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
         // A separate thread accepts connections, so that a flood of them does not delay requests on open connections.
         let acceptor = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        preferThreads(of: loops)
+        raisePriority(of: loops)
         let pool = BlockingPool(threads: max(2, System.coreCount))
-        let (jobs, jobsEnd) = AsyncStream.makeStream(of: OffLoopWork.Job.self)
+        let (jobs, jobsContinuation) = AsyncStream.makeStream(of: OffLoopWork.Job.self)
         let log = LimitedLog(logger)
         let gate = SocketGate(
             policy: policy, limits: limits.connections, refusals: refusals, log: log,
@@ -72,8 +74,8 @@ package struct DecryptorServer: Service {
                 operations: operations, responses: responses, health: HealthResponses(health), blockingPool: pool),
             problems: ProblemReporter(
                 log: log, damage: integrity, refusalLevel: .debug, forbiddenLevel: .debug),
-            work: OffLoopWork(bound: limits.waitingRequests, pool: pool, jobs: jobsEnd), limits: limits)
-        let resources = try await LoopResourcesByLoop(loops, requests: requests)
+            work: OffLoopWork(limit: limits.waitingRequests, pool: pool, jobs: jobsContinuation), limits: limits)
+        let resources = try await LoopResourcesByLoop(loops, requests: requestMetrics)
         let server = try await bootstrap(acceptor, loops, gate, environment, resources).withBoundSocket(
             listener.descriptor
         )
@@ -81,10 +83,10 @@ package struct DecryptorServer: Service {
         logger.info("decryptor socket open", metadata: ["path": "\(socketPath)"])
         await withDiscardingTaskGroup { tasks in
             tasks.addTask {
-                // This throws if the service is cancelled. The server then ends in the same way.
+                // gracefulShutdown() throws if the service is cancelled. The server then stops in the same way.
                 try? await gracefulShutdown()
                 await drain(server, gate)
-                jobsEnd.finish()
+                jobsContinuation.finish()
             }
             for await job in jobs { tasks.addTask { await job() } }
         }
@@ -94,9 +96,9 @@ package struct DecryptorServer: Service {
         logger.info("decryptor socket closed", metadata: ["path": "\(socketPath)"])
     }
 
-    /// Gives the event loops a higher priority than the rest of the daemon, for times when the processor is busy. The
-    /// process may do this with CAP_SYS_NICE, or if RLIMIT_NICE permits it. The systemd unit sets RLIMIT_NICE.
-    private func preferThreads(of loops: MultiThreadedEventLoopGroup) {
+    /// Gives the event loops a higher priority than the rest of the daemon, for times when the processor is busy. This
+    /// needs CAP_SYS_NICE or a sufficient RLIMIT_NICE, which the systemd unit sets.
+    private func raisePriority(of loops: MultiThreadedEventLoopGroup) {
         for loop in loops.makeIterator() {
             loop.execute {
                 // On Linux, process 0 means the calling thread: setpriority(2).
@@ -112,22 +114,24 @@ package struct DecryptorServer: Service {
         _ gate: SocketGate, _ environment: ConnectionHandler.Environment, _ resources: LoopResourcesByLoop
     ) -> ServerBootstrap {
         ServerBootstrap(group: acceptor, childGroup: loops)
-            // Pauses accepting while no file descriptor is free. Otherwise the thread would retry in a loop.
+            // Pauses accepting while no file descriptor is free. Otherwise the thread would retry without a pause.
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
                 }
             }
             .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try begin(channel, gate, environment, resources) }
+                channel.eventLoop.makeCompletedFuture { try startConnection(channel, gate, environment, resources) }
             }
             .childChannelOption(.allowRemoteHalfClosure, value: true)
+            // One read at a time, so that a connection that always has data cannot delay the other connections.
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(
                 .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Limits.readBytes))
     }
 
-    private func begin(
+    /// Adds the handlers to a new connection, unless the gate refuses the connection.
+    private func startConnection(
         _ channel: any Channel, _ gate: SocketGate, _ environment: ConnectionHandler.Environment,
         _ resources: LoopResourcesByLoop
     ) throws {
@@ -142,13 +146,13 @@ package struct DecryptorServer: Service {
     /// the drain time.
     private func drain(_ server: any Channel, _ gate: SocketGate) async {
         logger.info("decryptor socket draining")
-        // This throws if the socket is already closed.
+        // close() throws if the socket is already closed.
         try? await server.close()
         let open = gate.beginDrain()
-        let bound = server.eventLoop.scheduleTask(in: limits.drainTime) {
+        let timeout = server.eventLoop.scheduleTask(in: limits.drainTime) {
             for channel in open { channel.close(promise: nil) }
         }
         try? await EventLoopFuture.andAllComplete(open.map(\.closeFuture), on: server.eventLoop).get()
-        bound.cancel()
+        timeout.cancel()
     }
 }

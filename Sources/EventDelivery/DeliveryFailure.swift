@@ -2,8 +2,7 @@ import OutboundHTTP
 
 /// The reason why an attempt to deliver an event failed.
 ///
-/// The text is shown in `status` and in the log, so it never contains the webhook's address, which may contain a
-/// secret.
+/// `status` and the log show the text, so it never contains the webhook's URL, which may contain a secret.
 struct DeliveryFailure: Error, CustomStringConvertible {
     let description: String
     /// The pause that the receiver asked for in `Retry-After`; nil if it asked for none.
@@ -33,7 +32,7 @@ struct DeliveryFailure: Error, CustomStringConvertible {
         case .serverUntrusted(let server): server.description
         case .responseTooLarge(let limit): "the response has more than \(limit) bytes"
         case .requestTooLarge(let limit): "the request has more than \(limit) bytes"
-        case .timedOut: "no response in time"
+        case .timedOut: "no response within the time limit"
         case .cancelled: "the delivery was cancelled"
         }
     }
@@ -43,8 +42,8 @@ struct DeliveryFailure: Error, CustomStringConvertible {
         case .notResolved(let reason): "the host's name cannot be resolved: \(reason)"
         case .noAddress: "the host's name has no address"
         case .internalAddress(let address):
-            "the host has the internal address \(address), expected a public one or allow-internal-addresses"
-        case .timedOut: "the host's name was not resolved in time"
+            "the host has the internal address \(address); use a host with a public address, or set 'allow-internal-addresses'"
+        case .timedOut: "the host's name was not resolved within the time limit"
         }
     }
 }

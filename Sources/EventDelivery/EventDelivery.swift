@@ -2,25 +2,25 @@ package import Logging
 package import MerchantOperations
 import ServiceLifecycle
 
-/// Delivers stored events, signed, to the webhooks that the settings name.
+/// Sends stored events as signed HTTPS requests to the webhooks of the settings.
 ///
 /// A webhook gets each event at least once, and the events of one merchant one after another. The store records which
-/// events were delivered. No request waits for a delivery.
+/// events were delivered. A request that causes an event does not wait for the delivery.
 package struct EventDelivery: Service {
     package struct Limits: Sendable {
         /// The most attempts to one webhook that run concurrently.
-        package var concurrency = 8
+        package var concurrentAttempts = 8
         /// The longest time from the start of an attempt until the header of the response is received.
-        package var attempt = Duration.seconds(15)
+        package var attemptTimeout = Duration.seconds(15)
         /// The longest time to open a connection.
-        package var connect = Duration.seconds(5)
-        /// The first pause between attempts while the receiver is down. It doubles with each failure, up to ten
+        package var connectTimeout = Duration.seconds(5)
+        /// The first pause between attempts while the receiver is down. The pause doubles with each failure, up to ten
         /// seconds.
-        package var probePause = Duration.seconds(1)
-        /// How long the running attempts may continue at shutdown.
+        package var firstPauseWhileDown = Duration.seconds(1)
+        /// How long running attempts may continue after a shutdown has begun.
         package var shutdownGracePeriod = Duration.seconds(3)
-        /// The pause before the store is used again after an access failed.
-        package var storePause = Duration.seconds(5)
+        /// The pause before the store is used again after reading or writing the store failed.
+        package var pauseAfterStoreFailure = Duration.seconds(5)
 
         package init() {}
     }
@@ -38,7 +38,7 @@ package struct EventDelivery: Service {
         self.logger = logger
     }
 
-    /// Delivers until a graceful shutdown, which gives running attempts a short time to finish.
+    /// Delivers events until a graceful shutdown, then gives running attempts a short time to finish.
     package func run() async throws {
         await withTaskCancellationOrGracefulShutdownHandler {
             await withDiscardingTaskGroup { group in

@@ -4,7 +4,8 @@ import OutboundHTTP
 
 /// A webhook of the settings: an HTTPS server that receives events.
 package struct Webhook: Sendable {
-    /// Names the webhook in `status` and in the log. The address may contain a secret, so it is not shown there.
+    /// The webhook's name in `status` and in the log. Neither shows the address, because the address may contain a
+    /// secret.
     package let name: String
     package let address: WebhookAddress
     /// The path of the file with the secrets that sign deliveries. The daemon reads the file for each delivery, so that
@@ -24,10 +25,11 @@ package struct Webhook: Sendable {
         name: String, address: WebhookAddress, secretFile: String, kinds: Set<Event.Kind>?,
         trustRoots: [[UInt8]]?, allowsInternalAddresses: Bool
     ) throws(WebhookConfigurationError) {
-        if let literal = address.literal, literal.isInternal, !allowsInternalAddresses {
+        if let ipAddress = address.ipAddress, ipAddress.isInternal, !allowsInternalAddresses {
             throw WebhookConfigurationError(
-                "is at the internal address \(literal), expected a public one or allow-internal-addresses")
+                "is at the internal address \(ipAddress); use a public address, or set 'allow-internal-addresses'")
         }
+        // Each delivery reads the file again. Reading it here only reports a wrong file at start.
         _ = try WebhookSecrets.read(secretFile)
         self.name = name
         self.address = address
@@ -36,11 +38,13 @@ package struct Webhook: Sendable {
         do {
             self.trustRoots = try trustRoots.map { try TrustRoots(pem: Array($0.joined(separator: [0x0A]))) } ?? .system
         } catch {
-            throw WebhookConfigurationError("has trust roots without a certificate, expected PEM files of certificates")
+            throw WebhookConfigurationError(
+                "has trust roots that cannot be read; each file must contain root certificates in PEM")
         }
         self.allowsInternalAddresses = allowsInternalAddresses
     }
 
+    /// The part of the webhook's settings that the store keeps.
     package var registration: WebhookRegistration { WebhookRegistration(name: name, kinds: kinds) }
 }
 
@@ -56,7 +60,7 @@ package struct WebhookAddress: Hashable, Sendable {
     /// The whole URL, with the host in lower case.
     let url: URL
     /// The host's address if the host is an IP address; nil if it is a domain name.
-    let literal: NetworkAddress?
+    let ipAddress: NetworkAddress?
 
     /// - Throws: ``WebhookConfigurationError``. Its text never quotes the URL's path and query, because they may
     ///   contain a secret.
@@ -64,38 +68,40 @@ package struct WebhookAddress: Hashable, Sendable {
         guard text.utf8.count <= Self.longest else {
             throw WebhookConfigurationError("has \(text.utf8.count) bytes, expected at most \(Self.longest)")
         }
-        guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased() else {
+        guard let components = URLComponents(string: text), let scheme = components.scheme?.lowercased() else {
             throw WebhookConfigurationError("is not a URL, expected one such as https://example.com/events")
         }
         guard scheme == "https" else { throw WebhookConfigurationError("is a URL with '\(scheme)', expected https") }
-        guard parts.user == nil, parts.password == nil, parts.fragment == nil else {
+        guard components.user == nil, components.password == nil, components.fragment == nil else {
             throw WebhookConfigurationError("has a user, a password or a fragment, expected none")
         }
-        let found = (parts.host ?? "").lowercased()
-        let host = found.hasPrefix("[") && found.hasSuffix("]") ? String(found.dropFirst().dropLast()) : found
-        literal = NetworkAddress(host)
-        guard literal != nil || Self.isName(host) else {
+        let hostInURL = (components.host ?? "").lowercased()
+        // A URL has an IPv6 address in brackets.
+        let isInBrackets = hostInURL.hasPrefix("[") && hostInURL.hasSuffix("]")
+        let host = isInBrackets ? String(hostInURL.dropFirst().dropLast()) : hostInURL
+        ipAddress = NetworkAddress(host)
+        guard ipAddress != nil || Self.isDomainName(host) else {
             throw WebhookConfigurationError("names no host, expected a domain name or an IP address")
         }
-        guard (1...65_535).contains(parts.port ?? 443) else {
-            throw WebhookConfigurationError("has port \(parts.port ?? 0), expected 1 to 65535")
+        guard (1...65_535).contains(components.port ?? 443) else {
+            throw WebhookConfigurationError("has port \(components.port ?? 0), expected 1 to 65535")
         }
         self.host = host
-        port = parts.port ?? 443
+        port = components.port ?? 443
         let authority = host.contains(":") ? "[\(host)]" : host
-        let path = parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath
-        let query = parts.percentEncodedQuery.map { "?\($0)" } ?? ""
+        let path = components.percentEncodedPath.isEmpty ? "/" : components.percentEncodedPath
+        let query = components.percentEncodedQuery.map { "?\($0)" } ?? ""
         guard let url = URL(string: "https://\(authority):\(port)\(path)\(query)") else {
             throw WebhookConfigurationError("is not a URL, expected one such as https://example.com/events")
         }
         self.url = url
     }
 
-    /// Whether the host is a domain name (RFC 1123 section 2.1, with underscores also permitted).
+    /// Whether the host is a domain name by RFC 1123 section 2.1. Underscores are also permitted.
     ///
-    /// A name whose last label is a decimal or hexadecimal number is refused: resolvers read such a name as an IPv4
-    /// address.
-    private static func isName(_ host: String) -> Bool {
+    /// Refuses a name whose last label is a decimal or hexadecimal number, because resolvers read such a name as an
+    /// IPv4 address.
+    private static func isDomainName(_ host: String) -> Bool {
         let labels = host.split(separator: ".", omittingEmptySubsequences: false)
         return host.utf8.count <= 253
             && labels.allSatisfy { label in
@@ -110,9 +116,9 @@ package struct WebhookAddress: Hashable, Sendable {
     }
 }
 
-/// Why the settings of a webhook were refused.
+/// Why the settings of a webhook are refused.
 ///
-/// The text has no subject: the caller writes it after words such as "the webhook".
+/// The description has no subject, because the caller writes it after words such as "the webhook".
 package struct WebhookConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 

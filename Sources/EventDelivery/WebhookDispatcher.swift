@@ -6,16 +6,18 @@ import Vocabulary
 
 /// Delivers events to one webhook.
 ///
-/// The events of one merchant form a lane. Events of the same lane are delivered one after another, different lanes
-/// concurrently. The store records which events were delivered; this actor only remembers which lanes have a running
-/// attempt and which have failed.
+/// The events of one merchant form a *lane*. Events of the same lane are delivered one after another; different lanes
+/// are delivered concurrently. The store records which events were delivered. This actor only remembers in which lanes
+/// an attempt is running or has failed.
 actor WebhookDispatcher {
-    /// If attempts fail in this many lanes without a success in between, the receiver counts as down: from then on only
-    /// one attempt runs at a time, with pauses.
-    static let lanesUntilDown = 8
-    /// The longest pause between attempts while the receiver is down. It is short, because new events wait for it too.
-    static let longestProbePause = Duration.seconds(10)
-    /// The longest sleep. If the clock is set, the due times are compared with it again within this time.
+    /// If attempts fail in this many lanes without a success in between, the receiver counts as down. From then on only
+    /// one attempt runs at a time, with pauses between attempts, until an attempt succeeds.
+    static let failedLanesUntilDown = 8
+    /// The longest pause between attempts while the receiver is down. The pause is short, because new
+    /// events must wait for its end too.
+    static let longestPauseWhileDown = Duration.seconds(10)
+    /// The longest time of the timer. If the machine's clock is set while the timer runs, the due times are compared
+    /// with the new time within one minute.
     static let longestSleep = Duration.seconds(60)
 
     private let name: String
@@ -24,7 +26,7 @@ actor WebhookDispatcher {
     private let notifier: EventNotifier
     private let limits: EventDelivery.Limits
     private let logger: Logger
-    /// Each element makes ``run()`` start the attempts that are due.
+    /// For each element, ``run()`` starts the attempts that are due.
     private let wakeUps: AsyncStream<Void>
     private nonisolated let wakeUp: AsyncStream<Void>.Continuation
 
@@ -41,21 +43,22 @@ actor WebhookDispatcher {
     ) {
         name = webhook.name
         sender = WebhookSender(
-            webhook: webhook, connections: WebhookConnections(to: webhook, limits: limits), limits: limits)
+            webhook: webhook, clients: WebhookClients(to: webhook, limits: limits), limits: limits)
         self.deliveries = deliveries
         self.notifier = notifier
         self.limits = limits
         self.logger = logger
         circuit = Circuit(
             .init(
-                failuresToOpen: Self.lanesUntilDown,
-                pause: Backoff(first: limits.probePause, longest: Self.longestProbePause)))
+                failuresToOpen: Self.failedLanesUntilDown,
+                pause: Backoff(first: limits.firstPauseWhileDown, longest: Self.longestPauseWhileDown)))
         (wakeUps, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Stops the start of further attempts. ``run()`` then returns within the grace period.
+    /// Starts no further attempts. ``run()`` then returns within the grace period.
     nonisolated func stop() { wakeUp.finish() }
 
+    /// Delivers events until ``stop()`` is called.
     func run() async {
         let (notifier, wakeUp) = (notifier, wakeUp)
         let listener = Task {
@@ -78,40 +81,45 @@ actor WebhookDispatcher {
         }
         listener.cancel()
         timer?.cancel()
-        await sender.connections.close()
+        await sender.clients.close()
     }
 
-    /// Starts the attempts that are due, as many as the limits allow, and sets the timer for the next one.
+    /// Starts the attempts that are due, as many as the limits allow, and sets the timer for the next attempt.
     private func startDueAttempts(_ attempts: inout DiscardingTaskGroup) async {
-        let free = (circuit.isClosed ? limits.concurrency : 1) - busyLanes.count
-        // Nothing is lost by returning: the end of an attempt leads to another call of this method.
-        guard free > 0 else { return }
+        let freeSlots = (circuit.isClosed ? limits.concurrentAttempts : 1) - busyLanes.count
+        // Due events are not forgotten: this method is called again when an attempt ends.
+        guard freeSlots > 0 else { return }
         if let until = circuit.openUntil, until > .now { return wake(after: until - .now) }
-        // A copy: if an attempt ends during the read, the result may still contain its event. So its lane counts as
-        // busy here, and the end of the attempt leads to another call of this method.
+        // A copy, because an attempt may end while the deliveries are read. They may still contain the attempt's event,
+        // so its lane must count as busy. This method is called again when the attempt has ended.
         let busy = busyLanes
-        let waiting: [PendingDelivery]
+        let pending: [PendingDelivery]
         do {
-            // Busy lanes are removed from the result, and one further delivery shows when the next attempt is due.
-            waiting = try await deliveries.nextDeliveries(to: name, limit: free + busy.count + 1)
+            // The limit is larger than `freeSlots`, because the filter removes the busy lanes, and because one further
+            // delivery shows when the next attempt is due.
+            pending = try await deliveries.nextDeliveries(to: name, limit: freeSlots + busy.count + 1)
                 .filter { !busy.contains($0.lane) }
         } catch {
             logger.error("events to deliver could not be read", metadata: ["webhook": "\(name)", "error": "\(error)"])
-            return wake(after: limits.storePause)
+            return wake(after: limits.pauseAfterStoreFailure)
         }
         let now = deliveries.now
-        let due = waiting.prefix(free).prefix { $0.due <= now }
+        let due = pending.prefix(freeSlots).prefix { $0.due <= now }
         for delivery in due {
-            // The circuit may have opened during the read. The attempt that opened it leads to another call.
+            // The circuit may have opened during the read. This method is called again when the attempt that opened the
+            // circuit has ended.
             guard circuit.admit(at: .now) == .admitted else { return }
             busyLanes.insert(delivery.lane)
             attempts.addTask { await self.attempt(delivery) }
         }
-        if let next = waiting.dropFirst(due.count).first {
+        if let next = pending.dropFirst(due.count).first {
+            // The next delivery may already be due, and only wait for a free slot. The pause of at least 10 ms prevents
+            // a busy loop in this case.
             wake(after: .milliseconds(max(10, next.due.millisecondsSince1970 - now.millisecondsSince1970)))
         }
     }
 
+    /// Makes ``run()`` check for due attempts after a pause.
     private func wake(after pause: Duration) {
         timer?.cancel()
         let wakeUp = wakeUp
@@ -128,11 +136,11 @@ actor WebhookDispatcher {
             circuit.succeeded()
             await recordPersistently { try await self.deliveries.delivered(delivery, to: self.name) }
         } catch {
-            // The daemon's shutdown cancelled the attempt, so the receiver did not fail.
+            // If the daemon's shutdown cancelled the attempt, the receiver did not fail.
             guard !Task.isCancelled else { return }
             let failure = DeliveryFailure(error)
-            // Each lane counts only once, so that one event that the receiver refuses does not stop all other
-            // merchants'.
+            // Each lane counts only once, so that one event that the receiver refuses does not stop the events of all
+            // other merchants.
             if !circuit.isClosed || failedLanes.insert(delivery.lane).inserted { circuit.failed(at: .now) }
             await recordPersistently { try await self.record(failure, of: delivery) }
         }
@@ -141,26 +149,31 @@ actor WebhookDispatcher {
     }
 
     private func record(_ failure: DeliveryFailure, of delivery: PendingDelivery) async throws {
-        let next = try await deliveries.failed(
+        let nextAttempt = try await deliveries.failed(
             delivery, to: name, because: failure.description, notBefore: failure.retryAfter)
         let metadata: Logger.Metadata = [
             "webhook": "\(name)", "sequence": "\(delivery.event.sequence)", "failures": "\(delivery.failures + 1)",
             "reason": "\(failure)",
         ]
-        guard next != nil else { return logger.error("event parked after a day of failures", metadata: metadata) }
+        // Without a next attempt the event is parked: an admin must request its delivery.
+        guard nextAttempt != nil else {
+            return logger.error(
+                "event parked, because its delivery failed for a day; repair the receiver, then run 'merchantkeyctl event redeliver'",
+                metadata: metadata)
+        }
         // Only an event's first failure is logged as a warning, because repeated warnings would fill the log.
         logger.log(level: delivery.failures == 0 ? .warning : .debug, "event not delivered", metadata: metadata)
     }
 
-    /// Repeats until the store has recorded the outcome. The lane stays busy until then, because the same event would
-    /// otherwise be sent again and again.
+    /// Records the outcome of an attempt; tries again until the store has recorded it. The lane stays busy until then,
+    /// because the event would otherwise be sent again and again.
     private func recordPersistently(_ record: () async throws -> Void) async {
         while true {
             do { return try await record() } catch {
                 logger.error(
                     "an event's delivery could not be recorded", metadata: ["webhook": "\(name)", "error": "\(error)"])
             }
-            guard (try? await Task.sleep(for: limits.storePause)) != nil else { return }
+            guard (try? await Task.sleep(for: limits.pauseAfterStoreFailure)) != nil else { return }
         }
     }
 }

@@ -3,7 +3,8 @@ import FoundationEssentials
 import Glibc
 package import Vocabulary
 
-/// The secrets that the daemon shares with one webhook: usually one, and two while one is replaced by another.
+/// The secrets that the daemon shares with one webhook: one secret, or two while an old secret is replaced by a new
+/// one.
 package struct WebhookSecrets: Sendable {
     /// The shortest secret, in bytes.
     package static let shortest = 16
@@ -15,7 +16,7 @@ package struct WebhookSecrets: Sendable {
     /// Reads a file with one secret on each line.
     ///
     /// - Throws: ``WebhookConfigurationError`` if the file cannot be read, if every user can read it, or if it does not
-    ///   contain one or two secrets of 16 to 1024 bytes. The caller writes words such as "the webhook" before its text.
+    ///   contain one or two secrets of 16 to 1024 bytes. The caller writes words such as "the webhook" before the error's text.
     package static func read(_ path: String) throws(WebhookConfigurationError) -> WebhookSecrets {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -23,18 +24,17 @@ package struct WebhookSecrets: Sendable {
                 "has a secret file \(path) that cannot be read: \(String(cString: strerror(errno)))")
         }
         defer { close(descriptor) }
-        var found = stat()
-        guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
-            throw WebhookConfigurationError("has a secret file \(path) that is not a regular file, expected one")
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw WebhookConfigurationError("has a secret file \(path) that is not a regular file")
         }
-        guard found.st_mode & 0o007 == 0 else {
-            let mode = String(found.st_mode & 0o7777, radix: 8)
+        guard status.st_mode & 0o007 == 0 else {
+            let mode = String(status.st_mode & 0o7777, radix: 8)
             throw WebhookConfigurationError(
-                "has a secret file \(path) with mode 0\(mode), expected 0600 or 0640: every user of this machine can read it"
+                "has a secret file \(path) with mode 0\(mode), which every user of this machine can access; change the mode to 0600 or 0640"
             )
         }
-        // Room for two secrets with their line ends, and a few bytes more, so that a longer or a third secret is
-        // noticed.
+        // Room for two of the longest secrets with their line ends, and a few bytes more, to detect a longer file.
         var buffer = [UInt8](repeating: 0, count: 2 * longest + 8)
         let count = Glibc.read(descriptor, &buffer, buffer.count)
         defer { for index in buffer.indices { buffer[index] = 0 } }
@@ -48,7 +48,7 @@ package struct WebhookSecrets: Sendable {
         guard (1...2).contains(lines.count), lines.allSatisfy({ (shortest...longest).contains($0.count) }) else {
             let lengths = lines.map { "\($0.count)" }.joined(separator: ", ")
             throw WebhookConfigurationError(
-                "has a secret file \(path) with lines of \(lengths.isEmpty ? "no" : lengths) bytes, expected one or two secrets of \(shortest) to \(longest) bytes, one on each line"
+                "has a secret file \(path) with \(lines.isEmpty ? "no lines" : "lines of \(lengths) bytes"); write one or two secrets of \(shortest) to \(longest) bytes, each on its own line"
             )
         }
         return WebhookSecrets(keys: lines.map { SymmetricKey(data: $0) })

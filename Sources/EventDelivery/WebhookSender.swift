@@ -5,13 +5,14 @@ import OutboundHTTP
 import Vocabulary
 import WireAPI
 
-/// Makes one attempt to deliver one event.
+/// Sends an event to a webhook as a signed HTTPS request. Each call is one attempt.
 struct WebhookSender: Sendable {
-    /// The longest pause that a receiver can ask for in `Retry-After`. The daemon shortens a longer one to this.
+    /// The longest pause that a receiver can ask for in `Retry-After`. The daemon waits for this time if the receiver
+    /// asks for a longer pause.
     static let longestRetryAfter = Duration.seconds(3_600)
 
     let webhook: Webhook
-    let connections: WebhookConnections
+    let clients: WebhookClients
     let limits: EventDelivery.Limits
 
     /// - Throws: ``DeliveryFailure``, ``OutboundFailure`` or ``HostResolutionError`` if the receiver did not respond
@@ -28,12 +29,12 @@ struct WebhookSender: Sendable {
                 ("Content-Type", "application/json"), ("User-Agent", "merchantkeyd/\(Program.version)"),
                 ("Merchantkeyd-Signature", secrets.signature(over: body, at: now)),
             ], body: body)
-        let connection = try await connections.current()
+        let client = try await clients.client()
         let response: OutboundResponse
         do throws(OutboundFailure) {
-            response = try await connection.client.send(request, within: limits.attempt)
+            response = try await client.httpClient.send(request, within: limits.attemptTimeout)
         } catch {
-            await connections.failed(connection)
+            await clients.discard(client)
             throw error
         }
         try Self.requireSuccess(response, at: now)

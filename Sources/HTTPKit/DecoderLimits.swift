@@ -1,8 +1,8 @@
 package import NIOHTTP1
 
 extension NIOHTTPDecoderLimitConfiguration {
-    /// The limits of every server: 8 KiB for each header field and for the target; 16 KiB and 64 fields in all. A
-    /// request above a limit gets 431.
+    /// The limits of every server: 8 KiB for the target and for each header field, 16 KiB for the target and all header
+    /// fields together, and 64 header fields. The server responds to a request above a limit with 431.
     package static var server: NIOHTTPDecoderLimitConfiguration {
         var limits = NIOHTTPDecoderLimitConfiguration()
         limits.maxHeaderFieldSize = 8 * 1024

@@ -1,22 +1,25 @@
 import NIOHTTP1
 
-/// A request that violates a rule of HTTP itself, before any route or permit is considered.
+/// A request that violates a rule of HTTP, or whose method, path or query fits no route.
 ///
-/// Every server responds with the problem document that ``problem`` describes. If ``closesConnection`` is true, the
-/// server then closes the connection.
+/// Every server responds with a problem document that has the members in ``problem``. If ``closesConnection`` is true,
+/// the server then closes the connection.
 package enum HTTPFault: Error, Hashable, Sendable {
     case hostMissing, hostRepeated, hostInvalid
     case versionNotSupported
-    case lengthConflict, transferCodingUnsupported, transferCodingMisplaced
+    case lengthConflict, transferCodingUnsupported, transferCodingInvalid
     case bodyTooLarge(limit: Int)
     case connectNotImplemented
     case headTooLarge, headMalformed
     case requestTooSlow
+    /// `allow` is the value of the response's header Allow.
     case methodNotAllowed(allow: String)
-    /// A path or a query that cannot be decoded, or has parameters that the route does not declare.
+    /// A path or a query that cannot be decoded, or has parameters that the route does not declare. The text is the
+    /// `detail` of the problem document.
     case malformedTarget(String)
 
-    /// Whether nothing more can be read from the connection, because the end of the request is unknown or in doubt.
+    /// Whether the server closes the connection after the response, because it cannot be sure where the next request
+    /// begins.
     package var closesConnection: Bool {
         switch self {
         case .methodNotAllowed, .malformedTarget: false
@@ -48,10 +51,10 @@ package enum HTTPFault: Error, Hashable, Sendable {
                 501, "notImplemented", "not implemented",
                 "the request's Transfer-Encoding is not supported; send 'chunked' or a Content-Length"
             )
-        case .transferCodingMisplaced:
+        case .transferCodingInvalid:
             (
                 400, "malformed", "malformed request",
-                "Transfer-Encoding must end with 'chunked', once, and needs HTTP/1.1; send a Content-Length instead"
+                "Transfer-Encoding is supported only as 'chunked' and with HTTP/1.1; send a Content-Length instead"
             )
         case .bodyTooLarge(let limit):
             (413, "tooLarge", "too large", "the body is longer than \(limit) bytes, the limit of this server")
@@ -60,20 +63,23 @@ package enum HTTPFault: Error, Hashable, Sendable {
         case .headTooLarge:
             (
                 431, "tooLarge", "header fields too large",
-                "the request's target or header fields are too large or too many (at most 8 KiB each, 16 KiB and 64 in all)"
+                "target or header fields too large or too many; the limits are 8 KiB each, 16 KiB in all, 64 fields"
             )
         case .headMalformed:
-            (400, "malformed", "malformed request", "the bytes are not an HTTP/1.1 request")
+            (400, "malformed", "malformed request", "the received bytes are not an HTTP/1.1 request")
         case .requestTooSlow:
             (408, "requestTimeout", "request timeout", "the request did not arrive in time; send it without a pause")
         case .methodNotAllowed(let allow):
-            (405, "methodNotAllowed", "method not allowed", "this path has no such method, expected one of \(allow)")
+            (
+                405, "methodNotAllowed", "method not allowed",
+                "the path does not allow the method, expected one of \(allow)"
+            )
         case .malformedTarget(let detail):
             (400, "malformed", "malformed request", detail)
         }
     }
 
-    /// Translates an error of NIO's decoder; nil if the request did not cause the error.
+    /// Converts an error of NIO's decoder. Returns nil for an error that the request did not cause.
     package init?(decoding error: any Error) {
         switch error {
         case HTTPParserError.headerOverflow: self = .headTooLarge

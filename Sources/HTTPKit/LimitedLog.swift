@@ -1,19 +1,21 @@
 package import Logging
 import Synchronization
 
-/// A log that callers cannot flood. For each user, the first ``burst`` lines with the same message are written without
-/// delay, then one line in every ``interval``, with the number of lines that were left out.
+/// A log that callers cannot flood. For each user, the first ``burst`` lines with the same message are all written.
+/// After these, one line is written in each ``interval``; it contains the number of lines that were left out.
 ///
 /// Without this limit, a caller could fill the disk with log lines. The daemon cannot record claims on a full disk, so
-/// payments would stop. The metrics still count every request, and the audit every request without a permit.
+/// payments would stop. The metrics still count every request, and the audit counts every request without a permit.
 package final class LimitedLog: Sendable {
-    /// How many lines with the same message and user are written without delay.
+    /// How many lines with the same message and user are written before the limit applies.
     package static let burst = 10
-    /// The time between two lines with the same message and user after a burst.
+    /// After a burst, the time between two written lines with the same message and user.
     package static let interval = Duration.seconds(10)
-    /// How many pairs of message and user are counted separately. All further pairs share one count.
-    static let mostKinds = 256
+    /// How many pairs of message and user are counted separately. All further pairs share one count, so that the counts
+    /// use a limited amount of memory.
+    static let maximumKinds = 256
 
+    /// Lines that are counted together.
     private struct Kind: Hashable {
         let message: String
         let uid: UInt32?
@@ -22,8 +24,9 @@ package final class LimitedLog: Sendable {
     private struct Count {
         /// How many lines may be written now.
         var allowance: Int
-        /// When `allowance` last grew.
-        var since: ContinuousClock.Instant
+        /// When `allowance` last increased.
+        var allowanceIncreasedAt: ContinuousClock.Instant
+        /// How many lines were left out since the last written line.
         var leftOut = 0
     }
 
@@ -52,18 +55,20 @@ package final class LimitedLog: Sendable {
         logger.log(level: level, "\(message)", metadata: metadata)
     }
 
-    /// - Returns: how many lines of the kind were left out since the last one that was written; nil if this line must
-    ///   be left out too.
+    /// Decides whether a line may be written now.
+    ///
+    /// - Returns: how many lines of this kind were left out since the last written line; nil if the new line must be
+    ///   left out too.
     private func admit(_ kind: Kind) -> Int? {
         let now = now()
         return counts.withLock { counts in
             let isKnown = counts[kind] != nil
-            let kind = isKnown || counts.count < Self.mostKinds ? kind : Kind(message: "", uid: nil)
-            var count = counts[kind] ?? Count(allowance: Self.burst, since: now)
-            let grown = Int((now - count.since) / Self.interval)
-            if grown > 0 {
-                count.allowance = min(Self.burst, count.allowance + grown)
-                count.since = now
+            let kind = isKnown || counts.count < Self.maximumKinds ? kind : Kind(message: "", uid: nil)
+            var count = counts[kind] ?? Count(allowance: Self.burst, allowanceIncreasedAt: now)
+            let increase = Int((now - count.allowanceIncreasedAt) / Self.interval)
+            if increase > 0 {
+                count.allowance = min(Self.burst, count.allowance + increase)
+                count.allowanceIncreasedAt = now
             }
             defer { counts[kind] = count }
             guard count.allowance > 0 else {
@@ -71,8 +76,9 @@ package final class LimitedLog: Sendable {
                 return nil
             }
             count.allowance -= 1
-            defer { count.leftOut = 0 }
-            return count.leftOut
+            let leftOut = count.leftOut
+            count.leftOut = 0
+            return leftOut
         }
     }
 }

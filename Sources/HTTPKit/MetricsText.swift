@@ -6,6 +6,7 @@ package struct MetricsText: Sendable {
         case counter, gauge, histogram
     }
 
+    /// One line of a metric: the labels and the value.
     package struct Sample: Sendable {
         /// The suffix that is added to the metric's name, such as `_bucket`.
         let suffix: String
@@ -78,9 +79,10 @@ extension MetricsText {
     private static func histogram(_ route: RequestMetrics.Route, _ series: RequestMetrics.Series) -> [Sample] {
         let bounds = RequestMetrics.durationBounds.map { "\($0)" } + ["+Inf"]
         var samples: [Sample] = []
+        // Prometheus' buckets are cumulative: each one also counts the responses in the buckets before it.
         var count = 0
-        for (bound, more) in zip(bounds, series.countByDuration) {
-            count += more
+        for (bound, countInBucket) in zip(bounds, series.countByDuration) {
+            count += countInBucket
             samples.append(Sample(labels(route) + [("le", bound)], suffix: "_bucket", count))
         }
         samples.append(

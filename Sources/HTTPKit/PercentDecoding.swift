@@ -1,4 +1,4 @@
-/// Decoding of percent-encoded text, RFC 3986 section 2.1.
+/// Decodes percent-encoded text, RFC 3986 section 2.1.
 package enum PercentDecoding {
     /// Decodes `%XX` sequences. A `+` stays a `+`, because Base64 contains it.
     ///

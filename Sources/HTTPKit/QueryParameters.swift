@@ -1,4 +1,4 @@
-/// The decoded parameters of a query. The route declares every name, and each name occurs once.
+/// The decoded parameters of a request's query. Each name is declared by the route and occurs only once.
 package struct QueryParameters: Sendable {
     private let values: [String: String]
 
@@ -23,7 +23,7 @@ package struct QueryParameters: Sendable {
             }
             let value = try Self.decode(pair[end...].dropFirst(), "the query parameter '\(name)'")
             guard values.updateValue(value, forKey: name) == nil else {
-                throw .malformedTarget("found the query parameter '\(name)' twice, expected it once")
+                throw .malformedTarget("the query parameter '\(name)' occurs twice; send it once")
             }
         }
         self.values = values
@@ -38,7 +38,7 @@ package struct QueryParameters: Sendable {
 }
 
 extension HTTPFault {
-    /// - Parameter what: the part of the target that cannot be decoded.
+    /// - Parameter what: the part of the request target that cannot be decoded.
     package static func malformedEncoding(of what: String) -> HTTPFault {
         .malformedTarget("\(what) is not valid percent-encoded UTF-8, expected two hexadecimal digits after each '%'")
     }

@@ -3,25 +3,31 @@ package import NIOHTTP1
 
 /// Enforces HTTP's rules in front of a server that handles one request at a time.
 ///
-/// It refuses a request that violates them with a problem document and closes the connection. It closes a connection whose
-/// request does not arrive, or whose response is not read, within a time limit. It ignores offered upgrades. After
-/// ``DrainEvent`` it closes the connection, once the request in progress has its response. Its place is behind
-/// `HTTPServerPipelineHandler`, which passes one request at a time and suspends reading meanwhile.
+/// - A request that violates a rule gets a problem document, and the guard closes the connection.
+/// - The guard closes a connection if a request does not arrive, or a response is not read, within a time limit.
+/// - The guard ignores offered upgrades.
+/// - After a ``DrainEvent``, the guard closes the connection as soon as the request in progress has its response.
+///
+/// Add the guard behind `HTTPServerPipelineHandler`, which passes on one request at a time and suspends reading until
+/// the response is complete.
 package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPServerRequestPart
     package typealias InboundOut = HTTPServerRequestPart
     package typealias OutboundIn = HTTPServerResponsePart
     package typealias OutboundOut = HTTPServerResponsePart
 
+    /// The limits of one connection.
     package struct Limits: Sendable {
         /// The longest body of any route, in bytes.
         package var bodyBytes: Int
-        /// From a request's head to its end; then 408. The same as on the decryptor socket, and shorter than the shutdown limit.
+        /// The time from a request's head to the request's end. A slower request gets 408. This limit is the same on
+        /// the decryptor socket, and shorter than the daemon's shutdown limit.
         package var requestTime = TimeAmount.seconds(10)
-        /// From the end of a response until the client has read it; then the connection is closed. Shorter than the daemon's
-        /// shutdown limit of 30 s, so that a client that reads nothing does not delay a shutdown.
+        /// The time that a client has to read a response after the server has written the response's end. Then the
+        /// guard closes the connection. The time is shorter than the daemon's shutdown limit of 30 s, so that a client
+        /// that reads nothing does not delay a shutdown.
         package var responseTime = TimeAmount.seconds(20)
-        /// How long the client has to close a connection after a refusal.
+        /// How long the client has to close the connection after the last response.
         package var lingerTime = TimeAmount.seconds(1)
 
         package init(bodyBytes: Int) { self.bodyBytes = bodyBytes }
@@ -41,62 +47,63 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
     }
 
     private let limits: Limits
-    private let render: @Sendable (HTTPFault) -> Refusal
-    private let onResponseTaken: @Sendable () -> Void
-    /// A request's head was passed on, but not yet its end.
+    private let makeRefusal: @Sendable (HTTPFault) -> Refusal
+    private let onResponseSent: @Sendable () -> Void
+    /// Whether a request's head was passed on, but not yet the request's end.
     private var isReceiving = false
-    /// A request's head was passed on, and its response is not yet complete.
+    /// Whether a request's head was passed on, and the response is not complete yet.
     private var isResponding = false
-    /// The response to the last request has begun or is complete.
+    /// Whether the response to the last request has begun or is complete.
     private var hasResponded = false
-    /// The current response, or the next one, is the connection's last.
-    private var isLast = false
-    /// The connection's last response was written: nothing more is passed on in either direction.
-    private var hasEnded = false
-    private var arrival: Scheduled<Void>?
-    private var sending: Scheduled<Void>?
-    private var closing: Scheduled<Void>?
+    /// Whether the connection is closed after the current response, or after the next response if there is no current
+    /// one.
+    private var closesAfterResponse = false
+    /// Whether the connection is being closed. All further parts of requests and responses are then dropped.
+    private var isClosing = false
+    private var requestTimer: Scheduled<Void>?
+    private var responseTimer: Scheduled<Void>?
+    private var lingerTimer: Scheduled<Void>?
 
     /// - Parameters:
-    ///   - render: returns the problem document of a fault.
-    ///   - onResponseTaken: called when a response was written to the socket completely, and when the connection ends.
+    ///   - makeRefusal: returns the response to a request with a fault.
+    ///   - onResponseSent: called after a response was completely written to the socket, and when the connection ends.
     package init(
-        _ limits: Limits, render: @escaping @Sendable (HTTPFault) -> Refusal,
-        onResponseTaken: @escaping @Sendable () -> Void
+        _ limits: Limits, makeRefusal: @escaping @Sendable (HTTPFault) -> Refusal,
+        onResponseSent: @escaping @Sendable () -> Void
     ) {
         self.limits = limits
-        self.render = render
-        self.onResponseTaken = onResponseTaken
+        self.makeRefusal = makeRefusal
+        self.onResponseSent = onResponseSent
     }
 
-    package func handlerRemoved(context: ChannelHandlerContext) { end() }
+    package func handlerRemoved(context: ChannelHandlerContext) { connectionEnded() }
 
     package func channelInactive(context: ChannelHandlerContext) {
-        end()
+        connectionEnded()
         context.fireChannelInactive()
     }
 
-    private func end() {
-        for timer in [arrival, sending, closing] { timer?.cancel() }
-        (arrival, sending, closing) = (nil, nil, nil)
-        onResponseTaken()
+    private func connectionEnded() {
+        for timer in [requestTimer, responseTimer, lingerTimer] { timer?.cancel() }
+        (requestTimer, responseTimer, lingerTimer) = (nil, nil, nil)
+        onResponseSent()
     }
 
     // MARK: Requests
 
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !hasEnded else { return }
+        guard !isClosing else { return }
         switch unwrapInboundIn(data) {
-        case .head(let head): begin(head, context)
+        case .head(let head): beginRequest(head, context)
         case .body: context.fireChannelRead(data)
         case .end:
             isReceiving = false
-            arrival?.cancel()
+            requestTimer?.cancel()
             context.fireChannelRead(data)
         }
     }
 
-    private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+    private func beginRequest(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         do throws(HTTPFault) {
             try RequestHeadRules.check(head, bodyLimit: limits.bodyBytes)
         } catch {
@@ -105,14 +112,14 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
         isReceiving = true
         isResponding = true
         hasResponded = false
-        arrival?.cancel()
-        arrival = context.eventLoop.assumeIsolated().scheduleTask(in: limits.requestTime) {
+        requestTimer?.cancel()
+        requestTimer = context.eventLoop.assumeIsolated().scheduleTask(in: limits.requestTime) {
             self.refuse(.requestTooSlow, context)
         }
         var head = head
         head.uri = RequestTarget.originForm(head.uri)
         if RequestHeadRules.endsConnection(head) {
-            isLast = true
+            closesAfterResponse = true
             head.headers.remove(name: "upgrade")
             head.headers.replaceOrAdd(name: "connection", value: "close")
         }
@@ -120,26 +127,28 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
     }
 
     package func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // Bytes that follow those that could not be parsed are ignored.
-        guard !hasEnded, !(error is ByteToMessageDecoderError) else { return }
+        // NIO reports a ByteToMessageDecoderError for received bytes that it does not parse. Ignore these bytes.
+        guard !isClosing, !(error is ByteToMessageDecoderError) else { return }
         guard let fault = HTTPFault(decoding: error) else { return context.fireErrorCaught(error) }
         refuse(fault, context)
     }
 
-    /// Responds in place of the server, unless its response has begun, and closes the connection.
+    /// Sends a refusal, unless the server has begun to respond to the same request, and closes the connection.
     ///
-    /// A connection that is closed already gets no response: when it closes, the decoder reports a request that has only
-    /// partly arrived as malformed.
+    /// If the connection is closed already, no response is sent. This happens if a connection closes in the middle of a
+    /// request, because the decoder then reports a malformed request.
     private func refuse(_ fault: HTTPFault, _ context: ChannelHandlerContext) {
-        guard !hasEnded else { return }
-        hasEnded = true
-        arrival?.cancel()
-        // The server may be waiting for the rest of the request, and would take the end of the connection for its end.
+        guard !isClosing else { return }
+        isClosing = true
+        requestTimer?.cancel()
+        // The server may be waiting for the rest of the request. Without this error, it would treat the end of the
+        // connection as the end of the request.
         defer { if isReceiving { context.fireErrorCaught(ChannelError.eof) } }
         guard context.channel.isActive else { return }
-        // A fault in a request that already has its response gets no second one.
+        // While `isReceiving`, the fault is in the request that was passed on. If its response has begun, a second
+        // response must not follow. Otherwise the fault is in a new request.
         if !(hasResponded && isReceiving) {
-            let refusal = render(fault)
+            let refusal = makeRefusal(fault)
             var headers = refusal.headers
             headers.replaceOrAdd(name: "content-length", value: String(refusal.body.readableBytes))
             headers.replaceOrAdd(name: "connection", value: "close")
@@ -148,65 +157,69 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
             context.write(wrapOutboundOut(.body(.byteBuffer(refusal.body))), promise: nil)
             context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
         }
-        close(context)
+        closeAfterLinger(context)
     }
 
-    /// Gives the client time to read what was written. What it still sends is read and dropped meanwhile.
-    private func close(_ context: ChannelHandlerContext) {
-        hasEnded = true
-        arrival?.cancel()
+    /// Closes the connection for writing at once, and completely after ``Limits/lingerTime``. Until then, the client
+    /// can read the response, and the bytes that it still sends are read and dropped.
+    private func closeAfterLinger(_ context: ChannelHandlerContext) {
+        isClosing = true
+        requestTimer?.cancel()
         context.close(mode: .output, promise: nil)
-        closing = context.eventLoop.assumeIsolated().scheduleTask(in: limits.lingerTime) {
+        lingerTimer = context.eventLoop.assumeIsolated().scheduleTask(in: limits.lingerTime) {
             context.close(promise: nil)
         }
     }
 
     package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard event is DrainEvent else { return context.fireUserInboundEventTriggered(event) }
-        guard !hasEnded else { return }
-        isLast = true
+        guard !isClosing else { return }
+        closesAfterResponse = true
         guard !isResponding else { return }
-        // A client that still sends a request which has its response must be able to read that response.
-        guard !isReceiving else { return close(context) }
-        hasEnded = true
+        // If the client is still sending a request that has its response already, the client must have time to read
+        // this response.
+        guard !isReceiving else { return closeAfterLinger(context) }
+        isClosing = true
         context.close(promise: nil)
     }
 
     // MARK: Responses
 
     package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        guard !hasEnded else { return promise?.fail(ChannelError.outputClosed) ?? () }
+        guard !isClosing else { return promise?.fail(ChannelError.outputClosed) ?? () }
         switch unwrapOutboundIn(data) {
         case .head(var head):
-            // An interim response, 1xx; the response itself follows.
+            // A status 1xx is an interim response, and the final response follows.
             guard head.status.code >= 200 else { break }
             hasResponded = true
-            isLast = isLast || head.headers[canonicalForm: "connection"].contains("close")
-            guard isLast else { break }
+            closesAfterResponse = closesAfterResponse || head.headers[canonicalForm: "connection"].contains("close")
+            guard closesAfterResponse else { break }
             head.headers.replaceOrAdd(name: "connection", value: "close")
             return context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body: break
-        case .end: return end(data, context, promise)
+        case .end: return endResponse(data, context, promise)
         }
         context.write(data, promise: promise)
     }
 
-    /// Passes the response's end on once everything before it was written to the socket. Only then the next request is
-    /// passed on, so that a connection never has more than one response in memory. After the last response there is no next
-    /// request.
-    private func end(_ data: NIOAny, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
-        sending = context.eventLoop.assumeIsolated().scheduleTask(in: limits.responseTime) {
+    /// Passes on the response's end after all earlier bytes of the response were written to the socket.
+    ///
+    /// `HTTPServerPipelineHandler` passes on the next request when it gets this end, so a connection never has more
+    /// than one response in memory.
+    private func endResponse(_ data: NIOAny, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
+        responseTimer = context.eventLoop.assumeIsolated().scheduleTask(in: limits.responseTime) {
             context.close(promise: nil)
         }
-        let part = unwrapOutboundIn(data)
+        let end = unwrapOutboundIn(data)
+        // The write of an empty buffer completes after the writes of all earlier bytes.
         context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(ByteBuffer())))).assumeIsolated().whenComplete { _ in
-            self.sending?.cancel()
-            self.sending = nil
-            self.onResponseTaken()
+            self.responseTimer?.cancel()
+            self.responseTimer = nil
+            self.onResponseSent()
             self.isResponding = false
-            self.hasEnded = self.hasEnded || self.isLast
-            context.writeAndFlush(self.wrapOutboundOut(part), promise: promise)
-            if self.isLast { self.close(context) }
+            self.isClosing = self.isClosing || self.closesAfterResponse
+            context.writeAndFlush(self.wrapOutboundOut(end), promise: promise)
+            if self.closesAfterResponse { self.closeAfterLinger(context) }
         }
     }
 }

@@ -1,8 +1,8 @@
 package import NIOHTTP1
 
-/// The rules of RFC 9112 for a request's head that NIO's decoder does not check. The decoder checks only the syntax.
+/// Checks the rules of RFC 9112 for the head of a request. NIO's decoder checks only the syntax of the head.
 package enum RequestHeadRules {
-    /// - Parameter bodyLimit: the longest body that any route of the server takes, in bytes.
+    /// - Parameter bodyLimit: the longest request body that any route of the server accepts, in bytes.
     /// - Throws: the fault for the first rule that the head violates.
     package static func check(_ head: HTTPRequestHead, bodyLimit: Int) throws(HTTPFault) {
         guard head.version == .http1_1 || head.version == .http1_0 else { throw .versionNotSupported }
@@ -30,11 +30,11 @@ package enum RequestHeadRules {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"):
             true
-        default: hostMarks.contains(byte)
+        default: hostPunctuation.contains(byte)
         }
     }
 
-    private static let hostMarks = Array("-._~%!$&'()*+,;=:[]".utf8)
+    private static let hostPunctuation = Array("-._~%!$&'()*+,;=:[]".utf8)
 
     /// RFC 9112 section 6: the length of the body must be unambiguous. Otherwise a client and the server could disagree
     /// about where the next request begins (request smuggling).
@@ -44,10 +44,11 @@ package enum RequestHeadRules {
             guard !head.headers.contains(name: "content-length") else { throw .lengthConflict }
             guard head.version == .http1_1, codings.last?.lowercased() == "chunked",
                 codings.count(where: { $0.lowercased() == "chunked" }) == 1
-            else { throw .transferCodingMisplaced }
+            else { throw .transferCodingInvalid }
             guard codings.count == 1 else { throw .transferCodingUnsupported }
         } else if let length = head.headers.first(name: "content-length") {
-            // A number that does not fit an Int is greater than any limit.
+            // NIO's decoder has refused a repeated length, and a length that is not a number. A number that does not fit
+            // an Int is greater than any limit.
             guard let length = Int(length), length <= bodyLimit else { throw .bodyTooLarge(limit: bodyLimit) }
         }
     }

@@ -1,4 +1,4 @@
-/// The identifier of one request: the log, the audit record and the response have the same one.
+/// The identifier of one request. The log lines, the audit record and the response of the request contain it.
 package enum RequestId {
     /// Returns 16 random hexadecimal digits.
     package static func make() -> String {

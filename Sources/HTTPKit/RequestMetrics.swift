@@ -3,11 +3,11 @@ import Synchronization
 
 /// Counts the requests of all servers by server, route, method and status, and measures how long the responses took.
 ///
-/// A server records through its own recorders, and ``snapshot()`` adds up all recorders. The decryptor server has one
+/// Each server counts in its own recorders, and ``snapshot()`` adds up all recorders. The decryptor server has one
 /// recorder for each event loop, so that event loops do not wait for each other's locks. The admin server, which has
 /// few requests, has one recorder.
 package final class RequestMetrics: Sendable {
-    /// Upper bounds of the duration histogram, in seconds.
+    /// The upper bounds of the duration histogram's buckets, in seconds.
     package static let durationBounds: [Double] = [0.000_1, 0.000_5, 0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10]
     static let boundNanoseconds = durationBounds.map { Int64($0 * 1e9) }
 
@@ -23,13 +23,14 @@ package final class RequestMetrics: Sendable {
         }
     }
 
-    /// The responses of one route.
+    /// The counts and durations of one route's responses.
     package struct Series: Hashable, Sendable {
         package fileprivate(set) var countByStatus: [Int: Int] = [:]
-        /// A histogram that is not cumulative. The element for a bound of ``durationBounds`` counts the responses that
-        /// took at most this long, and longer than the bound before it. The last element counts those that took longer
-        /// than all bounds.
+        /// A histogram that is not cumulative: each response is counted in one element. An element counts the
+        /// responses that took at most as long as its bound in ``durationBounds``, and longer than the previous bound.
+        /// The last element counts the responses that took longer than all bounds.
         package fileprivate(set) var countByDuration = [Int](repeating: 0, count: durationBounds.count + 1)
+        /// The sum of all durations.
         package fileprivate(set) var nanoseconds: Int64 = 0
 
         package var count: Int { countByDuration.reduce(0, +) }
@@ -52,11 +53,12 @@ package final class RequestMetrics: Sendable {
         }
 
         /// - Parameters:
-        ///   - route: the index in the list of ``RequestMetrics/makeRecorder(server:routes:)``; nil if the request
-        ///     matched no route.
+        ///   - route: the route's index in the `routes` of ``RequestMetrics/makeRecorder(server:routes:)``; nil if the
+        ///     request matched no route.
         ///   - duration: how long the server took to produce the response.
         package func record(_ route: Int?, status: Int, duration: TimeAmount) {
             series.withLock { series in
+                // The last series is for requests that match no route.
                 let index = route ?? series.count - 1
                 series[index].countByStatus[status, default: 0] += 1
                 series[index].nanoseconds += duration.nanoseconds
@@ -75,8 +77,8 @@ package final class RequestMetrics: Sendable {
     ///   - routes: the method and the path template of each route. Requests that match no route are recorded under
     ///     `other`.
     package func makeRecorder(server: String, routes: [(method: String, path: String)]) -> Recorder {
-        let named = routes.map { Route(server: server, method: $0.method, path: $0.path) }
-        let recorder = Recorder(named + [Route(server: server, method: "other", path: "other")])
+        let labels = routes.map { Route(server: server, method: $0.method, path: $0.path) }
+        let recorder = Recorder(labels + [Route(server: server, method: "other", path: "other")])
         recorders.withLock { $0.append(recorder) }
         return recorder
     }

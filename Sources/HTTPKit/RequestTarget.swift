@@ -1,4 +1,4 @@
-/// The path and the query of a request as they were sent: RFC 9112 section 3.2.1, origin form.
+/// The path and the query of a request, still percent-encoded: RFC 9112 section 3.2.1, origin form.
 package struct RequestTarget: Sendable {
     package let path: Substring
     package let rawQuery: Substring
@@ -9,11 +9,11 @@ package struct RequestTarget: Sendable {
         rawQuery = end == target.endIndex ? "" : target[target.index(after: end)...]
     }
 
-    /// Whether the path starts with `/` and has no empty segment.
+    /// Whether the path starts with `/` and has no empty segment. The path `/` is valid.
     ///
-    /// A path with an empty segment is refused, because routers ignore empty segments: `//v1/keys` and `/v1/keys/`
-    /// would be further names of `/v1/keys`.
-    package var hasOnlyFullSegments: Bool {
+    /// The servers refuse a path with an empty segment. Routers ignore empty segments, so they would treat `//v1/keys`
+    /// and `/v1/keys/` like `/v1/keys`.
+    package var hasNoEmptySegments: Bool {
         var previous: UInt8?
         for byte in path.utf8 {
             if previous == nil, byte != UInt8(ascii: "/") { return false }
@@ -29,7 +29,8 @@ package struct RequestTarget: Sendable {
         let scheme = "http://"
         guard target.hasPrefix(scheme) else { return target }
         let rest = target.dropFirst(scheme.count)
-        guard let path = rest.firstIndex(where: { $0 == "/" || $0 == "?" }) else { return "/" }
-        return rest[path] == "/" ? String(rest[path...]) : "/" + rest[path...]
+        guard let authorityEnd = rest.firstIndex(where: { $0 == "/" || $0 == "?" }) else { return "/" }
+        let pathAndQuery = rest[authorityEnd...]
+        return pathAndQuery.first == "/" ? String(pathAndQuery) : "/" + pathAndQuery
     }
 }

@@ -3,29 +3,29 @@ package import MerchantCore
 package import Secrets
 package import Vocabulary
 
-/// Holds the merchants' private keys. No other part of the daemon handles unsealed private keys, except to export one.
+/// Generates, imports and uses the merchants' private keys. No other part of the daemon handles an unsealed private
+/// key, except one that ``exportPrivateKey(_:)`` returned.
 ///
-/// It generates or imports keys, and gives a private key out only by ``exportPrivateKey(_:)``. The store holds each
-/// private key sealed under a data key. A cache with a limited capacity holds the keys unsealed that payments use.
-/// Every method works on the calling thread.
+/// The store holds each private key sealed under a data key. A cache of limited capacity holds unsealed the keys that
+/// payments use. Every synchronous method works on the calling thread.
 package final class KeyCustody: KeyCustodian, KeyPairVerifier {
     let keyring: Keyring
     let certificateIssuers: CertificateIssuers?
     private let cache: UnsealedKeyCache
-    let source: @Sendable (PublicKeyHash) throws -> SealedKeyPair?
+    let readKeyPair: @Sendable (PublicKeyHash) throws -> SealedKeyPair?
 
     /// - Parameters:
     ///   - certificateIssuers: the setting `trust.certificate-issuers`; nil if it is not set.
-    ///   - cache: the cache of unsealed keys. The store behind `source` must notify it of every change of a key pair.
-    ///   - source: reads a key pair in its present state from the store. It returns nil for an unknown key pair.
+    ///   - cache: the cache of unsealed keys. The store must notify the cache of every change of a key pair.
+    ///   - readKeyPair: reads a key pair in its present state from the store. It returns nil for an unknown key pair.
     package init(
         keyring: Keyring, certificateIssuers: CertificateIssuers? = nil,
         cache: UnsealedKeyCache,
-        source: @escaping @Sendable (PublicKeyHash) throws -> SealedKeyPair?
+        readKeyPair: @escaping @Sendable (PublicKeyHash) throws -> SealedKeyPair?
     ) {
         self.keyring = keyring
         self.certificateIssuers = certificateIssuers
-        self.source = source
+        self.readKeyPair = readKeyPair
         self.cache = cache
     }
 
@@ -62,6 +62,7 @@ package final class KeyCustody: KeyCustodian, KeyPairVerifier {
         defer { clibcrypto_overwrite_traces() }
         if let key = cache.key(hash) { return try key.symmetricKey(from: material) }
         let pending = cache.beginRead(hash)
+        // Keep an error until the cache is informed, because a failed read must end too.
         let read: Result<DecryptionKey, any Error> = Result { try decryptionKey(hash) }
         cache.end(pending, with: try? read.get())
         return try read.get().symmetricKey(from: material)
@@ -69,14 +70,14 @@ package final class KeyCustody: KeyCustodian, KeyPairVerifier {
 
     package func exportPrivateKey(_ hash: PublicKeyHash) throws -> SecretBytes {
         defer { clibcrypto_overwrite_traces() }
-        guard let found = try source(hash) else { throw Self.notFound(hash) }
+        guard let found = try readKeyPair(hash) else { throw Self.notFound(hash) }
         guard found.keyPair.state != .destroyed else { throw Self.destroyed(hash) }
-        return try PrivateKeyPEM.encode(try open(found).bytes)
+        return try PrivateKeyPEM.encode(try unsealAndVerify(found).bytes)
     }
 
     package func verifyPrivateKey(of stored: SealedKeyPair) throws {
         defer { clibcrypto_overwrite_traces() }
-        _ = try open(stored)
+        _ = try unsealAndVerify(stored)
     }
 
     private func sealed(
@@ -92,42 +93,45 @@ package final class KeyCustody: KeyCustodian, KeyPairVerifier {
             sealedPrivateKey: keyring.seal(bytes, to: binding))
     }
 
-    /// Reads and unseals a key that may decrypt, and refuses any other. The callers check the same; this second check
-    /// ensures that an identity key never decrypts.
+    /// Reads and unseals a key that may decrypt, and refuses any other key. The callers check the same; this second
+    /// check ensures that an identity key never decrypts.
     private func decryptionKey(_ hash: PublicKeyHash) throws -> DecryptionKey {
-        guard let found = try source(hash), found.keyPair.purpose == .paymentProcessing else {
+        guard let found = try readKeyPair(hash), found.keyPair.purpose == .paymentProcessing else {
             throw Self.notFound(hash)
         }
         switch found.keyPair.state {
-        case .standby, .current, .retiring: return try open(found).key
+        case .standby, .current, .retiring: return try unsealAndVerify(found).key
+        // Decryptors may not use a pending key pair, so to them it does not exist.
         case .pending: throw Self.notFound(hash)
         case .revoked: throw MerchantError(.keyRevoked, "the key pair \(hash) is revoked")
         case .destroyed: throw Self.destroyed(hash)
         }
     }
 
-    /// Unseals a private key, and checks that its public half has the stored publicKeyHash.
-    private func open(_ found: SealedKeyPair) throws -> OpenedKey {
+    /// Unseals a private key, and checks that its public half has the stored publicKeyHash. This also works for an
+    /// identity key: a ``DecryptionKey`` can be created from any private key.
+    private func unsealAndVerify(_ found: SealedKeyPair) throws -> UnsealedKey {
         let binding = KeyBinding(found.keyPair)
         let bytes = try unseal(found)
         guard let key = try? DecryptionKey(bytes, of: binding.merchantIdentifier),
             key.publicKeyHash == binding.publicKeyHash
         else { throw Keyring.damaged(binding, "is not the private half of that key pair") }
-        return OpenedKey(bytes: bytes, key: key)
+        return UnsealedKey(bytes: bytes, key: key)
     }
 
-    /// Unseals a private key. If a rotation has sealed it under another data key since `found` was read, reads it from
-    /// the store again.
+    /// Unseals a private key. If a rotation has sealed the key under another data key since `found` was read, reads the
+    /// key pair from the store again.
     func unseal(_ found: SealedKeyPair) throws -> PrivateKeyBytes {
         do { return try keyring.open(found.sealedPrivateKey, of: KeyBinding(found.keyPair)) } catch {
             guard !keyring.holds(found.sealedPrivateKey.dataKeyIdentifier),
-                let again = try source(found.keyPair.publicKeyHash)
+                let again = try readKeyPair(found.keyPair.publicKeyHash)
             else { throw error }
             return try keyring.open(again.sealedPrivateKey, of: KeyBinding(found.keyPair))
         }
     }
 
-    private struct OpenedKey: ~Copyable {
+    /// An unsealed private key, as bytes and ready for decryption.
+    private struct UnsealedKey: ~Copyable {
         let bytes: PrivateKeyBytes
         let key: DecryptionKey
     }
@@ -135,7 +139,8 @@ package final class KeyCustody: KeyCustodian, KeyPairVerifier {
     private static func check(_ algorithm: KeyAlgorithm, for purpose: KeyPurpose) throws(MerchantError) {
         guard purpose == .paymentProcessing || algorithm == .rsaV1 else {
             throw MerchantError(
-                .keyUnsupported, "found a P-256 key for the purpose identity, expected RSA-2048 (algorithm RSA_v1)")
+                .keyUnsupported,
+                "the key is P-256, but a key with the purpose identity must be RSA-2048 (algorithm RSA_v1)")
         }
     }
 
@@ -144,6 +149,6 @@ package final class KeyCustody: KeyCustodian, KeyPairVerifier {
     }
 
     static func destroyed(_ hash: PublicKeyHash) -> MerchantError {
-        MerchantError(.keyDestroyed, "the private key of \(hash) was destroyed")
+        MerchantError(.keyDestroyed, "the private key of the key pair \(hash) was destroyed")
     }
 }

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Limits how many bytes of memory the requests and responses of a server use, in total and for each user.
+/// Limits how many bytes of memory the requests and responses of a server use, in total and for each user. The bytes are
+/// only counted here; the callers allocate the memory.
 package final class BufferedBytes: Sendable {
     private let shares: Mutex<Shares>
 
@@ -19,34 +20,34 @@ package final class BufferedBytes: Sendable {
         shares.withLock { $0.giveBack(bytes, from: holder) }
     }
 
-    /// The bytes that one connection has reserved.
+    /// The bytes that one connection has reserved. They are released at the latest when this object is deallocated.
     package final class Reservation: Sendable {
-        private let buffered: BufferedBytes
+        private let budget: BufferedBytes
         private let holder: Shares.Holder
         private let held = Mutex(0)
 
-        package init(of buffered: BufferedBytes, for holder: Shares.Holder) {
-            self.buffered = buffered
+        package init(of budget: BufferedBytes, for holder: Shares.Holder) {
+            self.budget = budget
             self.holder = holder
         }
 
-        /// Reserves bytes for the connection. Call this before the memory is allocated.
-        package func take(_ bytes: Int) throws(Shares.Exhausted) {
+        /// Reserves further bytes for the connection. Call this before the memory is allocated.
+        package func reserve(_ bytes: Int) throws(Shares.Exhausted) {
             guard bytes > 0 else { return }
-            try buffered.take(bytes, for: holder)
+            try budget.take(bytes, for: holder)
             held.withLock { $0 += bytes }
         }
 
         /// Releases all bytes of the connection. Call this when the connection no longer uses the memory.
-        package func giveBackAll() {
+        package func releaseAll() {
             let bytes = held.withLock { held in
                 defer { held = 0 }
                 return held
             }
             guard bytes > 0 else { return }
-            buffered.giveBack(bytes, from: holder)
+            budget.giveBack(bytes, from: holder)
         }
 
-        deinit { giveBackAll() }
+        deinit { releaseAll() }
     }
 }

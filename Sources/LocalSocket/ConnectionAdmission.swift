@@ -1,26 +1,29 @@
 package import NIOCore
 import Synchronization
 
-/// Decides whether a new connection may stay open, and keeps track of the open ones.
+/// Decides whether a new connection may stay open, and keeps a list of the open connections.
 package final class ConnectionAdmission: Sendable {
+    /// What the caller of ``admit(_:of:)`` must do with a new connection.
     package enum Decision: Hashable, Sendable {
         case admitted
-        /// The caller must send a response with the reason, and then close the connection. `isFirst` is true for the
-        /// first refusal after an admitted connection: only that refusal is logged.
+        /// Send a response with the reason, and then close the connection. `isFirst` is true for the first refusal after
+        /// an admitted connection: only that refusal is logged.
         case refused(reason: String, isFirst: Bool)
-        /// The caller must close the connection without a response, because too many connections are being refused or
-        /// the server is shutting down.
+        /// Close the connection without a response, because too many refused connections are still open or the server
+        /// is shutting down.
         case dropped
     }
 
     /// How many refused connections may be open at the same time. Further connections are dropped.
-    package static let refusedAtOnce = 64
+    package static let maximumOpenRefused = 64
 
     private struct State: Sendable {
         var shares: Shares
         var admitted: [ObjectIdentifier: any Channel] = [:]
         var refused: [ObjectIdentifier: any Channel] = [:]
+        /// Whether the server is shutting down.
         var isDraining = false
+        /// Whether a connection was refused since the last admitted connection.
         var isRefusing = false
     }
 
@@ -28,7 +31,7 @@ package final class ConnectionAdmission: Sendable {
 
     package init(_ limits: Shares.Limits) { state = Mutex(State(shares: Shares(limits))) }
 
-    /// Decides about a new connection, and counts it until it closes.
+    /// Decides about a new connection. An admitted or refused connection counts until it closes.
     package func admit(_ channel: any Channel, of holder: Shares.Holder) -> Decision {
         let id = ObjectIdentifier(channel)
         let decision: Decision = state.withLock { state in
@@ -36,7 +39,7 @@ package final class ConnectionAdmission: Sendable {
             do throws(Shares.Exhausted) {
                 try state.shares.take(for: holder)
             } catch {
-                guard state.refused.count < Self.refusedAtOnce else { return .dropped }
+                guard state.refused.count < Self.maximumOpenRefused else { return .dropped }
                 state.refused[id] = channel
                 defer { state.isRefusing = true }
                 return .refused(
@@ -53,8 +56,8 @@ package final class ConnectionAdmission: Sendable {
     private static func reason(_ exhausted: Shares.Exhausted, _ limits: Shares.Limits) -> String {
         switch exhausted {
         case .total: "\(limits.total) connections are already open"
-        case .user(let uid): "the user with uid \(uid) holds \(limits.perUser) connections already"
-        case .withoutPermit: "callers without a permit hold \(limits.withoutPermit) connections already"
+        case .user(let uid): "the user with uid \(uid) already has \(limits.perUser) open connections"
+        case .withoutPermit: "callers without a permit already have \(limits.withoutPermit) open connections"
         }
     }
 
@@ -65,9 +68,9 @@ package final class ConnectionAdmission: Sendable {
         }
     }
 
-    /// From now on, drops every new connection.
+    /// Begins the shutdown: from now on, every new connection is dropped.
     ///
-    /// - Returns: every connection that is still open.
+    /// - Returns: every connection that is still open, admitted or refused.
     package func beginDrain() -> [any Channel] {
         state.withLock { state in
             state.isDraining = true

@@ -1,7 +1,7 @@
 import Glibc
 
-/// The process at the other end of a Unix socket. The kernel recorded its credentials when it connected: SO_PEERCRED in
-/// unix(7).
+/// The process at the other end of a Unix socket. The kernel recorded the credentials of the process when it connected:
+/// SO_PEERCRED in unix(7).
 package struct PeerCredentials: Hashable, Sendable {
     package let uid: UInt32
     package let gid: UInt32
@@ -24,7 +24,7 @@ package struct PeerCredentials: Hashable, Sendable {
         var length = size
         guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0,
             length == size
-        else { throw .system("cannot read a connection's credentials") }
+        else { throw .system("cannot read the credentials of a connection's peer") }
         self.init(
             uid: credentials.uid, gid: credentials.gid, supplementaryGroups: try Self.groups(of: descriptor),
             pid: credentials.pid)
@@ -37,6 +37,7 @@ package struct PeerCredentials: Hashable, Sendable {
 
     private static func groups(of descriptor: CInt) throws(SocketFault) -> Set<UInt32> {
         var groups = [UInt32](repeating: 0, count: 32)
+        // If the array is too short, getsockopt(2) fails with ERANGE, and sets `length` to the needed length.
         while true {
             var length = socklen_t(groups.count * MemoryLayout<UInt32>.stride)
             if getsockopt(descriptor, SOL_SOCKET, peerGroups, &groups, &length) == 0 {
@@ -44,7 +45,7 @@ package struct PeerCredentials: Hashable, Sendable {
             }
             let needed = Int(length) / MemoryLayout<UInt32>.stride
             guard errno == ERANGE, needed > groups.count, needed <= mostGroups else {
-                throw .system("cannot read a connection's groups")
+                throw .system("cannot read the groups of a connection's peer")
             }
             groups = [UInt32](repeating: 0, count: needed)
         }
@@ -53,10 +54,11 @@ package struct PeerCredentials: Hashable, Sendable {
     /// The longest program path, in bytes.
     private static let longestProgram = 1024
 
-    /// The program's path; its name in brackets if the path cannot be read; empty if the process has ended.
+    /// The path of the process's program. If the path cannot be read, the name of the process in brackets. Empty if the
+    /// process has ended.
     ///
-    /// Use this only in logs and the audit, never to authorize a caller: by now another process may have the process
-    /// identifier, and a program chooses its own name. Characters that could forge a log line are replaced.
+    /// Use this only in logs and the audit, never to authorize a caller: another process may have the process identifier
+    /// by now, and a process can choose its own name. Characters that could forge a log line are replaced.
     package var program: String {
         if let path = Self.bytes(ofLinkAt: "/proc/\(pid)/exe") { return Self.printable(path) }
         guard let name = Self.bytes(ofFileAt: "/proc/\(pid)/comm"), !name.isEmpty else { return "" }
@@ -83,7 +85,7 @@ package struct PeerCredentials: Hashable, Sendable {
         return buffer[..<count].last == UInt8(ascii: "\n") ? buffer[..<(count - 1)] : buffer[..<count]
     }
 
-    /// Replaces each character that is invisible, reorders text or controls a terminal by `?`.
+    /// Replaces characters by `?` if they are invisible, reorder text or control a terminal.
     private static func printable(_ bytes: some Collection<UInt8>) -> String {
         let scalars = String(decoding: bytes, as: UTF8.self).unicodeScalars.map { scalar -> Unicode.Scalar in
             switch scalar.properties.generalCategory {

@@ -4,11 +4,12 @@ import Glibc
 /// directory and then moves it to its path with rename(2).
 struct PrivateDirectory {
     /// The name of the socket in this directory.
-    static let entry = "socket"
+    static let socketName = "socket"
 
     let descriptor: CInt
     private let path: String
 
+    /// - Parameter file: the path of the socket.
     init(beside file: String) throws(SocketFault) {
         let parent: String =
             switch file.lastIndex(of: "/") {
@@ -24,23 +25,24 @@ struct PrivateDirectory {
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else {
+            // Built before rmdir(2), which changes `errno`.
             let fault = SocketFault.system("cannot open the directory created beside \(file)")
             rmdir(path)
             throw fault
         }
     }
 
-    func identityOfEntry() throws(SocketFault) -> FileIdentity {
+    func socketIdentity() throws(SocketFault) -> FileIdentity {
         var found = stat()
-        guard fstatat(descriptor, Self.entry, &found, AT_SYMLINK_NOFOLLOW) == 0 else {
-            throw .system("cannot find the socket created in \(path)")
+        guard fstatat(descriptor, Self.socketName, &found, AT_SYMLINK_NOFOLLOW) == 0 else {
+            throw .system("cannot read the status of the new socket in \(path)")
         }
         return FileIdentity(found)
     }
 
     /// Removes the directory and its content.
     func remove() {
-        unlinkat(descriptor, Self.entry, 0)
+        unlinkat(descriptor, Self.socketName, 0)
         close(descriptor)
         rmdir(path)
     }

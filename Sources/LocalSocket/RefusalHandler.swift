@@ -1,18 +1,19 @@
 package import NIOCore
 
-/// Refuses a connection above a limit: sends one response, ignores everything that the client sends, and closes the
-/// connection.
+/// Refuses a connection: sends one response, ignores everything that the client sends, and closes the connection after a
+/// short time.
 package final class RefusalHandler: ChannelInboundHandler {
     package typealias InboundIn = ByteBuffer
     package typealias OutboundOut = ByteBuffer
 
     private let response: ByteBuffer
     private let lingerTime: TimeAmount
-    private var lingering: Scheduled<Void>?
+    /// Closes the connection when ``lingerTime`` has passed.
+    private var scheduledClose: Scheduled<Void>?
 
     /// - Parameters:
-    ///   - response: a complete HTTP response that closes the connection.
-    ///   - lingerTime: how long the client has to read it.
+    ///   - response: a complete HTTP response with `Connection: close`.
+    ///   - lingerTime: how long the client has to read the response.
     package init(_ response: ByteBuffer, lingerTime: TimeAmount) {
         self.response = response
         self.lingerTime = lingerTime
@@ -20,8 +21,10 @@ package final class RefusalHandler: ChannelInboundHandler {
 
     package func channelActive(context: ChannelHandlerContext) {
         context.writeAndFlush(wrapOutboundOut(response), promise: nil)
+        // Closes only the output, so that a client that is still sending its request gets no error before it reads the
+        // response.
         context.close(mode: .output, promise: nil)
-        lingering = context.eventLoop.assumeIsolated().scheduleTask(in: lingerTime) { context.close(promise: nil) }
+        scheduledClose = context.eventLoop.assumeIsolated().scheduleTask(in: lingerTime) { context.close(promise: nil) }
     }
 
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
@@ -33,7 +36,7 @@ package final class RefusalHandler: ChannelInboundHandler {
     package func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
     package func channelInactive(context: ChannelHandlerContext) {
-        lingering?.cancel()
+        scheduledClose?.cancel()
         context.fireChannelInactive()
     }
 }

@@ -1,10 +1,10 @@
-/// Limits how much of a resource each user of the machine may hold at the same time, so that no user can exclude
-/// others.
+/// Limits how much of a resource, such as connections or memory, each user of the machine may hold at the same time.
+/// So no user can exclude others.
 ///
-/// The mode of a socket's file may let every user connect. A connection and its responses use memory even if the caller
-/// has no permit.
+/// There is a limit for users without a permit, too: the mode of a socket's file may let every user connect, and a
+/// connection uses memory even if its user has no permit.
 package struct Shares: Sendable {
-    /// The limits, each inclusive.
+    /// The largest permitted amounts.
     package struct Limits: Hashable, Sendable {
         package var total: Int
         /// The limit for each user, identified by uid.
@@ -19,7 +19,7 @@ package struct Shares: Sendable {
         }
     }
 
-    /// The user against whose limit an amount counts. All users without a permit count as one.
+    /// The user whose limit applies. All users without a permit share one limit.
     package enum Holder: Hashable, Sendable {
         case user(uid: UInt32)
         case withoutPermit
@@ -38,7 +38,7 @@ package struct Shares: Sendable {
 
     package init(_ limits: Limits) { self.limits = limits }
 
-    /// Adds `amount` to what the holder has. Adds nothing if a limit would be exceeded.
+    /// Adds `amount` to the amount that the holder has. Throws, and adds nothing, if a limit would be exceeded.
     package mutating func take(_ amount: Int = 1, for holder: Holder) throws(Exhausted) {
         guard total + amount <= limits.total else { throw .total }
         let before = held[holder, default: 0]
@@ -51,7 +51,7 @@ package struct Shares: Sendable {
         total += amount
     }
 
-    /// Subtracts `amount` from what the holder has. A call with more than the holder has is ignored.
+    /// Subtracts `amount` from the amount that the holder has. Does nothing if `amount` is larger than that amount.
     package mutating func giveBack(_ amount: Int = 1, from holder: Holder) {
         guard let before = held[holder], before >= amount else { return }
         held[holder] = before == amount ? nil : before - amount

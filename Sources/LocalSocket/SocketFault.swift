@@ -1,4 +1,4 @@
-/// The reason why a socket could not be created or inspected.
+/// The error that a socket could not be created, or that its peer could not be identified.
 package struct SocketFault: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 

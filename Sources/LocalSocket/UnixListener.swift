@@ -1,43 +1,44 @@
 import Glibc
 
-/// A listening Unix socket whose file has its final mode before another user can reach it.
+/// A listening Unix socket. Its file has its final mode before another user can reach the file.
 ///
 /// ``listen(path:mode:backlog:)`` binds the socket inside a new directory that only this process's user can enter, sets
-/// the mode there, and starts to listen. Then it renames the file to its path, which also replaces the socket file of a
-/// killed daemon. A client that finds the file at its path can therefore connect, and never sees another mode. The
-/// umask is not used for this, because it applies to the whole process.
+/// the mode of the file there, and starts to listen. Then it moves the file to its path with rename(2), which also
+/// replaces the socket file of a killed daemon. So as soon as a client finds the file at its path, the client can
+/// connect. The umask could also set the mode, but the umask applies to all threads of the process.
 package struct UnixListener: Sendable {
     /// The longest path of a socket, in bytes: `sun_path` has 108 bytes, and the last one is zero. See unix(7).
     package static let longestPath = 107
 
-    /// The listening socket: non-blocking, and closed on exec. The server closes it.
+    /// The listening socket: non-blocking and close-on-exec. The server must close this descriptor.
     package let descriptor: CInt
     package let path: String
+    /// Identifies the socket's file, so that ``remove()`` does not remove another file.
     private let identity: FileIdentity
 
     /// - Parameters:
     ///   - mode: the mode of the socket's file. A user who may write to the file may connect.
     ///   - backlog: how many connections may wait to be accepted.
-    /// - Throws: ``SocketFault`` for a path that is too long or occupied by something other than a socket, or an error
-    ///   of the system.
+    /// - Throws: ``SocketFault`` if the path is too long, if the path names a file that is not a socket, if another
+    ///   process listens there, or if a system call fails.
     package static func listen(path: String, mode: UInt32, backlog: CInt) throws(SocketFault) -> UnixListener {
-        try check(path)
+        try requireUsable(path)
         let directory = try PrivateDirectory(beside: path)
         defer { directory.remove() }
         let descriptor = socket(
             AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard descriptor >= 0 else { throw .system("cannot create a socket for \(path)") }
         do throws(SocketFault) {
-            // The path through the descriptor is short. The private directory's own path could be too long for
-            // `sun_path`.
-            try bind(descriptor, to: "/proc/self/fd/\(directory.descriptor)/\(PrivateDirectory.entry)")
-            guard fchmodat(directory.descriptor, PrivateDirectory.entry, mode, 0) == 0 else {
+            // Uses a short path through the directory's descriptor, because the directory's own path could be too long
+            // for `sun_path`.
+            try bind(descriptor, to: "/proc/self/fd/\(directory.descriptor)/\(PrivateDirectory.socketName)")
+            guard fchmodat(directory.descriptor, PrivateDirectory.socketName, mode, 0) == 0 else {
                 throw SocketFault.system("cannot set the mode of \(path)")
             }
             guard Glibc.listen(descriptor, backlog) == 0 else { throw SocketFault.system("cannot listen on \(path)") }
-            let identity = try directory.identityOfEntry()
-            guard renameat(directory.descriptor, PrivateDirectory.entry, AT_FDCWD, path) == 0 else {
-                throw SocketFault.system("cannot put the socket at \(path)")
+            let identity = try directory.socketIdentity()
+            guard renameat(directory.descriptor, PrivateDirectory.socketName, AT_FDCWD, path) == 0 else {
+                throw SocketFault.system("cannot move the new socket to \(path)")
             }
             return UnixListener(descriptor: descriptor, path: path, identity: identity)
         } catch {
@@ -51,7 +52,7 @@ package struct UnixListener: Sendable {
         if FileIdentity(at: path) == identity { unlink(path) }
     }
 
-    private static func check(_ path: String) throws(SocketFault) {
+    private static func requireUsable(_ path: String) throws(SocketFault) {
         let length = path.utf8.count
         guard (1...longestPath).contains(length) else {
             throw SocketFault("the socket path has \(length) bytes, expected 1 to \(longestPath): \(path)")
@@ -59,14 +60,15 @@ package struct UnixListener: Sendable {
         guard !path.utf8.contains(0) else { throw SocketFault("the socket path contains a zero byte") }
         var found = stat()
         if lstat(path, &found) == 0, found.st_mode & S_IFMT != S_IFSOCK {
-            throw SocketFault("found something that is not a socket at \(path), expected a socket or nothing")
+            throw SocketFault("\(path) exists and is not a socket: remove that file, or choose another path")
         }
         guard !isListenedOn(path) else {
             throw SocketFault("another process listens on \(path): give each daemon its own path")
         }
     }
 
-    /// Whether a process listens on the socket at a path. The socket file of a killed daemon refuses connections.
+    /// Whether a process listens on the socket at a path. A killed daemon leaves its socket file, but the kernel refuses
+    /// connections to that file.
     package static func isListenedOn(_ path: String) -> Bool {
         guard (1...longestPath).contains(path.utf8.count) else { return false }
         let descriptor = socket(
@@ -74,7 +76,8 @@ package struct UnixListener: Sendable {
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         let result = withAddress(of: path) { connect(descriptor, $0, $1) }
-        // Other errors do not exclude a listener. EAGAIN: its queue is full. EACCES: it belongs to another user.
+        // With other errors, a process may listen. EAGAIN: the queue of connections is full. EACCES: the socket belongs
+        // to another user.
         return result == 0 || (errno != ECONNREFUSED && errno != ENOENT)
     }
 
@@ -116,7 +119,7 @@ struct FileIdentity: Hashable, Sendable {
 }
 
 extension SocketFault {
-    /// The failed attempt, with the system's error message.
+    /// The error for a failed system call, with the system's error message.
     static func system(_ attempt: String) -> SocketFault {
         SocketFault("\(attempt): \(String(cString: strerror(errno)))")
     }

@@ -5,7 +5,7 @@ package struct Caller: Hashable, Sendable {
     package let uid: UInt32
     /// The process's primary group. The audit records it.
     package let gid: UInt32
-    /// All groups of the process, including the primary one.
+    /// The further groups of the process. They may include the primary group.
     package let supplementaryGroups: Set<UInt32>
     package let pid: Int32
     /// The program's path, if it could be read. Only for reports, because the process may have ended or changed since.
@@ -35,7 +35,8 @@ package enum Permit: String, Sendable, CaseIterable {
     case decrypt
     /// Decrypt without verifying the signature.
     case decryptUnverified
-    /// Verify a token as if it had been received at another time.
+    /// Verify a token at a time that the caller gives, instead of now. The name stays, because operators write it in
+    /// the setting `callers`.
     case judgeAtOtherTime
     /// Export a private key. Never granted by default.
     case exportPrivateKey
@@ -43,6 +44,20 @@ package enum Permit: String, Sendable, CaseIterable {
     case read
     /// Change anything on the admin socket.
     case administer
+}
+
+extension Permit {
+    /// The error for a caller without this permit.
+    fileprivate var missing: MerchantError {
+        MerchantError(.forbidden, "the caller has no permit '\(rawValue)': grant it in the setting callers")
+    }
+
+    /// The error for a caller that has this permit only for other merchants.
+    fileprivate var missingForMerchant: MerchantError {
+        MerchantError(
+            .forbidden,
+            "the caller's permit '\(rawValue)' is not for this merchant: add the merchant in the setting callers")
+    }
 }
 
 /// The permits of a caller, and the merchants that they apply to.
@@ -56,10 +71,10 @@ package struct Grant: Hashable, Sendable {
         self.merchants = merchants
     }
 
-    /// - Throws: `forbidden`, naming the permit that is missing.
+    /// - Throws: `forbidden` if the permit is missing.
     package func require(_ permit: Permit) throws(MerchantError) {
         guard permits.contains(permit) else {
-            throw MerchantError(.forbidden, "the caller has no permit '\(permit.rawValue)'")
+            throw permit.missing
         }
     }
 
@@ -67,7 +82,7 @@ package struct Grant: Hashable, Sendable {
     package func require(_ permit: Permit, for merchant: MerchantIdentifier) throws(MerchantError) {
         try require(permit)
         guard merchants?.contains(merchant) ?? true else {
-            throw MerchantError(.forbidden, "the caller's permit '\(permit.rawValue)' is not for this merchant")
+            throw permit.missingForMerchant
         }
     }
 }
@@ -100,15 +115,15 @@ package struct CallerPolicy: Hashable, Sendable {
         return CallerPolicy(rules: Set([ownUID, 0]).sorted().map { Rule(subject: .uid($0), grant: grant) })
     }
 
-    /// The grants of all rules that name the caller's uid or one of its groups at the time when it connected.
+    /// The grants of all rules that name the caller's uid, or a group that the caller had when it connected.
     ///
     /// Grants add up: a rule for some merchants does not limit a rule for all merchants. A permit applies to a merchant
-    /// if at least one of the grants gives it.
+    /// if at least one of the grants gives the permit.
     package func grants(for caller: Caller) -> [Grant] {
         grants(uid: caller.uid, groups: caller.supplementaryGroups.union([caller.gid]))
     }
 
-    /// The grants of a caller of which only uid and groups are known.
+    /// The grants of a caller whose uid and groups are known, but not its process.
     package func grants(uid callerUID: UInt32, groups: Set<UInt32>) -> [Grant] {
         rules.filter { rule in
             switch rule.subject {
@@ -120,10 +135,10 @@ package struct CallerPolicy: Hashable, Sendable {
 }
 
 extension [Grant] {
-    /// - Throws: `forbidden` unless one of the grants has the permit, for any merchants.
+    /// - Throws: `forbidden` unless one of the grants has the permit, whichever merchants the grant is for.
     package func require(_ permit: Permit) throws(MerchantError) {
         guard contains(where: { $0.permits.contains(permit) }) else {
-            throw MerchantError(.forbidden, "the caller has no permit '\(permit.rawValue)'")
+            throw permit.missing
         }
     }
 
@@ -131,14 +146,14 @@ extension [Grant] {
     package func require(_ permit: Permit, for merchant: MerchantIdentifier) throws(MerchantError) {
         try require(permit)
         guard contains(where: { $0.permits.contains(permit) && $0.merchants?.contains(merchant) ?? true }) else {
-            throw MerchantError(.forbidden, "the caller's permit '\(permit.rawValue)' is not for this merchant")
+            throw permit.missingForMerchant
         }
     }
 
-    /// Whether the caller has no permit.
+    /// Whether the caller has no permit at all.
     package var allowNothing: Bool { allSatisfy { $0.permits.isEmpty } }
 
-    /// The merchants named by the grants that have the permit.
+    /// The merchants named by the grants that have the permit. A grant for every merchant names none.
     package func merchants(_ permit: Permit) -> Set<MerchantIdentifier> {
         filter { $0.permits.contains(permit) }.reduce(into: []) { $0.formUnion($1.merchants ?? []) }
     }

@@ -1,7 +1,7 @@
 /// An error of the daemon: a refused request or a failure.
 ///
-/// Callers branch on `code`, whose meaning never changes. `detail` says what failed, why and what to do, in lower case, and
-/// never holds a secret.
+/// Callers branch on `code`, whose meaning never changes. `detail` says what failed, why and what to do, in lower case,
+/// and never holds a secret.
 package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible {
     package let code: Code
     package let detail: String
@@ -79,7 +79,6 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case gatewayNotConfigured
         case gatewayResponseNotReceived
         // The daemon itself.
-        case notYetAvailable
         case overloaded
         case storeUnavailable
         case keyDamaged

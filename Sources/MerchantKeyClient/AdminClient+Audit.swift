@@ -1,7 +1,7 @@
 package import Vocabulary
 package import WireAPI
 
-/// Selects audit records. A field that is nil selects every value.
+/// Selects audit records by the fields that are set. A field that is nil does not restrict the selection.
 package struct AuditQuery: Sendable {
     package var merchant: MerchantIdentifier?
     package var key: PublicKeyHash?
@@ -23,11 +23,11 @@ package struct AuditQuery: Sendable {
 }
 
 extension AdminClient {
-    /// At most `most` audit records, newest first.
+    /// At most `limit` audit records, newest first.
     package func auditRecords(
-        _ query: AuditQuery, most: Int
+        _ query: AuditQuery, limit: Int
     ) async throws(ClientError) -> Listing<AuditRecordDocument> {
-        try await list(Paths.audit, query: query.parameters, most: most)
+        try await list(Paths.audit, query: query.parameters, limit: limit)
     }
 
     /// Reads all selected audit records, oldest first, and keeps only one page of them in memory.
@@ -46,8 +46,9 @@ extension AdminClient {
             if let cursor { call.query.append(("cursor", cursor)) }
             let page: Response<Page<AuditRecordDocument>> = try await connection.fetch(call)
             try body(page)
+            // A repeated cursor would make this loop endless. (If the first page is the last, both cursors are nil.)
             guard page.document.nextCursor != cursor || cursor == nil else {
-                throw ClientError.protocolViolation("a page repeats its own cursor, expected a new one")
+                throw ClientError.protocolViolation("a page has the same cursor as the page before")
             }
             cursor = page.document.nextCursor
         } while cursor != nil
@@ -56,7 +57,9 @@ extension AdminClient {
     /// Verifies one range of the audit chain.
     ///
     /// - Parameters:
-    ///   - head: a head that was saved earlier, as `1044:` and 64 hexadecimal digits.
+    ///   - head: an audit head (the number and hash of the last record) that was saved earlier, such as `1044:`
+    ///     followed by the hash in 64 hexadecimal digits. The daemon compares the chain with this head. nil for no
+    ///     comparison.
     ///   - cursor: the `nextCursor` of the previous range; nil for the first range.
     package func verifyAudit(
         against head: String?, from cursor: String?

@@ -8,7 +8,8 @@ extension AdminClient {
         try await longCall(Paths.backups, file)
     }
 
-    /// Verifies a backup: the daemon restores it into a temporary directory and opens everything in it.
+    /// Verifies a backup. The daemon restores the backup into a temporary directory, unseals every key and checks the
+    /// audit chain.
     package func verifyBackup(_ file: String) async throws(ClientError) -> Response<BackupVerificationDocument> {
         try await longCall(Paths.backupVerification, file)
     }

@@ -6,7 +6,8 @@ extension AdminClient {
         try await connection.fetch(SocketCall(path: Paths.status))
     }
 
-    /// Whether the daemon is live and ready. A daemon that is not ready also returns the document, with status 503.
+    /// Whether the daemon is live and ready. A daemon that is not ready sends the same document with status 503; that
+    /// status does not make this method throw.
     package func health() async throws(ClientError) -> Response<HealthDocument> {
         try await connection.fetch(SocketCall(path: Paths.health, documentStatuses: [503]))
     }

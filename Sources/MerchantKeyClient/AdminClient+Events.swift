@@ -2,7 +2,7 @@ import NIOHTTP1
 package import Vocabulary
 package import WireAPI
 
-/// Selects events by merchant, kind and severity. A field that is nil selects every value.
+/// Selects events by the fields that are set. A field that is nil does not restrict the selection.
 package struct EventFilter: Sendable {
     package var merchant: MerchantIdentifier?
     package var kind: String?
@@ -18,21 +18,21 @@ package struct EventFilter: Sendable {
 }
 
 extension AdminClient {
-    /// At most `most` events after `sequence`, oldest first.
+    /// At most `limit` events after the event with the number `sequence`, oldest first.
     package func events(
-        _ filter: EventFilter, after sequence: Int, most: Int
+        _ filter: EventFilter, after sequence: Int, limit: Int
     ) async throws(ClientError) -> Listing<EventDocument> {
-        var (items, pages, last) = ([EventDocument](), [Response<Page<EventDocument>>](), sequence)
+        var (items, pages, lastSequence) = ([EventDocument](), [Response<Page<EventDocument>>](), sequence)
         while true {
-            let limit = min(Page<EventDocument>.largestLimit, most - items.count)
-            let page = try await page(filter, [("after", String(last)), ("limit", String(limit))])
+            let pageLimit = min(Page<EventDocument>.largestLimit, limit - items.count)
+            let page = try await page(filter, [("after", String(lastSequence)), ("limit", String(pageLimit))])
             items += page.document.items
             pages.append(page)
             let hasMore = page.document.nextCursor != nil
-            guard hasMore, items.count < most, let next = page.document.items.last?.sequence else {
+            guard hasMore, items.count < limit, let next = page.document.items.last?.sequence else {
                 return Listing(items: items, pages: pages.map(\.json), hasMore: hasMore)
             }
-            last = next
+            lastSequence = next
         }
     }
 
@@ -43,8 +43,8 @@ extension AdminClient {
         try await page(filter, [("newest", "true"), ("limit", String(count))])
     }
 
-    /// The first events after `sequence`. If there are none yet, the daemon waits for one for up to `seconds`, at most
-    /// 30, and then returns an empty page.
+    /// The first page of events after the event with the number `sequence`. If there are no such events yet, the daemon
+    /// waits for an event for up to `seconds` (at most 30), and then returns an empty page.
     package func events(
         _ filter: EventFilter, after sequence: Int, waiting seconds: Int
     ) async throws(ClientError) -> Response<Page<EventDocument>> {
@@ -56,7 +56,8 @@ extension AdminClient {
             ])
     }
 
-    /// Makes the daemon deliver parked events to their webhooks again.
+    /// Makes the daemon deliver parked events to their webhooks again. An event is parked after its delivery has failed
+    /// for 24 hours.
     package func redeliverEvents(
         _ request: RedeliverEventsRequest
     ) async throws(ClientError) -> Response<RedeliveredEventsDocument> {
@@ -64,8 +65,8 @@ extension AdminClient {
     }
 
     private func page(
-        _ filter: EventFilter, _ more: [(name: String, value: String)]
+        _ filter: EventFilter, _ otherParameters: [(name: String, value: String)]
     ) async throws(ClientError) -> Response<Page<EventDocument>> {
-        try await connection.fetch(SocketCall(path: Paths.events, query: filter.query + more))
+        try await connection.fetch(SocketCall(path: Paths.events, query: filter.query + otherParameters))
     }
 }

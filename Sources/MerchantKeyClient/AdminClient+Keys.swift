@@ -17,8 +17,8 @@ extension AdminClient {
         }
     }
 
-    /// - Parameter idempotencyKey: identifies the request. A repeat with the same key generates nothing, and returns
-    ///   the key pair of the first request.
+    /// - Parameter idempotencyKey: identifies the request. A repeat with the same idempotency key generates nothing,
+    ///   and returns the key pair of the first request.
     package func generateKey(
         of merchant: MerchantIdentifier, _ request: GenerateKeyRequest, idempotencyKey: String? = nil
     ) async throws(ClientError) -> Response<KeyDocument> {
@@ -36,13 +36,13 @@ extension AdminClient {
         try await list(Paths.keys(of: merchant))
     }
 
-    /// Key pairs whose publicKeyHash begins with this prefix in one of its spellings (Base64, Base64url or
-    /// hexadecimal). This list has no pages: if it has `most` items, there may be more.
-    package func keys(prefix text: String, most: Int) async throws(ClientError) -> Listing<KeyDocument> {
-        try await list(Paths.keys, query: [("prefix", text)], most: most)
+    /// Key pairs whose publicKeyHash, written as Base64, Base64url or hexadecimal, begins with `prefix`. The daemon
+    /// does not return this list in pages: if the list has `limit` items, there may be more such key pairs.
+    package func keys(prefix: String, limit: Int) async throws(ClientError) -> Listing<KeyDocument> {
+        try await list(Paths.keys, query: [("prefix", prefix)], limit: limit)
     }
 
-    /// One page of the key pairs of all merchants in one state, in the order in which they were generated.
+    /// One page of all merchants' key pairs that are in `state`, oldest first.
     package func keys(
         in state: KeyState, cursor: String?
     ) async throws(ClientError) -> Response<Page<KeyDocument>> {
@@ -60,7 +60,7 @@ extension AdminClient {
     }
 
     /// - Parameters:
-    ///   - file: the certificate as PEM or DER, as it was received.
+    ///   - file: the content of the certificate file, PEM or DER.
     ///   - merchant: the merchant that the certificate must belong to; nil accepts the certificate of any merchant.
     package func uploadCertificate(
         _ file: Data, of merchant: MerchantIdentifier?
@@ -93,7 +93,8 @@ extension AdminClient {
         return try await post(Paths.keyTransition(.restore, hash), request)
     }
 
-    /// - Parameter afterSeconds: how long the daemon waits before it destroys the key; nil for its default of 30 days.
+    /// - Parameter afterSeconds: how long the daemon waits before it erases the private key; nil for the default, 30
+    ///   days.
     package func destroy(
         _ hash: PublicKeyHash, afterSeconds: Int?, dryRun: Bool
     ) async throws(ClientError) -> Response<KeyTransitionDocument> {

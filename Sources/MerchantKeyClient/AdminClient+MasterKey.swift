@@ -6,7 +6,11 @@ extension AdminClient {
         try await connection.fetch(SocketCall(path: Paths.masterKey))
     }
 
-    /// Starts a rotation, or joins the one in progress. The daemon continues the rotation after it has responded.
+    /// Starts a rotation of the master key, or joins a rotation in progress. The daemon responds before the rotation
+    /// ends.
+    ///
+    /// - Parameter dataKeyOnly: whether to keep the master key, and replace only the data key (the key that seals the
+    ///   private keys).
     package func rotateMasterKey(
         dataKeyOnly: Bool, dryRun: Bool
     ) async throws(ClientError) -> Response<RotationPlanDocument> {

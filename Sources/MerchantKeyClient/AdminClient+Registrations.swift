@@ -5,7 +5,8 @@ package import Vocabulary
 package import WireAPI
 
 extension AdminClient {
-    /// Longer than the daemon waits for Apple, including its repeated requests.
+    /// The timeout of calls for which the daemon connects to Apple or to a merchant's domain. It is longer than the
+    /// daemon waits for Apple, retries included.
     private static let appleTimeout: TimeAmount = .seconds(300)
 
     /// Registers a merchant with Apple, or adds domains to its registration.
@@ -23,7 +24,7 @@ extension AdminClient {
             .DELETE, Paths.registration(partner), request, query: dryRun ? [("dryRun", "true")] : [])
     }
 
-    /// - Parameter refresh: if true, the daemon asks Apple. Otherwise it returns its own record.
+    /// - Parameter refresh: if true, the daemon asks Apple. Otherwise the daemon returns its own record.
     package func registration(
         _ partner: PartnerInternalMerchantIdentifier, refresh: Bool
     ) async throws(ClientError) -> Response<RegistrationDocument> {
@@ -35,9 +36,9 @@ extension AdminClient {
 
     /// Every registration, sorted by identifier.
     package func registrations() async throws(ClientError) -> Listing<RegistrationDocument> {
-        // A registration has up to 99 domains of up to 253 characters. A page must fit into the largest response, 16
-        // MiB.
-        try await list(Paths.registrations, page: 250)
+        // A registration has up to 99 domains of up to 253 characters, and a page must fit into 16 MiB, the largest
+        // response that the client reads.
+        try await list(Paths.registrations, pageSize: 250)
     }
 
     /// Compares one batch of registrations with Apple's records.
@@ -45,10 +46,12 @@ extension AdminClient {
         try await call(.POST, Paths.registrationSync, request)
     }
 
+    /// Stores the domain verification file that Apple gave to the platform. It is the same for all domains.
     package func setDomainFile(_ file: Data) async throws(ClientError) -> Response<DomainFileDocument> {
         try await connection.fetch(SocketCall(method: .PUT, path: Paths.domainFile, body: .file(file)))
     }
 
+    /// The size, hash and time of the stored domain verification file, without its bytes.
     package func domainFile() async throws(ClientError) -> Response<DomainFileDocument> {
         try await connection.fetch(SocketCall(path: Paths.domainFile))
     }

@@ -3,7 +3,7 @@ package import Vocabulary
 package import WireAPI
 
 extension AdminClient {
-    /// Starts a roll, or returns the roll that is already open.
+    /// Starts a roll (the replacement of a merchant's key pair by a new one), or returns the roll that is already open.
     ///
     /// - Parameter algorithm: the algorithm of the new key pair; nil for the daemon's default.
     package func startRoll(
@@ -14,24 +14,25 @@ extension AdminClient {
         return try await post(Paths.rolls(of: merchant), request)
     }
 
-    /// The rolls of one or every merchant, newest first.
+    /// The rolls of one merchant or of all merchants, newest first.
     ///
     /// - Parameters:
     ///   - merchant: nil for every merchant.
-    ///   - state: a roll's state, or `open`; nil for every state.
+    ///   - state: a roll's state, or `open` for every state except `finished` and `abandoned`; nil for every state.
     package func rolls(
-        of merchant: MerchantIdentifier?, state: String?, most: Int = .max
+        of merchant: MerchantIdentifier?, state: String?, limit: Int = .max
     ) async throws(ClientError) -> Listing<RollDocument> {
         var query: [(name: String, value: String)] = []
         if let merchant { query.append(("merchant", merchant.rawValue)) }
         if let state { query.append(("state", state)) }
-        return try await list(Paths.rolls, query: query, most: most)
+        return try await list(Paths.rolls, query: query, limit: limit)
     }
 
     package func roll(_ rollId: String) async throws(ClientError) -> Response<RollDocument> {
         try await connection.fetch(SocketCall(path: Paths.roll(rollId)))
     }
 
+    /// - Parameter now: whether to revoke the old key even if it may still be used. This requires a reason.
     package func finishRoll(
         _ rollId: String, now: Bool, reason: String?, dryRun: Bool
     ) async throws(ClientError) -> Response<RollDocument> {

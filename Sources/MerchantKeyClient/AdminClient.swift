@@ -2,9 +2,10 @@ import FoundationEssentials
 import NIOHTTP1
 package import WireAPI
 
-/// A typed client of the admin socket. Its calls are in extensions, one file for each resource.
+/// A client of the admin socket, with one method for each request. The methods are in extensions, one file for each
+/// resource, such as `AdminClient+Keys.swift`.
 ///
-/// It keeps connections open. Call ``shutdown()`` when done, or use ``with(socketPath:connections:_:)``.
+/// The client keeps connections open. Call ``shutdown()`` when done, or use ``with(socketPath:connections:_:)``.
 package final class AdminClient: Sendable {
     let connection: SocketConnection
 
@@ -39,19 +40,19 @@ package final class AdminClient: Sendable {
             SocketCall(method: .POST, path: path, body: try .encoded(body), idempotencyKey: idempotencyKey))
     }
 
-    /// Requests one page after the other until the list ends or `most` items were received.
+    /// Requests one page after the other until the list ends or `limit` items were received.
     ///
-    /// - Parameter page: the number of items in a page; smaller for large items.
+    /// - Parameter pageSize: the number of items in a page; smaller for large items.
     func list<Item: Codable & Sendable>(
-        _ path: String, query: [(name: String, value: String)] = [], most: Int = .max,
-        page largest: Int = Page<Item>.largestLimit
+        _ path: String, query: [(name: String, value: String)] = [], limit: Int = .max,
+        pageSize: Int = Page<Item>.largestLimit
     ) async throws(ClientError) -> Listing<Item> {
         var items: [Item] = []
         var pages: [Data] = []
         var cursor: String?
         while true {
-            let limit = min(largest, most - items.count)
-            var call = SocketCall(path: path, query: query + [("limit", String(limit))])
+            let pageLimit = min(pageSize, limit - items.count)
+            var call = SocketCall(path: path, query: query + [("limit", String(pageLimit))])
             if let cursor { call.query.append(("cursor", cursor)) }
             let page: Response<Page<Item>> = try await connection.fetch(call)
             items += page.document.items
@@ -59,11 +60,11 @@ package final class AdminClient: Sendable {
             guard let next = page.document.nextCursor else {
                 return Listing(items: items, pages: pages, hasMore: false)
             }
-            guard items.count < most else { return Listing(items: items, pages: pages, hasMore: true) }
-            // Such a page would make this loop endless.
+            guard items.count < limit else { return Listing(items: items, pages: pages, hasMore: true) }
+            // Otherwise this loop might never end.
             guard next != cursor, !page.document.items.isEmpty else {
                 throw .protocolViolation(
-                    "a page has no items or repeats its own cursor, expected items and a new cursor")
+                    "a page that is not the last one has no items, or has the same cursor as the page before")
             }
             cursor = next
         }

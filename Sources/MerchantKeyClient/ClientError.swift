@@ -25,12 +25,12 @@ public enum ClientError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The daemon's refusal, an RFC 9457 problem.
+/// The daemon's refusal of a request, with the fields of its problem document (RFC 9457).
 public struct Refusal: Hashable, Sendable, CustomStringConvertible {
     /// The HTTP status code.
     public let status: Int
-    /// The kind of refusal, such as `keyRevoked` or `forbidden`. Programs can branch on it, because the meaning of a
-    /// code never changes.
+    /// The kind of refusal, such as `keyRevoked` or `forbidden`. Programs can rely on the code, because the meaning of
+    /// a code never changes.
     public let code: String
     /// The code as a human-readable phrase.
     public let title: String
@@ -38,7 +38,7 @@ public struct Refusal: Hashable, Sendable, CustomStringConvertible {
     public let detail: String
     /// Identifies the request in the daemon's log.
     public let requestId: String
-    /// After how many seconds a repeat of the request can succeed; nil if the daemon sent no such time.
+    /// After how many seconds the caller should repeat the request; nil if the response has no `Retry-After`.
     public let retryAfter: Int?
 
     package init(_ problem: Problem, retryAfter: Int? = nil) {

@@ -4,7 +4,7 @@ package import WireAPI
 
 /// A decrypted payment token. It contains an account number: keep it only as long as needed, and never log it.
 public struct DecryptedToken: Sendable {
-    /// One check and its result.
+    /// One check of the token, such as that of its signature, and the outcome.
     public struct Check: Hashable, Sendable {
         /// The check's name.
         public let name: String
@@ -14,12 +14,11 @@ public struct DecryptedToken: Sendable {
         public let finding: String
     }
 
-    /// The decrypted payment data: the bytes of its JSON text, unchanged.
+    /// The decrypted payment data: JSON text, exactly as Apple encrypted it.
     public let plaintext: [UInt8]
-    /// Whether the daemon verified the token and all checks of the verification passed, including that of the
-    /// signature.
+    /// Whether the daemon verified the token, and every check of the verification passed, including the signature.
     public let isVerified: Bool
-    /// Every check: first those of the verification, then the comparisons with the ``PaymentExpectation``.
+    /// All checks: first the verification of the token, then the comparisons with the ``PaymentExpectation``.
     public let checks: [Check]
     /// The hash of the public key that the token was encrypted to, in Base64.
     public let publicKeyHash: String
@@ -37,8 +36,8 @@ public struct DecryptedToken: Sendable {
     }
 }
 
-/// The members of the response of `POST /v1/payment-tokens/decrypt` that the client reads. The fields of the payment
-/// are not decoded: `plaintext` contains them as JSON.
+/// The fields of the response of `POST /v1/payment-tokens/decrypt` that the client reads. The response also has the
+/// payment's own fields. The client ignores them, because `plaintext` contains them.
 package struct DecryptedTokenDocument: Decodable, Sendable {
     /// The decrypted JSON text, in Base64.
     package let plaintext: String

@@ -4,7 +4,8 @@ import WireAPI
 
 /// A client of the decryptor socket of `merchantkeyd`, for processes that decrypt payment tokens.
 ///
-/// Tasks may share a client. It keeps connections open: call ``shutdown()`` when done, or use ``with(socketPath:_:)``.
+/// Tasks may share a client. The client keeps connections open: call ``shutdown()`` when done, or use
+/// ``with(socketPath:_:)``.
 public final class DecryptorClient: Sendable {
     let connection: SocketConnection
 
@@ -75,13 +76,12 @@ public final class DecryptorClient: Sendable {
             SocketCall(
                 method: .POST, path: "\(Self.path(of: publicKeyHash))/symmetric-key", body: try .encoded(request)))
         guard let key = Data(base64Encoded: response.document.symmetricKey), [16, 32].contains(key.count) else {
-            throw .protocolViolation("the symmetric key has another length, expected Base64 of 16 or 32 bytes")
+            throw .protocolViolation("the symmetric key is not Base64 of 16 or 32 bytes")
         }
         return Array(key)
     }
 
-    /// The path of a key. The hash is percent-encoded but not validated, because the daemon validates it and reports
-    /// what is wrong.
+    /// The path of a key. The hash is not validated here: the daemon validates the hash and reports what is wrong.
     private static func path(of publicKeyHash: String) -> String {
         "\(Paths.keys)/\(PercentEncoding.encode(publicKeyHash))"
     }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-/// The payment that the caller expects. The daemon compares the token with every field that is set, and reports every
-/// other field as `notChecked`.
+/// The payment that the caller expects. The daemon compares the token with the fields that are set, and reports the
+/// other fields as `notChecked`.
 public struct PaymentExpectation: Hashable, Sendable {
     /// The merchant that the token must belong to.
     public enum Merchant: Hashable, Sendable {
@@ -17,8 +17,8 @@ public struct PaymentExpectation: Hashable, Sendable {
     public var currencyCode: String?
     /// The amount in the currency's minor unit, such as cents.
     public var transactionAmount: Int?
-    /// The original bytes of the payment request's applicationData. The token contains a hash of these bytes; if this
-    /// is nil, the daemon does not check the hash.
+    /// The original bytes of the payment request's applicationData. The token contains a hash of these bytes. If this
+    /// property is nil, the daemon does not check the hash.
     public var applicationData: [UInt8]?
 
     /// Creates an expectation. The daemon does not compare fields that are nil.

@@ -7,7 +7,7 @@ package struct Response<Document: Decodable & Sendable>: Sendable {
     package let json: Data
 }
 
-/// A list that the daemon returned in pages, in the daemon's order.
+/// The items of a list that the daemon returned in one or more pages, in the daemon's order.
 package struct Listing<Item: Codable & Sendable>: Sendable {
     package let items: [Item]
     /// The JSON text of each page as it was received.

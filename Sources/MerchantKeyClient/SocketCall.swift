@@ -5,7 +5,7 @@ import WireAPI
 
 /// One request to the daemon.
 struct SocketCall: Sendable {
-    /// The bytes of a request's body, and their media type.
+    /// The body of a request.
     struct Body: Sendable {
         let bytes: Data
         let mediaType: String
@@ -21,7 +21,7 @@ struct SocketCall: Sendable {
     var accept = "application/json"
     var body: Body?
     var idempotencyKey: String?
-    /// Statuses other than 200 to 299 whose body is the requested document and not a problem document.
+    /// Statuses outside 200 to 299 with which the daemon returns the requested document instead of a problem document.
     var documentStatuses: Set<UInt> = []
     /// How long the call may take.
     var timeout: TimeAmount = .seconds(60)

@@ -5,7 +5,8 @@ import NIOCore
 import NIOHTTP1
 import WireAPI
 
-/// HTTP/1.1 over a Unix socket, with persistent connections. Call ``shutdown()`` when it is no longer used.
+/// Sends HTTP/1.1 requests over a Unix socket, and keeps connections open between requests. Call ``shutdown()`` when
+/// done.
 final class SocketConnection: Sendable {
     /// The largest response that the client reads, in bytes.
     static let largestResponse = 16 << 20
@@ -23,7 +24,7 @@ final class SocketConnection: Sendable {
             connectionPool: .init(
                 idleTimeout: .seconds(5), concurrentHTTP1ConnectionsPerHostSoftLimit: connections))
         configuration.httpVersion = .http1Only
-        // Without retries, a socket without a listener is reported at once, not after ten seconds.
+        // With retries, the client would report a socket without a listener only after ten seconds.
         configuration.connectionPool.retryConnectionEstablishment = false
         client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
     }
@@ -35,7 +36,7 @@ final class SocketConnection: Sendable {
 
     /// Sends one request.
     ///
-    /// - Returns: the body of a successful response.
+    /// - Returns: the body of the response, if its status is 200 to 299 or one of the call's `documentStatuses`.
     /// - Throws: ``ClientError/refused(_:)`` if the response is a problem document.
     func send(_ call: SocketCall) async throws(ClientError) -> Data {
         var request = HTTPClientRequest(url: "http+unix://\(PercentEncoding.encode(socketPath))\(call.uri)")
@@ -62,21 +63,21 @@ final class SocketConnection: Sendable {
             let problem = try? JSONDecoder().decode(Problem.self, from: body)
         else {
             throw .protocolViolation(
-                "the status is \(status) with \(mediaType), expected success or \(Problem.mediaType)")
+                "the status is \(status), but the body is not a problem document (\(mediaType))")
         }
         throw .refused(Refusal(problem, retryAfter: response.headers.first(name: "Retry-After").flatMap { Int($0) }))
     }
 
     /// For how long a request is retried while the daemon's connection queue is full. The delay before a retry grows
-    /// from the shortest to the longest one.
-    private static let longestRetry = Duration.seconds(10)
+    /// from `shortestDelay` to `longestDelay`.
+    private static let retryTimeout = Duration.seconds(10)
     private static let shortestDelay = Duration.milliseconds(5)
     private static let longestDelay = Duration.milliseconds(10)
 
-    /// Executes a request, and retries while the socket's connection queue is full. A retry is safe, because connect(2)
-    /// failed with EAGAIN and nothing was sent.
+    /// Executes a request, and retries while the socket's connection queue is full: connect(2) then fails with EAGAIN.
+    /// A retry is safe, because nothing was sent.
     private func execute(_ request: HTTPClientRequest, timeout: TimeAmount) async throws -> HTTPClientResponse {
-        let deadline = ContinuousClock.now + Self.longestRetry
+        let deadline = ContinuousClock.now + Self.retryTimeout
         var delay = Self.shortestDelay
         while true {
             do { return try await client.execute(request, timeout: timeout) } catch let error as IOError
@@ -94,7 +95,7 @@ final class SocketConnection: Sendable {
         do {
             return Response(document: try JSONDecoder().decode(Document.self, from: json), json: json)
         } catch {
-            throw .protocolViolation("the body is not a \(Document.self)")
+            throw .protocolViolation("the body can't be decoded as \(Document.self)")
         }
     }
 
@@ -102,14 +103,15 @@ final class SocketConnection: Sendable {
         if error is NIOTooManyBytesError {
             return .protocolViolation("the response has more than \(Self.largestResponse) bytes")
         }
-        if error is HTTPParserError { return .protocolViolation("it is not HTTP") }
-        return .unreachable(socketPath: socketPath, why: why(error))
+        if error is HTTPParserError { return .protocolViolation("the response is not HTTP") }
+        return .unreachable(socketPath: socketPath, why: reason(for: error))
     }
 
-    private func why(_ error: any Error) -> String {
+    private func reason(for error: any Error) -> String {
         switch error {
         case let error as IOError: Self.description(of: error)
-        case is SocketAddressError: "the path has \(socketPath.utf8.count) bytes, expected at most 103"
+        case is SocketAddressError:
+            "the path has \(socketPath.utf8.count) bytes, but a socket's path can have at most 103"
         case let error as HTTPClientError:
             switch error {
             case .deadlineExceeded, .readTimeout, .connectTimeout: "the call timed out"
@@ -127,7 +129,7 @@ final class SocketConnection: Sendable {
         case ENOENT: "there is no such socket; is merchantkeyd running?"
         case ECONNREFUSED: "no process listens on the socket; is merchantkeyd running?"
         case EAGAIN:
-            "the daemon's connection queue has been full for \(longestRetry.components.seconds) seconds; see the daemon's log for the process that floods the socket"
+            "the daemon's connection queue has been full for \(retryTimeout.components.seconds) seconds; see the daemon's log for the process that floods the socket"
         default: String(cString: strerror(error.errnoCode))
         }
     }

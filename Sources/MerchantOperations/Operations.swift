@@ -10,30 +10,35 @@ package struct Operations: Sendable {
     /// The objects from outside this module that the use cases need.
     package struct Collaborators: Sendable {
         package let store: any MerchantRepository
+        /// Seals and uses the private keys.
         package let custodian: any KeyCustodian
+        /// Records which payment tokens were used, so that no token is accepted twice.
         package let claims: any ClaimLedger
         package let clock: any WallClock
+        /// The daemon's own count of time, which does not change when the machine's clock is set.
         package let confirmedTime: ConfirmedTime
         package let environment: Environment
         package let tokenRoots: [TrustRoot]
-        package let rolls: RollPolicy
-        package let backups: (any BackupVerifying)?
-        package let masterKey: (any MasterKeyRotating)?
+        package let rollPolicy: RollPolicy
+        package let backups: any BackupVerifying
+        package let masterKey: any MasterKeyRotating
+        /// Returns the current findings about the daemon itself and its machine.
         package let conditions: @Sendable () -> [StatusFinding]
         package let gateway: any RegistrationGateway
-        package let domainChecker: (any DomainChecker)?
+        package let domainChecker: any DomainChecker
         package let notifier: EventNotifier
 
         /// - Parameters:
-        ///   - confirmedTime: nil accepts the machine's clock as it is at the start.
+        ///   - confirmedTime: nil for a confirmed time that starts as the time of the machine's clock.
         ///   - tokenRoots: the roots that payment tokens' signatures must chain to; nil for Apple's root.
-        ///   - notifier: the same object must be an observer of the store, which notifies it of new events.
+        ///   - notifier: an object that is already an observer of the store, so that the store notifies it of new
+        ///     events.
         package init(
             store: any MerchantRepository, custodian: any KeyCustodian, claims: any ClaimLedger, clock: any WallClock,
             confirmedTime: ConfirmedTime? = nil, environment: Environment, tokenRoots: [TrustRoot]? = nil,
-            rolls: RollPolicy = RollPolicy(), backups: (any BackupVerifying)? = nil,
-            masterKey: (any MasterKeyRotating)? = nil, conditions: @escaping @Sendable () -> [StatusFinding] = { [] },
-            gateway: any RegistrationGateway = NotConfiguredGateway(), domainChecker: (any DomainChecker)? = nil,
+            rollPolicy: RollPolicy = RollPolicy(), backups: any BackupVerifying, masterKey: any MasterKeyRotating,
+            conditions: @escaping @Sendable () -> [StatusFinding] = { [] },
+            gateway: any RegistrationGateway = NotConfiguredGateway(), domainChecker: any DomainChecker,
             notifier: EventNotifier
         ) {
             self.store = store
@@ -43,7 +48,7 @@ package struct Operations: Sendable {
             self.confirmedTime = confirmedTime ?? ConfirmedTime(clock: clock)
             self.environment = environment
             self.tokenRoots = tokenRoots ?? [.appleRootCAG3]
-            self.rolls = rolls
+            self.rollPolicy = rollPolicy
             self.backups = backups
             self.masterKey = masterKey
             self.conditions = conditions
@@ -76,17 +81,22 @@ package struct Operations: Sendable {
     package let clock: ClockOperations
     package let start: StartOperations
 
-    /// The store notifies it of new events. It then wakes the tasks that wait for events.
+    /// Wakes the tasks that wait for events. The store notifies this object of new events.
     package let notifier: EventNotifier
+    /// Refused requests that are not in the audit yet.
     package let refusals: RefusalLog
+    /// The faults found in stored keys and in the audit since the daemon started.
     package let integrity = IntegrityFindings()
     /// Observed uses of key pairs that are not stored yet.
     package let observedUses = KeyUses()
 
     package init(_ parts: Collaborators) {
-        let (store, clock, confirmedTime, policy) = (parts.store, parts.clock, parts.confirmedTime, parts.rolls)
+        let (store, clock, confirmedTime, policy) = (parts.store, parts.clock, parts.confirmedTime, parts.rollPolicy)
         let generation = KeyPairGeneration(custodian: parts.custodian)
+        // In Apple's sandbox environment, all customers pay with the same test cards.
         let tokenTimes = TokenTimeWatch(distinguishesAccounts: parts.environment == .production)
+        // Each use case gets the store as a `Transactions`. The closures `{ $0 }` narrow the store's transaction to the
+        // protocols that the use case names in its `Records`; `{ _ in }` gives it no access.
         let keyRecords = KeyOperations.Records(store, reads: { $0 }, writes: { $0 })
         notifier = parts.notifier
         refusals = RefusalLog(clock: clock)
@@ -131,7 +141,7 @@ package struct Operations: Sendable {
         refusalAudit = RefusalAudit(
             records: .init(store, reads: { _ in }, writes: { $0 }), refusals: refusals, clock: clock)
         backups = BackupOperations(
-            records: .init(store, reads: { $0 }, writes: { $0 }), backups: parts.backups, audit: audit,
+            records: .init(store, reads: { $0 }, writes: { $0 }), service: parts.backups, audit: audit,
             findings: integrity, clock: clock)
         masterKey = MasterKeyOperations(parts.masterKey)
         events = EventOperations(

@@ -2,15 +2,15 @@ import Dispatch
 
 /// Threads for long computations, and for work that may block: on a disk, a network file system, or another program.
 ///
-/// Swift's own thread pool has one thread for each core and also decrypts payment tokens. A few long tasks would occupy
-/// all of its threads.
+/// Swift's own thread pool has one thread for each core, and payment tokens are decrypted on it. A few long tasks would
+/// occupy all of its threads.
 package final class WorkThreads: TaskExecutor {
-    /// Decrypts imported key files, one at a time. The author of a file chose how often the passphrase is hashed, so
-    /// this can take long.
+    /// Decrypts imported key files, one at a time. The author of a file chose how often its passphrase is hashed, so
+    /// decrypting the file can take long.
     static let imports = WorkThreads(DispatchQueue(label: "imports"))
     /// Generates RSA keys, one at a time.
     static let generation = WorkThreads(DispatchQueue(label: "generation"))
-    /// For blocking work: Dispatch starts another thread if all of them are blocked.
+    /// For work that blocks its thread. Dispatch starts another thread if all of this queue's threads are blocked.
     package static let waiting = WorkThreads(DispatchQueue(label: "waiting", attributes: .concurrent))
 
     private let queue: DispatchQueue

@@ -19,18 +19,19 @@ extension ApplePayToken {
     /// differently for other lengths (NIST SP 800-38D section 7.1). A fixed vector is safe because each key encrypts
     /// only one token.
     static let initializationVector = [UInt8](repeating: 0, count: 16)
+    /// The length of the GCM tag in bytes.
     static let tagLength = 16
 
     /// Decrypts the token and checks its GCM tag. This method does not verify the signature.
     ///
-    /// - Parameter key: 32 bytes for EC_v1, 16 for RSA_v1.
-    /// - Throws: ``PaymentTokenError`` with code `wrongKey` if the key has another length, and `decryptionFailed` if
-    ///   decryption fails. The detail of `decryptionFailed` is the same for every cause, so that it gives an attacker
-    ///   no information.
+    /// - Parameter key: the token's symmetric key, 32 bytes for EC_v1 and 16 bytes for RSA_v1.
+    /// - Throws: ``PaymentTokenError`` with code `wrongKeyLength` if the key has another length, and `decryptionFailed`
+    ///   if decryption fails. The detail of `decryptionFailed` is the same for every cause, so that it gives an
+    ///   attacker no information.
     public func decrypt(with key: SymmetricKey) throws(PaymentTokenError) -> DecryptedPaymentData {
         guard key.bitCount == version.symmetricKeyLength * 8 else {
             throw PaymentTokenError(
-                .wrongKey,
+                .wrongKeyLength,
                 "the symmetric key has \(key.bitCount / 8) bytes, "
                     + "expected \(version.symmetricKeyLength) for \(version.rawValue)")
         }
@@ -44,8 +45,8 @@ extension ApplePayToken {
         } catch {
             throw PaymentTokenError(
                 .decryptionFailed,
-                "the token cannot be decrypted with this symmetric key: "
-                    + "the key belongs to another key pair or merchant, or the token was modified")
+                "the token cannot be decrypted with this symmetric key: the key was restored with another private key "
+                    + "or merchant identifier, or the token was modified")
         }
         defer { Wipe.bytes(&plaintext) }
         return DecryptedPaymentData(plaintext: SecretBytes(copying: plaintext))

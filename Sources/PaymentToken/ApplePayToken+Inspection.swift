@@ -2,25 +2,26 @@ import Crypto
 import Vocabulary
 
 extension ApplePayToken {
-    /// Returns everything that can be read without a key.
+    /// Returns everything that can be read without a key. Nothing is verified.
     ///
-    /// This method never fails. A property that cannot be read is nil, and the list of certificates omits those that
-    /// cannot be read.
+    /// This method never fails. A property that cannot be read is nil, and the list of certificates omits certificates
+    /// that cannot be read.
     public func inspection() -> TokenInspection {
         let message = CMSMessage(signature)
         let signers = message?.signers ?? []
         let signer = signers.count == 1 ? signers[0] : nil
-        let time = signer?.value(of: OID.signingTime)
+        let signingTime = signer?.value(of: OID.signingTime)
         let certificates = message?.certificates ?? []
-        let leaves = certificates.filter { signer?.identifies($0) == true }
+        let signingCertificates = certificates.filter { signer?.identifies($0) == true }
         return TokenInspection(
             version: version, publicKeyHash: publicKeyHash.base64, transactionId: transactionId.hex,
             applicationDataHash: applicationDataHash.map { Hex.encode($0) }, keyMaterialLength: keyMaterial.bytes.count,
             ciphertextLength: data.count - Self.tagLength, signatureLength: signature.count,
-            signingTime: time.flatMap { ASN1Time(tag: $0.tag, $0.bytes) }?.date,
-            environment: leaves.count == 1 ? TokenEnvironment(signerCommonNames: leaves[0].subjectCommonNames) : nil,
+            signingTime: signingTime.flatMap { ASN1Time(tag: $0.tag, $0.bytes) }?.date,
+            environment: signingCertificates.count == 1
+                ? TokenEnvironment(signerCommonNames: signingCertificates[0].subjectCommonNames) : nil,
             certificates: certificates.map { certificate in
-                TokenInspection.Certificate(certificate, isSigner: leaves.contains { $0 === certificate })
+                TokenInspection.Certificate(certificate, isSigner: signingCertificates.contains { $0 === certificate })
             })
     }
 }

@@ -4,19 +4,19 @@ import Vocabulary
 extension ApplePayToken {
     /// The permitted lengths of the decoded parts of a token, in bytes.
     ///
-    /// The data of a real token has about 200 bytes, and its signature about 2,700. The data is longer if it contains
-    /// the card art of a merchant token or an EMV record.
-    enum Bounds {
+    /// In a real token, the data has about 200 bytes, and the signature about 2,700. The data is longer if it contains
+    /// the card art of a merchant token or an EMV record. It has at least the GCM tag (16 bytes) and `{}` (2 bytes).
+    enum PermittedLength {
         static let data = 18...32_768
         static let signature = 0...16_384
         static let applicationDataHash = 32
     }
 
-    /// Creates a token from JSON: a whole payment token, a payment that contains one as `token`, or the `paymentData`
-    /// object alone.
+    /// Creates a token from JSON in one of three forms: a whole payment token, a payment with the token in its field
+    /// `token`, or the token's `paymentData` object alone.
     ///
-    /// Parsing is strict: at most 64 KiB, no repeated names, canonical Base64. Unknown fields are ignored, because Apple
-    /// adds fields over time.
+    /// Parsing is strict: it rejects more than 64 KiB, repeated field names, and Base64 that is not canonical. Unknown
+    /// fields are ignored, because Apple adds fields over time.
     ///
     /// - Throws: ``PaymentTokenError`` with code `malformed` or `unsupportedVersion`.
     public init(parsing bytes: some Collection<UInt8>) throws(PaymentTokenError) {
@@ -27,19 +27,21 @@ extension ApplePayToken {
 
     /// Creates a token from a parsed JSON object, in the same forms as ``init(parsing:)``.
     package init(_ fields: JSONFields) throws(PaymentTokenError) {
-        var envelope = fields
+        var token = fields
         var paymentData: JSONFields
         let outerIdentifier: String?
         let version: String
         do throws(JSONFault) {
-            if let token = try envelope.fields("token") { envelope = token }
-            outerIdentifier = try envelope.string("transactionIdentifier")
-            paymentData = try envelope.fields("paymentData") ?? envelope
+            if let tokenOfPayment = try token.fields("token") { token = tokenOfPayment }
+            outerIdentifier = try token.string("transactionIdentifier")
+            // Without the field, the JSON is the `paymentData` object alone.
+            paymentData = try token.fields("paymentData") ?? token
             version = try paymentData.requiredString("version")
         } catch { throw PaymentTokenError(.malformed, error.description) }
         guard let version = Version(rawValue: version) else {
             throw PaymentTokenError(
-                .unsupportedVersion, "found version '\(version.prefix(32))', expected EC_v1 or RSA_v1")
+                .unsupportedVersion,
+                "the token has version '\(version.prefix(32))', but only EC_v1 and RSA_v1 are supported")
         }
         do throws(JSONFault) {
             var header = try paymentData.requiredFields("header")
@@ -48,8 +50,8 @@ extension ApplePayToken {
                 transactionId: Self.transactionId(&header, outer: outerIdentifier),
                 publicKeyHash: Self.publicKeyHash(&header),
                 applicationDataHash: Self.applicationDataHash(&header),
-                data: Self.base64(&paymentData, "data", Bounds.data),
-                signature: Self.base64(&paymentData, "signature", Bounds.signature))
+                data: Self.decodedBase64(&paymentData, "data", PermittedLength.data),
+                signature: Self.decodedBase64(&paymentData, "signature", PermittedLength.signature))
         } catch { throw PaymentTokenError(.malformed, error.description) }
     }
 
@@ -61,10 +63,10 @@ extension ApplePayToken {
             }
         guard header.value(forbidden) == nil else {
             throw JSONFault(
-                "found 'header.\(forbidden)' in a token of version \(version.rawValue), "
-                    + "expected only 'header.\(expected)'")
+                "a token of version \(version.rawValue) must have 'header.\(expected)' "
+                    + "and must not have 'header.\(forbidden)'")
         }
-        let bytes = try base64(&header, expected, 1...512)
+        let bytes = try decodedBase64(&header, expected, 1...512)
         do {
             switch version {
             case .ecV1: return .ephemeralPublicKey(try EphemeralPublicKey(derRepresentation: bytes))
@@ -73,19 +75,21 @@ extension ApplePayToken {
         } catch { throw JSONFault(error.detail) }
     }
 
-    /// Reads `header.transactionId`, which the signature covers. The signature does not cover the outer
-    /// `transactionIdentifier`, so that one, if present, must have the same value. Case is ignored.
+    /// Reads `header.transactionId`, which the signature covers.
+    ///
+    /// The signature does not cover the `transactionIdentifier` outside `paymentData` (`outer`). If that field is
+    /// present, it must therefore have the same value. Upper-case and lower-case digits are equal.
     private static func transactionId(
         _ header: inout JSONFields, outer: String?
     ) throws(JSONFault) -> TransactionId {
         let text = try header.requiredString("transactionId")
         guard let id = TransactionId(hex: text) else {
             throw JSONFault(
-                "'header.transactionId' has \(text.utf8.count) characters or is not hexadecimal, "
+                "'header.transactionId' (\(text.utf8.count) characters) is not a transaction identifier, "
                     + "expected 64 hexadecimal digits")
         }
         if let outer, TransactionId(hex: outer) != id {
-            throw JSONFault("'transactionIdentifier' differs from 'header.transactionId', expected the same value")
+            throw JSONFault("'transactionIdentifier' must have the same value as 'header.transactionId'")
         }
         return id
     }
@@ -101,23 +105,25 @@ extension ApplePayToken {
 
     private static func applicationDataHash(_ header: inout JSONFields) throws(JSONFault) -> [UInt8]? {
         guard let text = try header.string("applicationData") else { return nil }
-        guard let hash = Hex.decode(text), hash.count == Bounds.applicationDataHash else {
+        guard let hash = Hex.decode(text), hash.count == PermittedLength.applicationDataHash else {
             throw JSONFault("'header.applicationData' is not a SHA-256 hash in hexadecimal, expected 64 digits")
         }
         return hash
     }
 
-    private static func base64(
-        _ fields: inout JSONFields, _ name: String, _ count: ClosedRange<Int>
+    /// Decodes a required field. `permittedLength` counts decoded bytes.
+    private static func decodedBase64(
+        _ fields: inout JSONFields, _ name: String, _ permittedLength: ClosedRange<Int>
     ) throws(JSONFault) -> [UInt8] {
         let text = try fields.requiredString(name)
         guard let bytes = Base64.decode(text) else {
             throw JSONFault(
                 "'\(name)' is not Base64, expected the standard alphabet with padding and without line breaks")
         }
-        guard count.contains(bytes.count) else {
+        guard permittedLength.contains(bytes.count) else {
             throw JSONFault(
-                "'\(name)' has \(bytes.count) bytes, expected \(count.lowerBound) to \(count.upperBound)")
+                "'\(name)' has \(bytes.count) bytes, "
+                    + "expected \(permittedLength.lowerBound) to \(permittedLength.upperBound)")
         }
         return [UInt8](bytes)
     }

@@ -19,7 +19,7 @@ public struct ApplePayToken: Sendable {
         /// RSA_v1: the symmetric key, encrypted to the merchant's RSA key.
         case wrappedKey(WrappedKey)
 
-        /// The decoded bytes. They are the first part of the content that the signature covers.
+        /// The decoded bytes of the header field. They are the first part of the content that the signature covers.
         public var bytes: [UInt8] {
             switch self {
             case .ephemeralPublicKey(let key): key.derRepresentation
@@ -28,7 +28,7 @@ public struct ApplePayToken: Sendable {
         }
     }
 
-    /// The version, which always matches the case of ``keyMaterial``.
+    /// The version of the token: EC_v1 if ``keyMaterial`` is an ephemeral public key, RSA_v1 if it is a wrapped key.
     public let version: Version
     /// The header field from which the merchant restores the symmetric key.
     public let keyMaterial: KeyMaterial
@@ -68,11 +68,12 @@ public struct ApplePayToken: Sendable {
         }
     }
 
-    /// The SHA-256 hash of the merchant certificate's `SubjectPublicKeyInfo`: 44 characters of Base64, as in the token.
+    /// The SHA-256 hash of the merchant public key (DER `SubjectPublicKeyInfo`) to which the token is encrypted: 44
+    /// characters of Base64, as in the token.
     public var publicKeyHashBase64: String { publicKeyHash.base64 }
 
     /// The bytes that the signature covers: the decoded key material, data, transaction identifier and, if present,
-    /// the applicationData hash, concatenated.
+    /// applicationData hash, concatenated in this order.
     package var signedContent: [UInt8] {
         keyMaterial.bytes + data + transactionId.bytes + (applicationDataHash ?? [])
     }

@@ -3,8 +3,8 @@ import Vocabulary
 
 /// The sender's ephemeral public key of an EC_v1 token: a point on P-256.
 ///
-/// The initializer checks that the point is on the curve, which prevents invalid-curve attacks on the merchant's private
-/// key.
+/// The initializer checks that the point is on the curve, which prevents invalid-curve attacks on the merchant's
+/// private key.
 public struct EphemeralPublicKey: Sendable, Hashable {
     /// The key as DER `SubjectPublicKeyInfo` with a named curve and an uncompressed point (RFC 5480), the only encoding
     /// that Apple uses: 91 bytes.
@@ -15,14 +15,15 @@ public struct EphemeralPublicKey: Sendable, Hashable {
     /// Creates a key from its DER encoding.
     ///
     /// - Parameter derRepresentation: the decoded `ephemeralPublicKey` of a token header.
-    /// - Throws: ``PaymentTokenError`` with code `malformed` if this is not a P-256 key whose point is on the curve.
+    /// - Throws: ``PaymentTokenError`` with code `malformed` if the bytes are not a P-256 key in the encoding of
+    ///   ``derRepresentation``, or if the point is not on the curve.
     public init(derRepresentation: some Collection<UInt8>) throws(PaymentTokenError) {
         let bytes = Array(derRepresentation)
         guard let point = P256SubjectPublicKeyInfo.point(in: bytes) else {
             throw PaymentTokenError(
                 .malformed,
-                "'ephemeralPublicKey' has \(bytes.count) bytes and is not a P-256 SubjectPublicKeyInfo with an "
-                    + "uncompressed point, expected \(P256SubjectPublicKeyInfo.length) bytes"
+                "'ephemeralPublicKey' (\(bytes.count) bytes) is not a P-256 SubjectPublicKeyInfo with an "
+                    + "uncompressed point, which has \(P256SubjectPublicKeyInfo.length) bytes"
             )
         }
         // swift-crypto checks that the point satisfies the curve equation.

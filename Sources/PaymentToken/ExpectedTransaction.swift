@@ -1,9 +1,9 @@
 import Crypto
 import Vocabulary
 
-/// The values that the caller put into the payment request, to be compared with those of a token.
+/// The values that your program put into the payment request. A genuine token for that request has the same values.
 ///
-/// A property that is nil is not compared; its check is reported as `notChecked`.
+/// A property that is nil is not compared, and its ``TransactionCheck`` has the outcome `notChecked`.
 ///
 /// Source: Apple, "Payment token format reference", step 6.
 public struct ExpectedTransaction: Sendable {
@@ -17,8 +17,8 @@ public struct ExpectedTransaction: Sendable {
     /// The amount in the currency's minor unit. An amount in a token matches if it is a JSON number or a JSON string
     /// with the same value.
     public var transactionAmount: TransactionAmount?
-    /// The `applicationData` of the payment request: the original bytes, not their hash. The token contains their SHA-256
-    /// hash.
+    /// The `applicationData` of the payment request: the original bytes, not their hash. The token contains their
+    /// SHA-256 hash.
     public var applicationData: [UInt8]?
 
     /// Creates a set of expected values. Values that are nil are not compared.
@@ -34,31 +34,32 @@ public struct ExpectedTransaction: Sendable {
 
     /// Compares the expected currency, amount and applicationData with those of a decrypted token.
     ///
-    /// The merchant identifier is not part of the token: see ``compareMerchantIdentifier(with:)``.
+    /// The token does not contain the merchant identifier: compare it with ``compareMerchantIdentifier(with:)``.
     ///
     /// - Returns: three checks, for currency, amount and applicationData in this order.
     public func compare(with token: ApplePayToken, _ data: PaymentData) -> [TransactionCheck] {
         [
             TransactionCheck(.currencyCode, found: data.currencyCode, expected: currencyCode),
             TransactionCheck(
-                .transactionAmount, found: data.transactionAmount.comparable, expected: transactionAmount?.comparable),
+                .transactionAmount, found: data.transactionAmount.normalizedText,
+                expected: transactionAmount?.normalizedText),
             compareApplicationData(with: token),
         ]
     }
 
-    /// Compares the expected merchant identifier with that of the key to which the token is encrypted. Call this before
-    /// you decrypt.
+    /// Compares the expected merchant identifier with the identifier of the merchant who owns the key to which the
+    /// token is encrypted. Call this method before you decrypt.
     ///
-    /// - Parameter found: the merchant identifier, as stored with the key.
-    public func compareMerchantIdentifier(with found: String) -> TransactionCheck {
-        TransactionCheck(.merchantIdentifier, found: found, expected: merchantIdentifier)
+    /// - Parameter keyOwner: the merchant identifier that is stored with the key.
+    public func compareMerchantIdentifier(with keyOwner: String) -> TransactionCheck {
+        TransactionCheck(.merchantIdentifier, found: keyOwner, expected: merchantIdentifier)
     }
 
     /// Compares the applicationData hash in the token with the hash of the expected bytes. This needs no key, because
     /// the hash is not encrypted.
     ///
     /// If ``applicationData`` is nil, the outcome is `notChecked`, even if the token has an applicationData hash. The
-    /// signature covers that hash, so the hash is authentic if the token is verified.
+    /// signature covers the hash, so the hash is authentic if the signature is verified.
     public func compareApplicationData(with token: ApplePayToken) -> TransactionCheck {
         let found = token.applicationDataHash.map { Hex.encode($0) }
         guard let applicationData else { return TransactionCheck(.applicationData, found: found, expected: nil) }
@@ -69,7 +70,7 @@ public struct ExpectedTransaction: Sendable {
 
 /// The result of comparing one field of a token with its expected value.
 public struct TransactionCheck: Sendable, Equatable {
-    /// The name of the field.
+    /// The fields that can be compared.
     public enum Name: String, Sendable, CaseIterable {
         /// The identifier of the merchant to whose key the token is encrypted.
         case merchantIdentifier
@@ -83,11 +84,11 @@ public struct TransactionCheck: Sendable, Equatable {
 
     /// The name of the field.
     public let name: Name
-    /// The outcome; `notChecked` if no value was expected.
+    /// The outcome; `notChecked` if there is no expected value.
     public let outcome: TokenVerification.Outcome
-    /// The value in the token; for the merchant identifier, the one of the key. Must not be logged.
+    /// The value in the token, or the identifier of the merchant who owns the key. Must not be logged.
     public let found: SensitiveText?
-    /// The value that the caller expected. Must not be logged.
+    /// The value in the ``ExpectedTransaction``. Must not be logged.
     public let expected: SensitiveText?
 
     /// Compares two values as text. The outcome is `notChecked` if `expected` is nil.
@@ -100,6 +101,6 @@ public struct TransactionCheck: Sendable, Equatable {
 }
 
 extension TransactionAmount {
-    /// The amount without leading zeros if it is an integer, otherwise as sent.
-    fileprivate var comparable: String { minorUnits.map { String($0) } ?? text }
+    /// A text that is the same for equal integers, because it has no leading zeros. Other amounts are compared as sent.
+    fileprivate var normalizedText: String { minorUnits.map { String($0) } ?? text }
 }

@@ -1,9 +1,9 @@
 public import Crypto
 
-/// A merchant's key without the private key itself: the merchant identifier, and a function that restores the symmetric
-/// keys of tokens with the private key.
+/// A merchant's payment processing key: the merchant identifier, and a function that restores the symmetric keys of
+/// tokens.
 ///
-/// The owner of the private key supplies the function.
+/// The value does not contain the private key. The function uses the private key, for example by asking merchantkeyd.
 public struct MerchantKey: Sendable {
     /// A function that restores the symmetric key of a token encrypted to this key: 32 bytes for EC_v1, 16 for RSA_v1.
     public typealias RestoreSymmetricKey = @Sendable (ApplePayToken) async throws -> SymmetricKey
@@ -13,7 +13,7 @@ public struct MerchantKey: Sendable {
     /// Restores the symmetric key of a token encrypted to this key.
     public let restoreSymmetricKey: RestoreSymmetricKey
 
-    /// Creates a key from its merchant identifier and a function that restores symmetric keys with it.
+    /// Creates a key from the merchant identifier of its owner and a function that restores symmetric keys.
     public init(merchantIdentifier: String, restoreSymmetricKey: @escaping RestoreSymmetricKey) {
         self.merchantIdentifier = merchantIdentifier
         self.restoreSymmetricKey = restoreSymmetricKey

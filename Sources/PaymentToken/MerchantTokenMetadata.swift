@@ -1,4 +1,5 @@
-/// Information about the card behind a merchant token.
+/// Information about the card behind a merchant token (MPAN), the account number that Apple Pay gives one merchant for
+/// recurring, deferred or automatic-reload payments.
 ///
 /// Source: Apple, "Apple Pay Merchant Token Management API", MerchantTokenMetadata.
 public struct MerchantTokenMetadata: Sendable {

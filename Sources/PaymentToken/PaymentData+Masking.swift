@@ -7,12 +7,13 @@ public struct MaskedField: Sendable, Hashable {
 }
 
 extension PaymentData {
-    /// Every field, masked for display. An account number shows its first six and last four digits. Cryptograms, the
-    /// name of the cardholder and unknown fields show only their length.
+    /// The fields that are present, masked for display. Of the account number, only the first six and last four digits
+    /// are visible. Of cryptograms, the name of the cardholder and unknown fields, only the length is visible. Of the
+    /// images of the card, only the URLs are listed.
     public var maskedFields: [MaskedField] {
-        var table: [MaskedField] = []
+        var rows: [MaskedField] = []
         func add(_ name: String, _ value: String?) {
-            if let value { table.append(MaskedField(name: name, value: value)) }
+            if let value { rows.append(MaskedField(name: name, value: value)) }
         }
         func addUnknown(_ path: String, _ fields: [UnknownField]) {
             for field in fields { add(path + field.name, field.json.masked) }
@@ -51,6 +52,6 @@ extension PaymentData {
             addUnknown("merchantTokenMetadata.", metadata.unknownFields)
         }
         addUnknown("", unknownFields)
-        return table
+        return rows
     }
 }

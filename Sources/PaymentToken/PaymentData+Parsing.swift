@@ -84,6 +84,7 @@ extension MerchantTokenMetadata.CardMetadata {
 }
 
 extension JSONFields {
+    /// Returns a required string that consists of decimal digits.
     fileprivate mutating func digits(_ name: String, _ count: ClosedRange<Int>) throws(JSONFault) -> String {
         let text = try requiredString(name)
         guard count.contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
@@ -93,15 +94,17 @@ extension JSONFields {
         return text
     }
 
+    /// Returns a required amount, which is a JSON number or a JSON string.
     fileprivate mutating func amount(_ name: String) throws(JSONFault) -> TransactionAmount {
         switch value(name) {
-        case .number(let digits): return TransactionAmount(text: digits, isString: false)
-        case .string(let digits): return TransactionAmount(text: digits, isString: true)
+        case .number(let text): return TransactionAmount(text: text, isString: false)
+        case .string(let text): return TransactionAmount(text: text, isString: true)
         case .some(let other): throw JSONFault("'\(name)' is \(other.kind), expected a number or a string")
         case .none: throw JSONFault("'\(name)' is missing, expected a number or a string")
         }
     }
 
+    /// Returns the objects of an array; no objects if the field is missing.
     fileprivate mutating func objects(_ name: String) throws(JSONFault) -> [JSONFields] {
         guard let value = value(name) else { return [] }
         guard case .array(let items) = value else {
@@ -117,6 +120,7 @@ extension JSONFields {
         return objects
     }
 
+    /// The fields that were not read before this call. Each initializer therefore reads this property last.
     fileprivate var unknownFields: [PaymentData.UnknownField] {
         unknown.map { .init(name: $0.name, json: SensitiveText(JSONText.compact($0.value))) }
     }

@@ -4,19 +4,21 @@
 public struct PaymentTokenError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of error.
     public enum Code: String, Sendable, CaseIterable {
-        /// The input is not a payment token.
+        /// The input is not a valid payment token, part of a token, or merchant identifier.
         case malformed
         /// The version of the payment token is neither EC_v1 nor RSA_v1.
         case unsupportedVersion
         /// The symmetric key has the wrong length for the version of the token.
-        case wrongKey
-        /// The token cannot be decrypted: the key belongs to another key pair or merchant, or the token was modified.
+        case wrongKeyLength
+        /// The token cannot be decrypted: the symmetric key was restored with another private key or merchant
+        /// identifier, or the token was modified.
         case decryptionFailed
         /// The token was decrypted, but its plaintext is not valid payment data.
         case plaintextMalformed
-        /// A check of the signature failed.
+        /// A check of the token's signature failed.
         case verificationFailed
-        /// A trust root is not a certificate of a self-signed certificate authority.
+        /// The input for a ``TrustRoot`` is not a root certificate: a certificate authority whose subject and issuer
+        /// are equal.
         case invalidTrustRoot
     }
 

@@ -1,7 +1,7 @@
-/// A value of a decrypted payment. It prints as a placeholder.
+/// A type whose values contain data of a decrypted payment and print as `(redacted)`.
 ///
-/// Printing and interpolating it give `(redacted)`, and its mirror has no children, so that the value does not appear
-/// in a log by accident. Its properties can still be read.
+/// String interpolation gives `(redacted)` too, and the `Mirror` of a value has no children, so that the data does not
+/// appear in a log by accident. The properties of the value can still be read.
 public protocol Redacted: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
 
 extension Redacted {

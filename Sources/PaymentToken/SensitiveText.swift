@@ -5,26 +5,27 @@ import Secrets
 /// It prints as `(redacted)` and is not `Codable`. Comparisons take constant time.
 public struct SensitiveText: Sendable, Equatable {
     /// The text itself. Must not be logged.
-    public let exposed: String
+    public let unredacted: String
 
     /// Creates a sensitive text.
-    public init(_ text: String) { exposed = text }
+    public init(_ text: String) { unredacted = text }
 
     /// Whether both texts are equal. The comparison takes constant time.
     public static func == (left: Self, right: Self) -> Bool {
-        ConstantTime.areEqual(Array(left.exposed.utf8), Array(right.exposed.utf8))
+        ConstantTime.areEqual(Array(left.unredacted.utf8), Array(right.unredacted.utf8))
     }
 
     /// The length of the text instead of the text, for example `(28 characters)`.
-    public var masked: String { "(\(exposed.count) characters)" }
+    public var masked: String { "(\(unredacted.count) characters)" }
 
-    /// The text masked as an account number: it shows the first six and the last four digits (PCI DSS 4.0 requirement
-    /// 3.4.1).
+    /// The text masked as an account number: only the first six and the last four digits are visible (PCI DSS 4.0
+    /// requirement 3.4.1).
     ///
-    /// A number of 9 to 12 digits shows only its last four digits. A shorter number shows only its length.
+    /// Of a number of 9 to 12 digits, only the last four digits are visible. Of a shorter number, only the length is.
     public var maskedAccountNumber: String {
-        let shown = exposed.count >= 13 ? 6 : 0
-        guard exposed.count > 8 else { return masked }
-        return exposed.prefix(shown) + String(repeating: "*", count: exposed.count - shown - 4) + exposed.suffix(4)
+        let visiblePrefixLength = unredacted.count >= 13 ? 6 : 0
+        guard unredacted.count > 8 else { return masked }
+        return unredacted.prefix(visiblePrefixLength)
+            + String(repeating: "*", count: unredacted.count - visiblePrefixLength - 4) + unredacted.suffix(4)
     }
 }

@@ -5,9 +5,9 @@ package import Vocabulary
 
 /// The derivation of the AES-256 key of an EC_v1 token from the shared secret of the key agreement.
 ///
-/// It is one round of the one-step key derivation of NIST SP 800-56A revision 3, section 5.8.2.1: SHA-256 over counter
-/// ‖ Z ‖ AlgorithmID ‖ PartyUInfo ‖ PartyVInfo. Apple's page "Restoring the symmetric key" lists AlgorithmID before Z,
-/// but real tokens need the order of NIST.
+/// The derivation is one round of the one-step key derivation of NIST SP 800-56A revision 3, section 5.8.2.1: SHA-256
+/// over counter ‖ Z ‖ AlgorithmID ‖ PartyUInfo ‖ PartyVInfo. Apple's page "Restoring the symmetric key" lists
+/// AlgorithmID before Z, but real tokens need the order of NIST.
 public enum SymmetricKeyDerivation {
     /// The number of the round as 32 bits, big-endian. The first and only round has the number 1.
     private static let counter: [UInt8] = [0, 0, 0, 1]
@@ -19,7 +19,7 @@ public enum SymmetricKeyDerivation {
     ///
     /// - Parameters:
     ///   - sharedSecret: Z, the x coordinate of the ECDH result: 32 bytes including leading zeros. One secret in 256
-    ///     begins with a zero byte, which big-integer libraries drop.
+    ///     begins with a zero byte. Big-integer libraries drop this byte, and the derived key is then wrong.
     ///   - merchantIdentifier: the identifier of the merchant who owns the key, as registered with Apple: `merchant.…`.
     ///     Its SHA-256 hash is PartyVInfo, 32 raw bytes.
     /// - Returns: a key of 32 bytes.
@@ -28,7 +28,7 @@ public enum SymmetricKeyDerivation {
         sharedSecret: SharedSecret, merchantIdentifier: String
     ) throws(PaymentTokenError) -> SymmetricKey {
         guard let identifier = MerchantIdentifier(merchantIdentifier) else {
-            throw PaymentTokenError(.malformed, "not a merchant identifier, \(MerchantIdentifier.expectation)")
+            throw PaymentTokenError(.malformed, "the merchant identifier is invalid: \(MerchantIdentifier.expectation)")
         }
         let key = symmetricKey(sharedSecret: sharedSecret, merchant: MerchantIdentifierHash(of: identifier))
         return key.withUnsafeBytes { SymmetricKey(data: $0) }

@@ -16,7 +16,8 @@ public struct TokenInspection: Sendable, Hashable {
     public let ciphertextLength: Int
     /// The length of the signature in bytes.
     public let signatureLength: Int
-    /// The signing time in the signature; nil if the signature cannot be read or does not have exactly one signer.
+    /// The signing time in the signature; nil if it cannot be read, or if the signature does not have exactly one
+    /// signer.
     public let signingTime: Date?
     /// The environment of the signing certificate; nil if the signature does not contain exactly one signing
     /// certificate.

@@ -1,11 +1,11 @@
-/// An amount in the currency's minor unit, exactly as sent. It is never converted to a floating-point number.
+/// An amount in the currency's minor unit, exactly as sent. The amount is never converted to a floating-point number.
 ///
 /// In real tokens the amount is a JSON number. In authentication responses and in the sample of Apple's integration
 /// guide it is a JSON string.
 public struct TransactionAmount: Sendable, Hashable {
     /// The amount as sent, without quotes.
     public let text: String
-    /// Whether the amount was sent as a JSON string.
+    /// Whether the amount was sent as a JSON string, not as a JSON number.
     public let isString: Bool
 
     /// Creates an amount from its text in the JSON.

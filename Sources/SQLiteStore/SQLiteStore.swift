@@ -14,30 +14,30 @@ import Vocabulary
 package final class SQLiteStore: MerchantRepository, Sendable {
     /// The path of the database; its write-ahead log and shared memory are in the same directory.
     package let path: String
-    private let place: DatabaseFile.Place
+    private let openedFiles: DatabaseFile.OpenedFiles
     let pool: DatabasePool
     let queue: WriteQueue
-    /// Whether the write-ahead log may hold copies of destroyed keys. True at start, because the previous process may
-    /// have been killed after it destroyed a key and before it emptied the log.
+    /// Whether the write-ahead log may contain copies of destroyed keys. True at start, because the previous process
+    /// may have been killed between the destruction of a key and the truncation of the log.
     let erasureIsDue = Atomic(true)
 
     /// - Parameters:
     ///   - clock: gives the time at which writes began to fail, for ``health``.
-    ///   - confirmedTime: while the machine's clock is behind this time, events get this time instead. If nil, events
-    ///     keep the time of the machine's clock.
+    ///   - confirmedTime: the daemon's own count of time. While the machine's clock is behind this time, events get this
+    ///     time. If nil, events keep the time of the machine's clock.
     package init(
         _ database: OpenedDatabase, clock: any WallClock, observers: StoreObservers = StoreObservers(),
         confirmedTime: ConfirmedTime? = nil
     ) {
-        place = database.place
-        path = place.path
+        openedFiles = database.openedFiles
+        path = openedFiles.path
         pool = database.pool
         queue = WriteQueue(
-            pool: pool, place: place, clock: clock, observers: observers, confirmedTime: confirmedTime)
+            pool: pool, openedFiles: openedFiles, clock: clock, observers: observers, confirmedTime: confirmedTime)
     }
 
-    /// Opens a database and builds a store with it, for callers that need no value from the database before that. Other
-    /// callers open an ``OpenedDatabase`` first.
+    /// Opens a database and builds a store with it. A caller that needs values from the database to build the store opens
+    /// an ``OpenedDatabase`` first.
     package static func open(
         path: String, clock: any WallClock = SystemClock(), observers: StoreObservers = StoreObservers(),
         trace: (@Sendable (String) -> Void)? = nil, migrations: [(name: String, sql: String)] = Schema.migrations
@@ -50,55 +50,59 @@ package final class SQLiteStore: MerchantRepository, Sendable {
     /// Whether the store accepts writes, and if not, why.
     package var health: StoreHealth { queue.health }
 
-    /// Checks that the paths of the database and its write-ahead log still name the opened files. If they do not, the
-    /// store refuses all further writes.
+    /// Checks that the paths of the database and its write-ahead log still name the opened files. If a path names
+    /// another file or none, the store refuses all further writes.
     ///
     /// - Returns: nil if the database's path names the opened file. Otherwise the inode of the opened file, to which
     ///   the write-ahead log belongs.
-    package func checkPlace() -> UInt64? {
-        try? queue.requireInPlace()
-        return place.replaced
+    package func checkForReplacement() -> UInt64? {
+        // The queue has recorded the error, so it is not needed here.
+        try? queue.requireUnreplacedFiles()
+        return openedFiles.inodeIfReplaced
     }
 
-    /// Refuses new writes, commits the waiting ones, checkpoints the write-ahead log, and closes the database.
+    /// Refuses new writes, commits the waiting writes, checkpoints the write-ahead log, and closes the database.
     package func close() throws {
         queue.finish()
         checkpointAtClose()
         if queue.isUnreliable {
-            // After a failed sync, the log in memory may differ from the log on the disk. So this connection closes
-            // without a checkpoint. The next start verifies the checksum of each frame in the log before it uses the
-            // frame.
+            // After a failed sync, the log in memory may differ from the log on the disk, so no checkpoint may copy it
+            // into the database. At the next start, SQLite verifies the checksum of each frame in the log.
             pool.writeWithoutTransaction { db in
-                if let connection = db.sqliteConnection { _ = csqlite_leave_log(connection) }
+                if let connection = db.sqliteConnection { _ = csqlite_keep_log_on_close(connection) }
             }
         } else {
             // SQLite removes the log when the last connection closes, but only if that connection can write. GRDB
-            // closes the writer first, so the readers must be closed before.
+            // closes the writer first, so the readers must be closed before that.
             pool.invalidateReadOnlyConnections()
         }
         try SQLiteErrors.translating { try pool.close() }
     }
 
-    /// Checkpoints the write-ahead log before the database is closed. Closing alone is not enough: if a thread still
-    /// uses a reader, that reader closes last, and a reader cannot checkpoint. If another program reads the database or
-    /// the disk is full, the log keeps its content until the next start.
+    /// Checkpoints the write-ahead log before the database is closed.
+    ///
+    /// Closing the database does not always checkpoint: if a thread still uses a reader, that reader closes last, and a
+    /// reader cannot checkpoint. If another program reads the database or the disk is full, this checkpoint fails, too,
+    /// and the log keeps its content until the next start.
     private func checkpointAtClose() {
-        guard place.replaced == nil, !queue.isUnreliable else { return }
-        do { try pool.barrierWriteWithoutTransaction { _ = try Self.emptyLog($0) } } catch { _ = queue.handled(error) }
+        guard openedFiles.inodeIfReplaced == nil, !queue.isUnreliable else { return }
+        do { try pool.barrierWriteWithoutTransaction { _ = try Self.checkpointAndTruncateLog($0) } } catch {
+            // If the storage failed, the recording marks the store as unreliable, so that ``close()`` keeps the log.
+            _ = queue.translatedAndRecorded(error)
+        }
     }
 
     /// SQLite's settings on the writing connection, for tests.
     package func settings() throws -> [String: String] {
-        try queue.requireReady()
+        try queue.requireWritesAccepted()
         return try SQLiteErrors.translating { try pool.writeWithoutTransaction { try Connections.settings(of: $0) } }
     }
 
     /// Runs SQLite's `quick_check` and `foreign_key_check` on the whole database. If they find a fault, the store
-    /// refuses all further writes. The time grows with the size of the database; other reads and writes continue
-    /// meanwhile.
+    /// refuses all further writes. The check reads the whole database; other reads and writes continue meanwhile.
     ///
     /// - Returns: the faults; empty if there are none.
-    package func examine() async throws -> [String] {
+    package func quickCheckRefusingWritesIfDamaged() async throws -> [String] {
         let found = try await quickCheck()
         if let first = found.first {
             queue.fail(MerchantError(.storeUnavailable, "\(SQLiteErrors.damaged): \(first)"))
@@ -106,19 +110,19 @@ package final class SQLiteStore: MerchantRepository, Sendable {
         return found
     }
 
-    /// Runs the same checks as ``examine()``, but the store continues to accept writes if they find a fault.
+    /// Runs the same checks as ``quickCheckRefusingWritesIfDamaged()``, but the store continues to accept writes if the
+    /// checks find a fault.
     package func quickCheck() async throws -> [String] {
         do { return try await readTables { try Self.faults(in: $0) } } catch  where SQLiteErrors.isCorruption(error) {
-            // If SQLite cannot read a whole tree of pages, the check itself fails. That is a fault of the database,
-            // too.
+            // If SQLite cannot read a whole tree of pages, the check itself fails. This failure is a fault, too.
             return [(SQLiteErrors.translated(error) as? MerchantError)?.detail ?? "\(error)"]
         } catch { throw SQLiteErrors.translated(error) }
     }
 
-    /// Runs `foreign_key_check` and one more check of SQLite.
+    /// Runs SQLite's `foreign_key_check` and one more of SQLite's checks.
     ///
-    /// - Parameter check: `quick_check`, or `integrity_check`, which also compares indexes with their tables and takes
-    ///   several times as long.
+    /// - Parameter check: the other check: `quick_check`; or `integrity_check`, which also compares indexes with their
+    ///   tables, and takes several times as long.
     /// - Returns: the faults; empty if there are none.
     static func faults(in db: Database, byCheck check: String = "quick_check") throws -> [String] {
         try String.fetchAll(db, sql: "PRAGMA \(check)").filter { $0 != "ok" }
@@ -136,7 +140,7 @@ extension SQLiteStore {
     ) async throws -> Result { try await readStore { try body($0) } }
 
     package func readNow<Result>(_ body: (any RepositoryReading) throws -> Result) throws -> Result {
-        do { return try pool.read { try body(StoreReader(db: $0)) } } catch { throw noted(error) }
+        do { return try pool.read { try body(StoreReader(db: $0)) } } catch { throw translatedReadError(error) }
     }
 
     /// Cancelling the task does not cancel a write.
@@ -145,16 +149,16 @@ extension SQLiteStore {
     ) async throws -> Result { try await writeStore { try body($0) } }
 }
 
-// MARK: - Reading and writing with access to every table
+// MARK: - Reading and writing with all queries of this module
 
 extension SQLiteStore {
-    /// As ``read(_:)``, with access to every table instead of the ports only.
+    /// As ``read(_:)``, but `body` can also use the queries that `RepositoryReading` does not declare.
     func readStore<Result: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Result) async throws -> Result
     {
-        do { return try await readTables { try body(StoreReader(db: $0)) } } catch { throw noted(error) }
+        do { return try await readTables { try body(StoreReader(db: $0)) } } catch { throw translatedReadError(error) }
     }
 
-    /// As ``write(_:)``, with access to every table instead of the ports only.
+    /// As ``write(_:)``, but `body` can also use the statements that `RepositoryWriting` does not declare.
     func writeStore<Result: Sendable>(
         _ body: @escaping @Sendable (StoreTransaction) throws -> Result
     ) async throws -> Result {
@@ -169,11 +173,11 @@ extension SQLiteStore {
         }
     }
 
-    /// Reads on a thread of GRDB, which returns the reader to the pool without waiting for the calling task.
+    /// Reads on a thread of GRDB. That thread returns the connection to the pool without waiting for the calling task.
     ///
-    /// GRDB's own asynchronous `read` keeps its reader while the task is suspended. If every thread of Swift's
-    /// concurrency pool then waited for a reader in ``readNow(_:)``, no thread could resume the task, and no reader
-    /// would be returned.
+    /// GRDB's own asynchronous `read` keeps its connection while the task is suspended, which can cause a deadlock. If
+    /// every thread of Swift's concurrency pool waited for a connection in ``readNow(_:)``, no thread could resume the
+    /// task, and no connection would be returned.
     func readTables<Result: Sendable>(_ body: @escaping @Sendable (Database) throws -> Result) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
             pool.asyncRead { db in continuation.resume(with: Swift.Result { try body(try db.get()) }) }
@@ -181,8 +185,8 @@ extension SQLiteStore {
     }
 
     /// Translates the error of a read to a `MerchantError`. If the error shows that the database is corrupt, the store
-    /// refuses all further writes.
-    func noted(_ error: any Error) -> any Error {
-        SQLiteErrors.isCorruption(error) ? queue.handled(error) : SQLiteErrors.translated(error)
+    /// also refuses all further writes.
+    func translatedReadError(_ error: any Error) -> any Error {
+        SQLiteErrors.isCorruption(error) ? queue.translatedAndRecorded(error) : SQLiteErrors.translated(error)
     }
 }

@@ -9,18 +9,20 @@ struct StoreReader: StoreReading {
 
 /// The queries of ``StoreReader`` and of ``StoreTransaction``, which also sees its own changes.
 ///
-/// No query may scan a large table; a test checks the query plans. Many queries therefore name their index with
-/// `INDEXED BY`: SQLite refuses such a query if it cannot use the index. Some queries have a condition that is always
-/// true, such as `since >= 0` or `identifier > ''`: with it, SQLite searches the index instead of scanning it.
-/// `CROSS JOIN` makes SQLite read the table on its left first.
+/// No query may scan a large table; a test checks the query plans. Therefore:
+///
+/// - Many queries name their index with `INDEXED BY`: SQLite refuses such a query if it cannot use the index.
+/// - Some queries have a condition that is always true, such as `since >= 0` or `identifier > ''`. With this condition,
+///   SQLite searches the index instead of scanning it.
+/// - `CROSS JOIN` makes SQLite read the table on the left of it first.
 protocol StoreReading: RepositoryReading {
     var db: Database { get }
 }
 
 extension StoreReading {
-    /// The value of the first row, if there is a row. A statement is prepared once for each connection and then reused.
+    /// The value of the first row; nil if there is no row. Each connection prepares a statement once and then reuses it.
     ///
-    /// Uses a cursor, because `Row.fetchOne` copies the row, and a copied row finds each column by comparing names.
+    /// Uses a cursor, because `Row.fetchOne` copies the row, and a copied row finds columns more slowly.
     func first<Value>(_ sql: String, _ arguments: StatementArguments, _ value: (Row) throws -> Value) throws -> Value? {
         let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
         return try withExtendedLifetime(rows) { try rows.next().map(value) }

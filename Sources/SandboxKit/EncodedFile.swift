@@ -1,12 +1,12 @@
 import SwiftASN1
 
-/// A file that contains a CSR or a certificate as DER, or as PEM with or without text around it.
+/// Reads files that contain one CSR or certificate as DER or PEM. Text around the PEM block is ignored.
 enum EncodedFile {
     /// Returns the DER of the value in the file.
     ///
     /// - Parameters:
     ///   - labels: the permitted PEM labels, such as `CERTIFICATE`.
-    ///   - expected: a description of the value, for the message of an error.
+    ///   - expected: a description of the value for error messages.
     /// - Throws: ``SandboxError`` if the file is neither DER nor PEM, or is PEM with several blocks or another label.
     static func der(of bytes: [UInt8], labels: [String], expected: String) throws(SandboxError) -> [UInt8] {
         guard !bytes.isEmpty else { throw SandboxError("the file is empty, expected \(expected)") }
@@ -20,10 +20,10 @@ enum EncodedFile {
             documents = try PEMDocument.parseMultiple(pemString: text)
         } catch { throw SandboxError("the PEM text is not valid, expected \(expected)") }
         guard let document = documents.first, documents.count == 1 else {
-            throw SandboxError("found \(documents.count) PEM blocks, expected one: \(expected)")
+            throw SandboxError("the file contains \(documents.count) PEM blocks, expected \(expected)")
         }
         guard labels.contains(document.discriminator) else {
-            throw SandboxError("found a PEM block '\(document.discriminator)', expected \(expected)")
+            throw SandboxError("the file contains a PEM block '\(document.discriminator)', expected \(expected)")
         }
         return document.derBytes
     }

@@ -4,7 +4,7 @@ import Vocabulary
 
 /// Reads whole files up to a size limit, and writes whole files atomically.
 enum Files {
-    /// The largest file in bytes that is read. It is much larger than any CSR, certificate or key.
+    /// The size limit in bytes for files that are read, which is much larger than any CSR, certificate or key.
     private static let maximumInputSize = 65_536
 
     /// Returns the content of a file.
@@ -28,6 +28,7 @@ enum Files {
         throw SandboxError("'\(path)' is too large, expected at most \(maximumInputSize) bytes")
     }
 
+    /// Whether there is a file, directory or symbolic link at this path. Symbolic links are not followed.
     static func exists(_ path: String) -> Bool {
         faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0
     }
@@ -50,19 +51,20 @@ enum Files {
             defer { close(descriptor) }
             try write(bytes, into: descriptor, named: path)
         } else {
-            try place(bytes, at: path, mode: 0o644) { rename($0, $1) }
+            try writeTemporary(bytes, for: path, mode: 0o644) { rename($0, $1) }
         }
     }
 
     /// Creates a file that must not exist yet. After a crash the file is either complete and on stable storage, or
     /// absent.
     static func create(_ bytes: [UInt8], at path: String, mode: mode_t) throws(SandboxError) {
-        try place(bytes, at: path, mode: mode) { temporary, path in
+        try writeTemporary(bytes, for: path, mode: mode) { temporary, path in
             // Unlike rename(2), link(2) fails if the file exists.
             let result = link(temporary, path)
-            let reason = errno
+            // unlink(2) may change the `errno` that link(2) set.
+            let linkError = errno
             if result == 0 { unlink(temporary) }
-            errno = reason
+            errno = linkError
             return result
         }
     }
@@ -71,11 +73,11 @@ enum Files {
         guard mkdir(path, 0o755) == 0 || errno == EEXIST else { throw systemError("create", path) }
     }
 
-    /// Writes a temporary file, syncs it, and gives it its final name.
+    /// Writes a temporary file, syncs it, and moves it to its final path.
     ///
-    /// - Parameter move: gives the first path's file the second path as its name; returns 0, or -1 and sets `errno`.
-    private static func place(
-        _ bytes: [UInt8], at path: String, mode: mode_t, move: (String, String) -> CInt
+    /// - Parameter move: moves the file at the first path to the second path; returns 0, or -1 and sets `errno`.
+    private static func writeTemporary(
+        _ bytes: [UInt8], for path: String, mode: mode_t, move: (String, String) -> CInt
     ) throws(SandboxError) {
         let temporary = "\(path).\(Hex.encode(randomBytes(8)))"
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
@@ -93,7 +95,7 @@ enum Files {
 
     /// Writes all bytes. Continues after partial writes, and repeats a write that a signal interrupted.
     ///
-    /// - Parameter path: the file's name for the message of an error.
+    /// - Parameter path: the name of the file for error messages.
     static func write(_ bytes: [UInt8], into descriptor: CInt, named path: String) throws(SandboxError) {
         var written = 0
         while written < bytes.count {
@@ -106,6 +108,7 @@ enum Files {
         }
     }
 
+    /// Syncs the directory that contains a file, so that the file's name is on stable storage.
     private static func syncDirectory(of path: String) throws(SandboxError) {
         let parent = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         let descriptor = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -1,8 +1,7 @@
 extension SecretBytes {
-    /// Decodes Base64 (RFC 4648 section 4) directly into the memory of the result, without a copy that would have to be
-    /// wiped.
+    /// Decodes Base64 (RFC 4648 section 4) directly into the memory of the result, so that no other copy must be wiped.
     ///
-    /// - Parameter text: padded, without line breaks. The unused bits of the last digit must be zero.
+    /// - Parameter text: Base64 with padding and without line breaks. The unused bits of the last digit must be zero.
     /// - Returns: nil if the text is empty or not in this form.
     package static func decoding(base64 text: String) -> SecretBytes? {
         let digits = text.utf8
@@ -25,6 +24,7 @@ extension SecretBytes {
                 out[written] = UInt8(truncatingIfNeeded: bits >> UInt32(bitCount))
                 written += 1
             }
+            // The last `bitCount` bits belong to no byte.
             isValid = bits & (1 << UInt32(bitCount) - 1) == 0
         }
         guard isValid else { return nil }

@@ -12,7 +12,7 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
     package init(count: Int, filledBy fill: (UnsafeMutableRawBufferPointer) throws -> Void) rethrows {
         memory = .allocate(byteCount: count, alignment: 16)
         _ = memory.initializeMemory(as: UInt8.self, repeating: 0)
-        // All properties are initialized here, so deinit runs if this throws.
+        // All properties are initialized here, so deinit wipes and frees the memory if `fill` throws.
         try fill(memory)
     }
 

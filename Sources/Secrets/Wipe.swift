@@ -1,15 +1,15 @@
 package import FoundationEssentials
 import Glibc
 
-/// Overwrites copies of secrets in types that do not wipe themselves, such as `Data`, arrays and strings.
+/// Overwrites secrets with zeros in types that do not do this themselves, such as `Data`, arrays and strings.
 package enum Wipe {
     /// Overwrites the bytes in place. `data` must be the only reference to its buffer: otherwise copy-on-write makes a
-    /// copy, and only the copy is overwritten.
+    /// copy of the buffer, and only this copy is overwritten.
     package static func bytes(_ data: inout Data) {
         data.withUnsafeMutableBytes { if let start = $0.baseAddress { explicit_bzero(start, $0.count) } }
     }
 
-    /// Overwrites an array in place. Like `data` above, `array` must be the only reference to its buffer.
+    /// Overwrites the bytes in place. `array` must be the only reference to its buffer, for the same reason.
     package static func bytes(_ array: inout [UInt8]) {
         array.withUnsafeMutableBytes { if let start = $0.baseAddress { explicit_bzero(start, $0.count) } }
     }
@@ -22,8 +22,9 @@ extension Wipe {
     /// zeros. Call this only if no code reads these arrays again.
     package static func sharedBytes(of array: [UInt8]) { array.withUnsafeBytes(overwrite) }
 
-    /// Overwrites the buffer of a string, and so of every string that shares it. The string must not be a literal,
-    /// because the memory of a literal is read-only.
+    /// Overwrites the buffer of a string, so that every string that shares the buffer contains zeros. The string must
+    /// not be a literal, because the memory of a literal is read-only. Strings of up to 15 bytes have no buffer and are
+    /// not overwritten.
     package static func sharedBytes(of text: String) {
         _ = text.utf8.withContiguousStorageIfAvailable { overwrite(UnsafeRawBufferPointer($0)) }
     }

@@ -3,11 +3,11 @@ package import MerchantCore
 package import MerchantOperations
 package import Vocabulary
 
-/// The caller at the other end of a connection, with the permits that it had when it connected.
+/// The caller at the other end of a connection, with the permits that the caller had when it connected.
 package struct Peer: Sendable {
     package let caller: Caller
     package let grants: [Grant]
-    /// The user, or the group of all users without a permit, against whose limits the connection counts.
+    /// The user whose limits apply to the connection. All users without a permit share one limit.
     package let holder: Shares.Holder
     /// Collects refused requests for the audit.
     private let refusals: RefusalLog
@@ -19,10 +19,12 @@ package struct Peer: Sendable {
         self.refusals = refusals
     }
 
+    /// Checks that the caller has a permit.
+    ///
     /// - Parameters:
     ///   - key: the key pair that the request names, for the record of a refusal. Evaluated only if the caller is
     ///     refused.
-    ///   - merchant: the merchant that the permit must be for; nil accepts a permit that is for any merchant.
+    ///   - merchant: the merchant for which the caller must have the permit. If nil, the permit may be for any merchant.
     /// - Throws: `forbidden`, naming the missing permit. The refusal is recorded for the audit.
     package func require(
         _ permit: Permit, of key: @autoclosure () -> PublicKeyHash? = nil, for merchant: MerchantIdentifier? = nil
@@ -35,6 +37,8 @@ package struct Peer: Sendable {
         }
     }
 
+    /// Checks that the caller has a permit for all merchants.
+    ///
     /// - Throws: `forbidden` if the permit is missing or is only for some merchants. The refusal is recorded for the
     ///   audit.
     package func requireEveryMerchant(_ permit: Permit) throws(MerchantError) {
@@ -42,20 +46,25 @@ package struct Peer: Sendable {
         guard grants.allowsEveryMerchant(permit) else {
             recordRefusal(permit)
             throw MerchantError(
-                .forbidden, "the caller's permit '\(permit.rawValue)' is for some merchants, expected one for all")
+                .forbidden,
+                "this request needs the permit '\(permit.rawValue)' for all merchants, but the caller has it only for some: see the setting 'callers'"
+            )
         }
     }
 
+    /// Checks that the caller has at least one permit.
+    ///
     /// - Parameter key: the key pair that the request names, for the record of a refusal. Evaluated only if the caller
     ///   is refused.
     /// - Throws: `forbidden` if the caller has no permit at all. The refusal is recorded for the audit.
     package func requireAnyPermit(of key: @autoclosure () -> PublicKeyHash?) throws(MerchantError) {
         guard !grants.allowNothing else {
             recordRefusal(nil, of: key())
-            throw MerchantError(.forbidden, "the caller has no permit, expected any")
+            throw MerchantError(.forbidden, "the caller has no permit at all: see the setting 'callers'")
         }
     }
 
+    /// - Parameter permit: the missing permit; nil if the caller has no permit at all.
     package func recordRefusal(
         _ permit: Permit?, of key: PublicKeyHash? = nil, for merchant: MerchantIdentifier? = nil
     ) {

@@ -4,10 +4,9 @@ package import MerchantCore
 package import MerchantOperations
 import StrictJSON
 
-/// Turns an error into a problem document, and logs it.
+/// Turns an error into a response with a problem document (RFC 9457), and logs the error.
 ///
-/// The log never contains the detail of a refused request. If a payment is not as expected, the detail names values of
-/// the payment.
+/// The log never contains the detail of a refused request, because the detail may name values of a payment.
 package struct ProblemReporter: Sendable {
     package let log: LimitedLog
     private let damage: IntegrityFindings
@@ -27,9 +26,11 @@ package struct ProblemReporter: Sendable {
         self.forbiddenLevel = forbiddenLevel
     }
 
+    /// Logs the error and builds the response.
+    ///
     /// - Parameters:
     ///   - metadata: further fields of the log line, such as the caller's. Evaluated only if the line is written.
-    ///   - uid: the user against whose limit of log lines this line counts.
+    ///   - uid: the user whose limit of log lines applies to this line.
     package func response(
         to error: any Error, requestId: String, uid: UInt32? = nil, metadata: @autoclosure () -> Logger.Metadata = [:]
     ) -> ProblemResponse {
@@ -40,6 +41,7 @@ package struct ProblemReporter: Sendable {
             return ProblemResponse(fault, requestId: requestId)
         }
         let error = Self.merchantError(error)
+        // Ignores all errors except `keyDamaged`.
         damage.note(error)
         let (level, message): (Logger.Level, String) =
             switch error.code {

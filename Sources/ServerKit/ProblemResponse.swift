@@ -27,12 +27,13 @@ package struct ProblemResponse: Sendable {
         }
     }
 
-    /// The response does not contain the cause of an internal error. The log has it, under the same request identifier.
+    /// For an internal error, the response does not contain the cause. The log contains the cause with the same request
+    /// identifier.
     package init(_ error: MerchantError, requestId: String) {
         let (status, title) = ProblemTable.status(of: error.code)
         let detail =
             error.code == .internalError
-            ? "internal error; the daemon's log has the cause under this requestId" : error.detail
+            ? "internal error; the daemon's log contains the cause with this requestId" : error.detail
         self.init(
             Problem(
                 status: status, code: error.code.rawValue, title: title, detail: detail, requestId: requestId),
@@ -47,7 +48,7 @@ package struct ProblemResponse: Sendable {
             Problem(status: status, code: code, title: title, detail: detail, requestId: requestId), allow: allow)
     }
 
-    /// The complete HTTP/1.1 response as bytes, with `Connection: close`, for a connection that has no HTTP encoder.
+    /// The complete HTTP/1.1 response as bytes, with `Connection: close`, for a channel without an HTTP encoder.
     package var closingMessage: ByteBuffer {
         var message = ByteBuffer(
             string: "HTTP/1.1 \(status) \(HTTPResponseStatus(statusCode: status).reasonPhrase)\r\n")

@@ -1,8 +1,8 @@
 package import MerchantCore
 
-/// The status, title and Retry-After of each error code. No other table translates error codes to HTTP.
+/// The HTTP status, problem title and Retry-After of each error code. Only this table translates error codes to HTTP.
 package enum ProblemTable {
-    /// - Returns: the status, and the problem's title in lower case, which is the same for every problem with the code.
+    /// - Returns: the HTTP status, and the problem's title in lower case. Every problem with this code has this title.
     package static func status(of code: MerchantError.Code) -> (status: Int, title: String) {
         switch code {
         case .malformed: (400, "malformed request")
@@ -64,7 +64,6 @@ package enum ProblemTable {
         case .gatewayNotConfigured: (503, "gateway not configured")
         case .gatewayResponseNotReceived: (504, "gateway response not received")
 
-        case .notYetAvailable: (501, "not yet available")
         case .overloaded: (503, "overloaded")
         case .storeUnavailable: (503, "store unavailable")
         case .backupFailed: (422, "backup failed")

@@ -25,7 +25,7 @@ extension QueryParameters {
         return try Value(text, named: name)
     }
 
-    /// Reads a parameter that is `true` or `false`. If the query does not have the parameter, the value is false.
+    /// Reads a parameter that is `true` or `false`. The value is false if the query does not have the parameter.
     package func flag(_ name: String) throws(MerchantError) -> Bool {
         switch self[name] {
         case nil, "false": false
@@ -36,14 +36,14 @@ extension QueryParameters {
 
     /// Reads a parameter that is an integer.
     ///
-    /// - Parameter expectation: the end of the error message "is not acceptable, expected …".
+    /// - Parameter expectation: the end of the error message "is invalid, expected …", such as `1 to 1000`.
     /// - Returns: nil if the query does not have the parameter.
     package func integer(
         _ name: String, in range: ClosedRange<Int>, expectation: String
     ) throws(MerchantError) -> Int? {
         guard let text = self[name] else { return nil }
         guard let number = Int(text), range.contains(number) else {
-            throw MerchantError(.malformed, "'\(name)' is not acceptable, expected \(expectation)")
+            throw MerchantError(.malformed, "'\(name)' is invalid, expected \(expectation)")
         }
         return number
     }

@@ -5,8 +5,8 @@ package import MerchantCore
 package import MerchantOperations
 package import NIOCore
 
-/// Checks each accepted connection of a Unix socket. It identifies the caller, determines the caller's permits, and
-/// decides whether the connection may stay open.
+/// Checks each new connection of a Unix socket: identifies the caller, determines the caller's permits, and decides
+/// whether the connection may stay open.
 package struct SocketGate: Sendable {
     private let policy: CallerPolicy
     private let admission: ConnectionAdmission
@@ -33,7 +33,7 @@ package struct SocketGate: Sendable {
     /// - Returns: nil if this function refused or closed the connection. The caller must not use the channel then.
     package func admit(_ channel: any Channel) throws -> Peer? {
         guard let credentials = Self.credentials(of: channel) else {
-            log.write(.error, "connection without credentials closed", metadata: [:])
+            log.write(.error, "connection closed, because its peer's credentials cannot be read", metadata: [:])
             channel.close(promise: nil)
             return nil
         }
@@ -62,7 +62,8 @@ package struct SocketGate: Sendable {
         }
     }
 
-    /// Refuses all further connections, and sends ``DrainEvent`` to those that are open.
+    /// Begins the shutdown: closes every new connection without a response, and sends ``DrainEvent`` to the open
+    /// connections, which then close after their current requests.
     ///
     /// - Returns: every connection that is still open.
     @discardableResult package func beginDrain() -> [any Channel] {

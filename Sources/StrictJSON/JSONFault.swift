@@ -1,4 +1,5 @@
-/// Why a JSON text was refused: what was found, where, and what was expected. Never quotes a value.
+/// Why a JSON text was refused: what was found, where, and what was expected. The description quotes field names, but
+/// no values, because these may be secret.
 package struct JSONFault: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 

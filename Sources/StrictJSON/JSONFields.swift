@@ -1,4 +1,4 @@
-/// Reads the members of a JSON object by name and type. After the last read, ``refuseUnknown()`` refuses the members
+/// Reads the members of a JSON object by name and type. Call ``refuseUnknown()`` after the last read, to refuse members
 /// that were not read.
 package struct JSONFields {
     let object: JSONObject
@@ -18,7 +18,7 @@ package struct JSONFields {
         self.init(object)
     }
 
-    /// The member's value; nil if it is absent or null.
+    /// The member's value; nil if the member is absent or null.
     package mutating func value(_ name: String) -> JSONValue? {
         namesRead.insert(name)
         guard let value = object[name], value != .null else { return nil }
@@ -27,7 +27,7 @@ package struct JSONFields {
 
     package mutating func string(_ name: String) throws(JSONFault) -> String? {
         guard let value = value(name) else { return nil }
-        guard case .string(let text) = value else { throw wrong(name, value, "a string") }
+        guard case .string(let text) = value else { throw wrongType(name, value, "a string") }
         return text
     }
 
@@ -38,13 +38,14 @@ package struct JSONFields {
 
     package mutating func bool(_ name: String) throws(JSONFault) -> Bool? {
         guard let value = value(name) else { return nil }
-        guard case .bool(let isTrue) = value else { throw wrong(name, value, "a boolean") }
+        guard case .bool(let isTrue) = value else { throw wrongType(name, value, "a boolean") }
         return isTrue
     }
 
+    /// The members of a nested object; nil if the member is absent or null.
     package mutating func fields(_ name: String) throws(JSONFault) -> JSONFields? {
         guard let value = value(name) else { return nil }
-        guard case .object(let inner) = value else { throw wrong(name, value, "an object") }
+        guard case .object(let inner) = value else { throw wrongType(name, value, "an object") }
         return JSONFields(inner, at: "\(path)\(name).")
     }
 
@@ -63,7 +64,7 @@ package struct JSONFields {
         throw JSONFault("unknown field '\(path)\(unknown.name.prefix(64))', expected only \(known)")
     }
 
-    private func wrong(_ name: String, _ value: JSONValue, _ expected: String) -> JSONFault {
+    private func wrongType(_ name: String, _ value: JSONValue, _ expected: String) -> JSONFault {
         JSONFault("'\(path)\(name)' is \(value.kind), expected \(expected)")
     }
 }

@@ -1,4 +1,4 @@
-/// The largest JSON text that the parser accepts.
+/// Limits on the JSON text that the parser accepts.
 package struct JSONLimits: Sendable {
     package var bytes: Int
     /// Levels of nesting. The outermost value is level 1.
@@ -23,7 +23,7 @@ package struct JSONParser {
         _ bytes: some Collection<UInt8>, limits: JSONLimits = .request
     ) throws(JSONFault) -> JSONValue {
         guard bytes.count <= limits.bytes else {
-            throw JSONFault("found \(bytes.count) bytes of JSON, expected at most \(limits.bytes)")
+            throw JSONFault("the JSON text has \(bytes.count) bytes, expected at most \(limits.bytes)")
         }
         guard !bytes.isEmpty else { throw JSONFault("found an empty body, expected JSON") }
         var parser = JSONParser(bytes: Array(bytes), limits: limits)
@@ -38,8 +38,10 @@ package struct JSONParser {
 
     private let bytes: [UInt8]
     private let limits: JSONLimits
+    /// The index of the next byte.
     private var position = 0
-    private var count = 0
+    /// How many values were read, including objects and arrays.
+    private var valueCount = 0
 
     private init(bytes: [UInt8], limits: JSONLimits) {
         self.bytes = bytes
@@ -58,9 +60,13 @@ package struct JSONParser {
     }
 
     private mutating func value(depth: Int) throws(JSONFault) -> JSONValue {
-        guard depth <= limits.depth else { throw JSONFault("found JSON nested deeper than \(limits.depth) levels") }
-        count += 1
-        guard count <= limits.values else { throw JSONFault("found more than \(limits.values) JSON values") }
+        guard depth <= limits.depth else {
+            throw JSONFault("the JSON text has more than \(limits.depth) levels of nesting")
+        }
+        valueCount += 1
+        guard valueCount <= limits.values else {
+            throw JSONFault("the JSON text has more than \(limits.values) values")
+        }
         switch peek() {
         case UInt8(ascii: "{"): return .object(try object(depth: depth))
         case UInt8(ascii: "["): return .array(try array(depth: depth))
@@ -159,7 +165,7 @@ package struct JSONParser {
     private mutating func string() throws(JSONFault) -> String {
         position += 1
         let start = position
-        // Nearly every string has no escapes, so the bytes before the first escape are decoded in one call.
+        // Most strings have no escapes. For speed, all bytes before the first escape are decoded in one call.
         while let byte = peek(), byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 { position += 1 }
         var text = try utf8(bytes[start..<position])
         while let byte = peek() {
@@ -200,6 +206,7 @@ package struct JSONParser {
         case UInt8(ascii: "r"): return "\r"
         case UInt8(ascii: "t"): return "\t"
         case UInt8(ascii: "u"):
+            // Characters above U+FFFF are written as two escapes, a surrogate pair (RFC 8259 section 7).
             let unit = try hex4()
             if let scalar = Unicode.Scalar(unit) { return scalar }
             guard (0xD800..<0xDC00).contains(unit), peek() == UInt8(ascii: "\\") else {
@@ -220,6 +227,7 @@ package struct JSONParser {
     private mutating func hex4() throws(JSONFault) -> UInt16 {
         guard position + 4 <= bytes.count,
             let unit = UInt16(String(decoding: bytes[position..<position + 4], as: UTF8.self), radix: 16),
+            // `UInt16.init` would also accept a sign.
             bytes[position] != UInt8(ascii: "+"), bytes[position] != UInt8(ascii: "-")
         else { throw fault("four hexadecimal digits") }
         position += 4

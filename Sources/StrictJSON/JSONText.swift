@@ -1,6 +1,6 @@
-/// Writes a JSON value as text. Numbers keep the digits that were read.
+/// Writes a JSON value as text. A number has the same digits as in the text that was parsed.
 package enum JSONText {
-    /// Writes no white space, and keeps the order of members.
+    /// Writes the value without white space. Members of objects keep their order.
     package static func compact(_ value: JSONValue) -> String {
         switch value {
         case .array(let items): "[\(items.map(compact).joined(separator: ","))]"
@@ -10,7 +10,8 @@ package enum JSONText {
         }
     }
 
-    /// Indents each level by two spaces, and sorts members by name, so that two responses can be compared line by line.
+    /// Indents each level by two spaces, and sorts the members of objects by name, so that two texts can be compared
+    /// line by line.
     package static func pretty(_ value: JSONValue, indent: String = "") -> String {
         let deeper = indent + "  "
         switch value {
@@ -25,6 +26,7 @@ package enum JSONText {
         }
     }
 
+    /// Writes a value that is neither an array nor an object.
     private static func scalar(_ value: JSONValue) -> String {
         switch value {
         case .bool(let isTrue): isTrue ? "true" : "false"
@@ -34,8 +36,8 @@ package enum JSONText {
         }
     }
 
-    /// Writes a JSON string, RFC 8259 section 7. Also escapes DEL and the C1 control characters, because they control
-    /// terminals.
+    /// Writes a JSON string, RFC 8259 section 7. Also escapes DEL and the C1 control characters, because they can
+    /// control a terminal.
     private static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {

@@ -1,11 +1,11 @@
-/// A parsed JSON text, RFC 8259. Members keep their order, and numbers keep their digits.
+/// A value of a parsed JSON text, RFC 8259. The members of an object keep their order, and numbers keep their digits.
 ///
-/// The parser refuses texts that parsers interpret differently: duplicate names, trailing bytes, invalid UTF-8, lone
-/// surrogates.
+/// ``JSONParser`` refuses texts that different parsers read differently: duplicate names, bytes after the value,
+/// invalid UTF-8, and surrogates that are not in a pair.
 package enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
-    /// The digits as sent: `transactionAmount` must not pass through a floating-point number.
+    /// The digits as in the text, because a conversion to a floating-point number could change an amount.
     case number(String)
     case string(String)
     case array([JSONValue])

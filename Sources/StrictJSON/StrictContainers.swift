@@ -1,31 +1,32 @@
-// Both containers decode each element with a single-value decoder, so that only `StrictDecoder` has rules for types.
+// Both containers pass each element to `StrictDecoder`, which alone decides which JSON values fit which Swift types.
 
 /// The members of one object.
 struct StrictObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let object: JSONObject
     /// The path of the object with a final dot, such as `expected.`; empty for the outermost object.
     private let prefix: String
-    private let asked: StrictDecoder.AskedNames
+    private let known: StrictDecoder.KnownNames
 
-    init(_ object: JSONObject, at prefix: String, _ asked: StrictDecoder.AskedNames) {
+    init(_ object: JSONObject, at prefix: String, _ known: StrictDecoder.KnownNames) {
         self.object = object
         self.prefix = prefix
-        self.asked = asked
+        self.known = known
     }
 
     var codingPath: [any CodingKey] { [] }
     var allKeys: [Key] { object.members.compactMap { Key(stringValue: $0.name) } }
 
     func contains(_ key: Key) -> Bool {
-        asked.names.insert(key.stringValue)
+        known.names.insert(key.stringValue)
         return object[key.stringValue] != nil
     }
 
-    /// - Throws: ``JSONFault`` if the member is null. In a change, an absent field means "leave unchanged", and null
-    ///   could mean that or "remove the value".
+    /// - Throws: ``JSONFault`` if the member is null, because the meaning of null would not be clear: in a request that
+    ///   changes a resource, an absent field means "leave unchanged", and null could mean the same or "remove the
+    ///   value".
     func decodeNil(forKey key: Key) throws -> Bool {
         guard contains(key), object[key.stringValue] == .null else { return false }
-        throw JSONFault("'\(prefix)\(key.stringValue)' is null, expected a value, or no such field")
+        throw JSONFault("'\(prefix)\(key.stringValue)' is null; give a value, or leave the field out")
     }
 
     private func member<Value: Decodable>(_ type: Value.Type, _ key: Key, _ kind: String) throws -> Value {
@@ -77,7 +78,7 @@ struct StrictObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func superDecoder(forKey key: Key) throws -> any Decoder { throw Self.unsupported }
 
-    /// No type of `WireAPI` asks for a nested container.
+    /// Nested containers and `superDecoder` are not supported, because no type of `WireAPI` uses them.
     private static var unsupported: JSONFault { JSONFault("the decoder supports no nested containers") }
 }
 
@@ -97,11 +98,12 @@ struct StrictArray: UnkeyedDecodingContainer {
     var isAtEnd: Bool { currentIndex == items.count }
 
     private mutating func next<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        guard !isAtEnd else { throw JSONFault("'\(path)' has \(items.count) items, expected more") }
+        guard !isAtEnd else { throw JSONFault("'\(path)' has only \(items.count) items, expected more") }
         defer { currentIndex += 1 }
         return try StrictDecoder.decode(type, from: items[currentIndex], at: path)
     }
 
+    /// Always false, so that decoding a null item fails with a wrong type.
     mutating func decodeNil() throws -> Bool { false }
 
     mutating func decode(_ type: Bool.Type) throws -> Bool { try next(type) }

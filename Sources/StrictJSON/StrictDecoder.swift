@@ -1,12 +1,14 @@
 extension JSONFields {
     /// Decodes the whole object as a `Value`.
     ///
-    /// Refuses unknown fields, `null`, and values of another type. Each error names the field. A value may throw
-    /// `DecodingError.dataCorrupted`. The decoder puts the field's name before its description, such as `is not a
-    /// time`.
+    /// Refuses unknown fields, `null`, and values of another type. Each error names the field.
+    ///
+    /// A type may throw `DecodingError.dataCorrupted` with a description such as `is not a time`. The error then has
+    /// the field's name before this description.
     package func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws(JSONFault) -> Value {
         do {
-            return try StrictDecoder.decode(type, from: .object(object), at: path)
+            // The path of fields ends with a dot, and the path of a decoder does not.
+            return try StrictDecoder.decode(type, from: .object(object), at: String(path.dropLast()))
         } catch let fault as JSONFault {
             throw fault
         } catch {
@@ -15,17 +17,17 @@ extension JSONFields {
     }
 }
 
-/// Decodes one JSON value.
+/// Decodes one JSON value as a `Decodable` type, and refuses the fields that the type does not read.
 struct StrictDecoder: Decoder {
-    /// The names that a type read from one object. All other names are unknown fields.
-    final class AskedNames {
+    /// The field names that a type tried to read from one object. All other fields are unknown.
+    final class KnownNames {
         var names: Set<String> = []
     }
 
     let value: JSONValue
     /// The path of the value, such as `expected.currencyCode`; empty for the outermost value.
     let path: String
-    private let asked = AskedNames()
+    private let known = KnownNames()
 
     private init(_ value: JSONValue, at path: String) {
         self.value = value
@@ -49,7 +51,7 @@ struct StrictDecoder: Decoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard case .object(let object) = value else { throw wrongType("an object") }
-        return KeyedDecodingContainer(StrictObject(object, at: path.isEmpty ? "" : "\(path).", asked))
+        return KeyedDecodingContainer(StrictObject(object, at: path.isEmpty ? "" : "\(path).", known))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -61,11 +63,11 @@ struct StrictDecoder: Decoder {
 
     private func refuseUnknownFields() throws(JSONFault) {
         guard case .object(let object) = value,
-            let unknown = object.members.first(where: { !asked.names.contains($0.name) })
+            let unknown = object.members.first(where: { !known.names.contains($0.name) })
         else { return }
-        let known = asked.names.sorted().map { "'\($0)'" }.joined(separator: ", ")
+        let names = known.names.sorted().map { "'\($0)'" }.joined(separator: ", ")
         let prefix = path.isEmpty ? "" : "\(path)."
-        throw JSONFault("unknown field '\(prefix)\(unknown.name.prefix(64))', expected only \(known)")
+        throw JSONFault("unknown field '\(prefix)\(unknown.name.prefix(64))', expected only \(names)")
     }
 
     fileprivate func wrongType(_ expected: String) -> JSONFault {

@@ -1,10 +1,10 @@
 package import FoundationEssentials
 
-/// Base64, RFC 4648 sections 4 and 5. Each value has exactly one accepted spelling.
+/// Base64, RFC 4648 section 4, and Base64url, section 5. For each value, only one text is accepted.
 package enum Base64 {
-    /// Decodes the spelling that Apple sends: standard alphabet, padded, no line breaks, unused bits zero.
+    /// Decodes Base64 in the form that Apple sends: standard alphabet, padded, no line breaks, unused bits zero.
     ///
-    /// - Returns: nil for any other text, even if it decodes to the same bytes.
+    /// - Returns: nil for any other text, even if a less strict decoder would accept the text.
     package static func decode(_ text: String) -> Data? {
         guard let data = Data(base64Encoded: text) else { return nil }
         return data.base64EncodedString() == text ? data : nil

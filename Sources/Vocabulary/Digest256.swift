@@ -1,13 +1,14 @@
 import FoundationEssentials
 
-/// A SHA-256 value. Each kind of digest has its own type, so that one kind cannot be passed for another.
+/// A SHA-256 value. Each kind of digest has its own type, so that a function cannot be called with a digest of another
+/// kind.
 package protocol Digest256: Hashable, Sendable, CustomStringConvertible {
-    var words: Words256 { get }
-    init(words: Words256)
+    var bits: Bits256 { get }
+    init(bits: Bits256)
 }
 
-/// 32 bytes in four integers. An array would allocate memory for each digest that is used as a dictionary key.
-package struct Words256: Hashable, Sendable {
+/// The 32 bytes of a digest, as four big-endian integers. An array would allocate memory for each digest.
+package struct Bits256: Hashable, Sendable {
     var a, b, c, d: UInt64
 
     /// - Returns: nil unless exactly 32 bytes are given.
@@ -27,17 +28,18 @@ package struct Words256: Hashable, Sendable {
         (a, b, c, d) = words
     }
 
-    /// Reads contiguous bytes. Not generic, so that one compiled version serves all modules: every request uses it.
+    /// Reads contiguous bytes. This initializer is not generic, because every request uses it, and generic code is
+    /// slower when other modules call it.
     ///
     /// - Returns: nil unless exactly 32 bytes are given.
     package init?(bytes: Span<UInt8>) {
         guard bytes.count == 32 else { return nil }
-        func word(_ begin: Int) -> UInt64 {
+        func word(from begin: Int) -> UInt64 {
             var word: UInt64 = 0
             for index in begin..<begin + 8 { word = word << 8 | UInt64(bytes[index]) }
             return word
         }
-        (a, b, c, d) = (word(0), word(8), word(16), word(24))
+        (a, b, c, d) = (word(from: 0), word(from: 8), word(from: 16), word(from: 24))
     }
 
     package var bytes: [UInt8] {
@@ -48,11 +50,11 @@ package struct Words256: Hashable, Sendable {
 extension Digest256 {
     /// - Returns: nil unless exactly 32 bytes are given.
     package init?(bytes: some Collection<UInt8>) {
-        guard let words = Words256(bytes: bytes) else { return nil }
-        self.init(words: words)
+        guard let bits = Bits256(bytes: bytes) else { return nil }
+        self.init(bits: bits)
     }
 
-    package var bytes: [UInt8] { words.bytes }
+    package var bytes: [UInt8] { bits.bytes }
 
     /// 64 lower-case hexadecimal digits.
     package var hex: String { Hex.encode(bytes) }

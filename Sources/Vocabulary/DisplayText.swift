@@ -1,22 +1,20 @@
-/// A human-readable text, such as a merchant's name or the reason for a revocation.
+/// A text for people, such as a merchant's name or the reason for a revocation. The text is safe to print: no character
+/// is invisible, reorders the text around it or controls a terminal.
 ///
-/// Follows the FreeformClass of PRECIS (RFC 8264 section 4.3), so that no character is invisible, reorders the text
-/// around it or controls a terminal.
-///
-/// Refuses control characters, format characters (bidirectional controls, zero-width spaces, the byte order mark,
-/// tags), line and paragraph separators, private-use and unassigned code points, invisible fillers, and text that
-/// consists only of blanks. Unlike PRECIS it accepts variation selectors, which names in Japanese and emoji need. It
-/// accepts the joiners U+200C and U+200D between two characters that are neither ASCII nor blanks, because Persian, the
-/// scripts of India and emoji need them.
+/// The rules follow the FreeformClass of PRECIS (RFC 8264 section 4.3). The type refuses control characters, format
+/// characters (bidirectional controls, zero-width spaces, the byte order mark, tags), line and paragraph separators,
+/// private-use and unassigned code points, invisible fillers, and text that consists only of blanks. Unlike PRECIS, the
+/// type accepts variation selectors, which names in Japanese and emoji need. It accepts the joiners U+200C and U+200D
+/// between two characters that are neither ASCII nor blanks, because Persian, the scripts of India and emoji need them.
 package struct DisplayText: Hashable, Sendable {
     /// The reason why a text is refused.
     package enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
-        case length(Int, longest: Int)
+        case length(bytes: Int, longest: Int)
         case blank
         case character(Unicode.Scalar)
 
-        /// The end of an error message that begins with the name of a field: `'reason' is blank, expected …`. Does not
-        /// quote the text.
+        /// The end of an error message, which the caller begins with the name of a field: `'reason' is blank, expected
+        /// …`. Does not quote the text.
         package var description: String {
             switch self {
             case .length(let bytes, let longest): "has \(bytes) bytes, expected 1 to \(longest)"
@@ -32,7 +30,7 @@ package struct DisplayText: Hashable, Sendable {
     /// - Parameter longest: the limit in bytes of UTF-8.
     package init(_ text: String, longest: Int) throws(Fault) {
         let bytes = text.utf8.count
-        guard (1...longest).contains(bytes) else { throw .length(bytes, longest: longest) }
+        guard (1...longest).contains(bytes) else { throw .length(bytes: bytes, longest: longest) }
         if let scalar = Self.firstRefused(in: text) { throw .character(scalar) }
         guard text.unicodeScalars.contains(where: Self.isVisible) else { throw .blank }
         rawValue = text
@@ -44,13 +42,14 @@ package struct DisplayText: Hashable, Sendable {
         return scalars.indices.first { !accepts(scalars, at: $0) }.map { scalars[$0] }
     }
 
+    /// Whether the character at an index is accepted between its neighbours.
     static func accepts(_ scalars: String.UnicodeScalarView, at index: String.UnicodeScalarView.Index) -> Bool {
         let scalar = scalars[index]
         guard !scalar.isASCII else { return (0x20..<0x7F).contains(scalar.value) }
         if isJoiner(scalar) {
             let next = scalars.index(after: index)
             guard index > scalars.startIndex, next < scalars.endIndex else { return false }
-            return joins(scalars[scalars.index(before: index)]) && joins(scalars[next])
+            return mayStandBesideJoiner(scalars[scalars.index(before: index)]) && mayStandBesideJoiner(scalars[next])
         }
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: return false
@@ -60,7 +59,7 @@ package struct DisplayText: Hashable, Sendable {
 
     private static func isJoiner(_ scalar: Unicode.Scalar) -> Bool { scalar == "\u{200C}" || scalar == "\u{200D}" }
 
-    private static func joins(_ neighbour: Unicode.Scalar) -> Bool {
+    private static func mayStandBesideJoiner(_ neighbour: Unicode.Scalar) -> Bool {
         !neighbour.isASCII && !neighbour.properties.isWhitespace && !isJoiner(neighbour)
     }
 
@@ -76,7 +75,7 @@ package struct DisplayText: Hashable, Sendable {
 }
 
 extension String {
-    /// Replaces every character that ``DisplayText`` refuses by `?`, so that stored text cannot control a terminal.
+    /// Replaces every character that ``DisplayText`` refuses by `?`, so that the text cannot control a terminal.
     ///
     /// - Parameter keepingLines: whether line feeds are kept.
     package func printable(keepingLines: Bool) -> String {

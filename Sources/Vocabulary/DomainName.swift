@@ -1,9 +1,9 @@
 /// A web domain in the form that Apple compares: a fully qualified ASCII name in lower case, without scheme, port, path
 /// or final dot.
 ///
-/// It has at most 253 characters and at least two labels. A label has 1 to 63 letters, digits and hyphens, and does not
-/// begin or end with a hyphen. The last label contains a letter, so that an IP address is not a domain name.
-/// ``init(anySpelling:)`` converts Unicode names.
+/// The name has at most 253 characters and at least two labels (the parts between dots). A label has 1 to 63 letters,
+/// digits and hyphens, and does not begin or end with a hyphen. The last label contains a letter, so that an IP address
+/// is not a domain name. ``init(anySpelling:)`` converts Unicode names.
 package struct DomainName: TextValue, Comparable {
     package static let longest = 253
     package let rawValue: String
@@ -18,7 +18,7 @@ package struct DomainName: TextValue, Comparable {
         rawValue = text
     }
 
-    /// Reads any spelling, as ``init(anySpelling:)`` does.
+    /// Also reads upper case and Unicode, as ``init(anySpelling:)`` does.
     package init?(text: String) { self.init(anySpelling: text) }
 
     package var text: String { rawValue }

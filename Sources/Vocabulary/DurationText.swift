@@ -1,5 +1,6 @@
 /// A length of time as people write it: `30d`, `12h`, `15m`, `45s`.
 package enum DurationText {
+    /// The part of error messages that says which text is expected.
     package static let expectation = "expected a number and d, h, m or s, such as 30d"
 
     /// - Returns: the seconds; nil for any other text and for a number that overflows.
@@ -19,7 +20,7 @@ package enum DurationText {
         }
     }
 
-    /// Digits only, because `Int` would accept a sign.
+    /// Accepts only digits, because `Int` alone would also accept a sign.
     private static func count(_ digits: Substring) -> Int? {
         guard digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
         return Int(digits)

@@ -10,9 +10,9 @@ package enum Hex {
         return String(decoding: digits, as: UTF8.self)
     }
 
-    /// Accepts upper and lower case.
+    /// Accepts digits in upper and lower case.
     ///
-    /// - Returns: nil for an odd number of digits, or a character that is not a digit.
+    /// - Returns: nil for an odd number of digits, or a character that is not a hexadecimal digit.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard digits.count.isMultiple(of: 2) else { return nil }

@@ -1,7 +1,8 @@
-/// How tokens are encrypted to a key pair. The names are those of a token's `version`.
+/// How payment tokens are encrypted to a key pair. The raw values are those of a token's field `version`.
 package enum KeyAlgorithm: String, NamedValue {
-    /// P-256 key agreement; every region but mainland China.
+    /// P-256 key agreement, for every region but mainland China.
     case ecV1 = "EC_v1"
-    /// RSA-2048 key wrapping; mainland China. Identity key pairs are RSA-2048 too and have this algorithm.
+    /// RSA-2048 key wrapping, for mainland China. Identity key pairs, which authenticate the platform to Apple in TLS,
+    /// are RSA-2048 too and have this algorithm.
     case rsaV1 = "RSA_v1"
 }

@@ -1,7 +1,7 @@
-/// The purpose that a key pair is certified for.
+/// The purpose for which Apple certifies a key pair.
 package enum KeyPurpose: String, NamedValue {
     /// Decrypts payment tokens.
     case paymentProcessing
-    /// Authenticates the platform to Apple in TLS. Never used on the decryptor socket.
+    /// Authenticates the platform to Apple in TLS. Requests on the decryptor socket cannot use such a key.
     case identity
 }

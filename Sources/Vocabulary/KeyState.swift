@@ -8,13 +8,13 @@ package enum KeyState: String, NamedValue {
     case current
     /// Replaced at Apple. Tokens that are encrypted to the key may still arrive.
     case retiring
-    /// Revoked, with or without a certificate. Tokens are refused; the sealed private key is kept, so that the key can
-    /// be restored.
+    /// Revoked, with or without a certificate. Tokens for the key are refused. The encrypted private key is kept, so
+    /// that the key can be restored.
     case revoked
     /// The private key is erased. The certificate and the history are kept.
     case destroyed
 
-    /// Whether a decryptor may use the key pair.
+    /// Whether decryptors (processes that need tokens decrypted) may use the key pair.
     package var isActive: Bool {
         switch self {
         case .standby, .current, .retiring: true

@@ -2,7 +2,8 @@ import Glibc
 
 /// The machine that the process runs on.
 package enum Machine {
-    /// Time since the machine booted, including the time for which it was suspended. This clock cannot be set.
+    /// The time since the machine booted, including the time for which the machine was suspended. Setting the machine's
+    /// clock does not change it.
     package static var uptime: Duration {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)

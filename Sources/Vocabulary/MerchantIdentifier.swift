@@ -1,8 +1,8 @@
 /// Apple's name for a merchant (`merchant.com.example`) or for the platform itself (`platformintegrator.com.example`).
 ///
-/// It has 1 to 255 ASCII letters, digits, hyphens, underscores and dots, and begins with `merchant.` or
-/// `platformintegrator.`. No part between dots is empty. Case matters, because certificates contain the SHA-256 of the
-/// bytes as written.
+/// An identifier has at most 255 ASCII letters, digits, hyphens, underscores and dots, and begins with `merchant.` or
+/// `platformintegrator.`. No part between dots is empty. Upper and lower case are different, because certificates
+/// contain the SHA-256 of the identifier.
 ///
 /// Source: Apple, "Create a merchant identifier"; "Applying to use the Registration API and configuring IDs".
 package struct MerchantIdentifier: TextValue, Comparable {
@@ -12,14 +12,14 @@ package struct MerchantIdentifier: TextValue, Comparable {
     /// - Returns: nil unless the text has the form above.
     package init?(_ text: some StringProtocol) { self.init(text: String(text)) }
 
-    /// Not generic, and checks in one pass, because the store validates the identifier in every row that it reads.
+    /// Not generic, and checks in one pass, to be fast: the store validates an identifier in every row that it reads.
     package init?(text: String) {
         var text = text
-        guard text.withUTF8(Self.hasForm) else { return nil }
+        guard text.withUTF8(Self.isValid) else { return nil }
         rawValue = text
     }
 
-    private static func hasForm(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    private static func isValid(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard bytes.count <= longest,
             bytes.starts(with: "merchant.".utf8) || bytes.starts(with: "platformintegrator.".utf8)
         else { return false }
@@ -32,7 +32,8 @@ package struct MerchantIdentifier: TextValue, Comparable {
         return !isAfterDot
     }
 
-    /// Whether this names the platform, whose key pairs serve every merchant registered with it.
+    /// Whether this is the platform's own identifier. The platform's key pairs can serve every merchant whose
+    /// registration with Apple names this identifier in `encryptTo`.
     package var isPlatformIntegrator: Bool { rawValue.hasPrefix("platformintegrator.") }
 
     package var text: String { rawValue }

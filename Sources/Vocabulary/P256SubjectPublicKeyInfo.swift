@@ -14,8 +14,8 @@ package enum P256SubjectPublicKeyInfo {
     /// - Parameter point: X9.63, uncompressed, 65 bytes.
     package static func encode(point: some Sequence<UInt8>) -> [UInt8] { prefix + point }
 
-    /// - Returns: the point, X9.63, 65 bytes; nil for any other length, curve or form. Does not check whether the point is
-    ///   on the curve.
+    /// - Returns: the point, X9.63, 65 bytes; nil for any other length, curve or form. Does not check whether the point
+    ///   is on the curve.
     package static func point(in bytes: [UInt8]) -> ArraySlice<UInt8>? {
         guard bytes.count == length, bytes.starts(with: prefix), bytes[prefix.count] == 0x04 else { return nil }
         return bytes[prefix.count...]

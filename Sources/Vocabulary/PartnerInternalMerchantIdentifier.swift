@@ -1,9 +1,11 @@
 /// The platform's own name for a merchant. The merchant is registered with Apple under this name.
 ///
-/// It has 3 to 1024 of the characters `a-z A-Z 0-9 ~ - _ + & @ $ ! | , . ;`. Percent-encode it in paths.
+/// The name has 3 to 1024 characters, each one of `a-z A-Z 0-9 ~ - _ + & @ $ ! | , . ;`. In paths, percent-encode the
+/// name.
 ///
 /// Source: Apple, Web Merchant Registration API, RegisterMerchantRequest.
 package struct PartnerInternalMerchantIdentifier: TextValue, Comparable {
+    /// The permitted lengths in characters.
     package static let lengths = 3...1024
     package let rawValue: String
 

@@ -1,32 +1,32 @@
 import Crypto
 import FoundationEssentials
 
-/// Identifies a key pair. A payment token names the key that it is encrypted to by this hash.
+/// Identifies a key pair. A payment token contains the hash of the key that it is encrypted to.
 ///
 /// SHA-256 over the DER `SubjectPublicKeyInfo` of the public key: 32 bytes, or 44 characters of Base64. The hash is
 /// public: tokens contain it, and it can be computed from the certificate.
 ///
 /// Source: Apple, "Payment token format reference", header key `publicKeyHash`.
 package struct PublicKeyHash: Digest256, TextValue {
-    package let words: Words256
+    package let bits: Bits256
 
-    package init(words: Words256) { self.words = words }
+    package init(bits: Bits256) { self.bits = bits }
 
     /// - Parameter subjectPublicKeyInfo: DER, RFC 5280 section 4.1.2.7.
     package init(of subjectPublicKeyInfo: some Sequence<UInt8>) {
-        guard let words = Words256(bytes: Array(SHA256.hash(data: Array(subjectPublicKeyInfo)))) else {
+        guard let bits = Bits256(bytes: Array(SHA256.hash(data: Array(subjectPublicKeyInfo)))) else {
             preconditionFailure("SHA-256 yields 32 bytes, FIPS 180-4")
         }
-        self.words = words
+        self.bits = bits
     }
 
-    /// Reads the spelling in payment tokens: 44 characters of Base64, standard alphabet, padded.
+    /// Reads the form in payment tokens: 44 characters of Base64, standard alphabet, padded.
     package init?(base64: String) {
         guard base64.utf8.count == 44, let data = Base64.decode(base64) else { return nil }
         self.init(bytes: data)
     }
 
-    /// Reads any of the three spellings in use: Base64, Base64url without padding, 64 hexadecimal digits.
+    /// Reads Base64, Base64url without padding, or 64 hexadecimal digits.
     package init?(anySpelling text: some StringProtocol) {
         switch text.utf8.count {
         case 64:
@@ -34,6 +34,7 @@ package struct PublicKeyHash: Digest256, TextValue {
             self.init(bytes: bytes)
         case 44: self.init(base64: String(text))
         case 43:
+            // Base64url has neither `+` nor `/`.
             guard !text.utf8.contains(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "/") }) else { return nil }
             self.init(base64: Base64.standardAlphabet(text) + "=")
         default: return nil
@@ -49,18 +50,19 @@ package struct PublicKeyHash: Digest256, TextValue {
     }
 }
 
-/// SHA-256 over a merchant identifier's ASCII bytes. A certificate contains it in the extension
-/// 1.2.840.113635.100.6.32, in upper-case hexadecimal. The EC_v1 key derivation uses its 32 bytes as PartyV.
+/// SHA-256 over a merchant identifier's ASCII bytes. A certificate contains the hash in the extension
+/// 1.2.840.113635.100.6.32, in upper-case hexadecimal. The key derivation of `EC_v1` tokens uses the 32 bytes as
+/// PartyVInfo.
 package struct MerchantIdentifierHash: Digest256, TextValue {
-    package let words: Words256
+    package let bits: Bits256
 
-    package init(words: Words256) { self.words = words }
+    package init(bits: Bits256) { self.bits = bits }
 
     package init(of identifier: MerchantIdentifier) {
-        guard let words = Words256(bytes: Array(SHA256.hash(data: Array(identifier.rawValue.utf8)))) else {
+        guard let bits = Bits256(bytes: Array(SHA256.hash(data: Array(identifier.rawValue.utf8)))) else {
             preconditionFailure("SHA-256 yields 32 bytes, FIPS 180-4")
         }
-        self.words = words
+        self.bits = bits
     }
 
     package init?(text: String) {

@@ -3,10 +3,11 @@ package protocol TextValue: Hashable, Sendable, Codable, CustomStringConvertible
     /// - Returns: nil if the text is not a valid value.
     init?(text: String)
 
-    /// The spelling that the daemon writes.
+    /// The text that the daemon writes. ``init(text:)`` may accept other texts for the same value.
     var text: String { get }
 
-    /// The end of an error message that begins with the name of a field: `'at' is not a time, expected …`.
+    /// Why a text is not a valid value: the end of an error message, which the caller begins with the name of a field,
+    /// as in `'at' is not a time, expected …`.
     static func refusal(of text: String) -> String
 }
 
@@ -42,8 +43,8 @@ extension NamedValue {
         return "is '\(text.prefix(64))', expected one of \(names)"
     }
 
-    // `TextValue` and `RawRepresentable` have a default each, so the type needs its own. The error lists the allowed
-    // names.
+    // `TextValue` and `RawRepresentable` both have default implementations of Codable. Without these two methods the
+    // compiler could not choose.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)

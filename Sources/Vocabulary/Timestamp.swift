@@ -9,17 +9,18 @@ package struct Timestamp: TextValue, Comparable {
 
     package init(_ date: Date) { millisecondsSince1970 = Int64((date.timeIntervalSince1970 * 1000).rounded()) }
 
-    /// Reads RFC 3339 with any offset, with or without fractions of a second.
+    /// Reads RFC 3339 with any time zone offset, with or without fractions of a second.
     package init?(rfc3339 text: some StringProtocol) {
         guard text.utf8.count <= 40 else { return nil }
-        if let milliseconds = Self.millisecondsOfOwnSpelling(Array(text.utf8)) {
+        if let milliseconds = Self.millisecondsOfOwnFormat(Array(text.utf8)) {
             self.init(millisecondsSince1970: milliseconds)
             return
         }
+        // RFC 3339 also permits a lower-case `t` and `z`.
         let text = String(text).uppercased()
-        let plain = Date.ISO8601FormatStyle()
-        if let date = (try? plain.parse(text))
-            ?? (try? plain.year().month().day().time(includingFractionalSeconds: true).timeZone(separator: .omitted)
+        let format = Date.ISO8601FormatStyle()
+        if let date = (try? format.parse(text))
+            ?? (try? format.year().month().day().time(includingFractionalSeconds: true).timeZone(separator: .omitted)
                 .parse(text))
         {
             self.init(date)
@@ -59,9 +60,13 @@ package struct Timestamp: TextValue, Comparable {
 }
 
 extension Timestamp {
-    /// Reads what ``rfc3339`` writes, for the days 1 to 28 of a month and the years 1970 to 9999. Foundation's parser
-    /// reads other texts, but is 20 times slower: a list of a million keys contains several million timestamps.
-    private static func millisecondsOfOwnSpelling(_ text: [UInt8]) -> Int64? {
+    /// Reads the format that ``rfc3339`` writes, for the days 1 to 28 of a month and the years 1970 to 9999.
+    ///
+    /// Foundation's parser reads all other texts, but is 20 times slower. Speed matters here: a list of a million keys
+    /// contains several million timestamps.
+    ///
+    /// - Returns: the milliseconds since 1970; nil for any other text.
+    private static func millisecondsOfOwnFormat(_ text: [UInt8]) -> Int64? {
         guard text.count == 20 || text.count == 24, text.last == UInt8(ascii: "Z"), text[10] == UInt8(ascii: "T"),
             text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"), text[13] == UInt8(ascii: ":"),
             text[16] == UInt8(ascii: ":"), text.count == 20 || text[19] == UInt8(ascii: "."),
@@ -71,6 +76,7 @@ extension Timestamp {
             year >= 1970, (1...12).contains(month), (1...28).contains(day), hour < 24, minute < 60, second < 60
         else { return nil }
         // Counts the days since 1970. A year begins in March here, so that the leap day is its last day.
+        // 719,468 is the number of days from 1 March of the year 0 to 1 January 1970.
         let yearFromMarch = month > 2 ? year : year - 1
         let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
         let days =

@@ -7,10 +7,12 @@ extension Paths {
 
 /// One record of `GET /v1/audit`.
 package struct AuditRecordDocument: Codable, Hashable, Sendable {
+    /// The process that sent the request.
     package struct CallerDocument: Codable, Hashable, Sendable {
         package let uid: UInt32
         package let gid: UInt32
         package let pid: Int32
+        /// The path of the program. If the path could not be read, the name of the process in brackets.
         package let program: String
 
         package init(uid: UInt32, gid: UInt32, pid: Int32, program: String) {
@@ -20,15 +22,18 @@ package struct AuditRecordDocument: Codable, Hashable, Sendable {
 
     package let sequence: Int
     package let at: Timestamp
+    /// The operation that the record describes.
     package let action: String
     package let caller: CallerDocument
     package var merchantIdentifier: MerchantIdentifier?
     package var publicKeyHash: PublicKeyHash?
+    /// The state or value that the operation changed, before the operation.
     package var before: String?
+    /// The same state or value after the operation.
     package var after: String?
     package var reason: String?
     package var requestId: String?
-    /// Lower-case hexadecimal. The next record has this value as its `previousHash`.
+    /// The record's hash as lower-case hexadecimal. The next record contains it as `previousHash`.
     package let hash: String
     package let previousHash: String
 
@@ -40,7 +45,7 @@ package struct AuditRecordDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// The last record of the audit chain.
+/// The number and hash of the last record of the audit chain.
 package struct AuditHeadDocument: Codable, Hashable, Sendable, CustomStringConvertible {
     package let sequence: Int
     /// Lower-case hexadecimal.
@@ -48,14 +53,16 @@ package struct AuditHeadDocument: Codable, Hashable, Sendable, CustomStringConve
 
     package init(sequence: Int, hash: String) { (self.sequence, self.hash) = (sequence, hash) }
 
-    /// The spelling that `audit verify --head` takes.
+    /// The form that `audit verify --head` accepts.
     package var description: String { "\(sequence):\(hash)" }
 }
 
-/// A place where the audit chain is broken.
+/// An inconsistency in the audit chain.
 package struct AuditBreakDocument: Codable, Hashable, Sendable {
-    /// `edited`, `removed`, `cutOff`, `reordered` or `rewritten`.
+    /// `edited`, `removed`, `cutOff` (records are missing at the end), `reordered`, or `rewritten` (a hash differs from
+    /// the head in the request).
     package let kind: String
+    /// The number of the first record that is wrong or missing.
     package let sequence: Int
     package let detail: String
 
@@ -66,10 +73,13 @@ package struct AuditBreakDocument: Codable, Hashable, Sendable {
 
 /// `GET /v1/audit/verification`: the result for one range of the chain.
 package struct AuditVerificationDocument: Codable, Hashable, Sendable {
+    /// The number of records that were verified.
     package var examined = 0
     package var breakCount = 0
-    /// The first breaks: at most 100 of the chain, and before them one of the head that the request gave.
+    /// At most 100 breaks of the chain. If the head in the request differs from the chain, an additional break comes
+    /// first.
     package var breaks: [AuditBreakDocument] = []
+    /// The head of the chain in the database.
     package var head: AuditHeadDocument?
     /// The `cursor` of the next range; nil at the end.
     package var nextCursor: String?

@@ -17,10 +17,11 @@ package struct BackupRequest: RequestBody {
 package struct BackupDocument: Codable, Hashable, Sendable {
     package let file: String
     package let createdAt: Timestamp
+    /// The version of the daemon that created the backup.
     package let programVersion: String
     package var schemaVersion = 0
     package var databaseBytes = 0
-    /// SHA-256 of the database in the file, in lower-case hexadecimal.
+    /// SHA-256 of the database in the backup, as lower-case hexadecimal.
     package let sha256: String
     package var merchants = 0
     package var keyPairs: [KeyState: Int] = [:]
@@ -36,10 +37,12 @@ package struct BackupDocument: Codable, Hashable, Sendable {
 /// The result of a backup's verification.
 package struct BackupVerificationDocument: Codable, Hashable, Sendable {
     package let backup: BackupDocument
+    /// Whether the verification found no problem.
     package let good: Bool
     package var keyPairsVerified = 0
     package var certificatesChecked = 0
     package var auditRecordsChecked = 0
+    /// How long the verification took.
     package var seconds = 0.0
     /// The problems found, at most 100; empty for a good backup.
     package let findings: [String]
@@ -49,14 +52,15 @@ package struct BackupVerificationDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// What `status` reports about backups.
+/// What `status` reports about backups: the newest verified backup, and the merchants that it does not cover.
 package struct BackupCoverageDocument: Codable, Hashable, Sendable {
     /// When the newest backup that passed its verification was created.
     package var lastVerified: Timestamp?
+    /// The path of that backup.
     package var file: String?
-    /// Merchants whose newest key pair is in no verified backup.
+    /// The number of merchants whose newest key pair is in no verified backup.
     package var merchantsWithoutBackup = 0
-    /// The first hundred of these merchants. Those with the oldest such key pair come first.
+    /// At most 100 of these merchants, sorted by the age of their newest key pairs, oldest first.
     package var withoutBackup: [MerchantIdentifier] = []
 
     package init() {}

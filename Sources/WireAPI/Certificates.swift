@@ -10,28 +10,27 @@ extension Paths {
 
 /// A stored certificate.
 package struct CertificateDocument: Codable, Hashable, Sendable {
-    /// The subject, issuer and serial number of a certificate.
-    package typealias Names = (subject: String, issuer: String, serialNumber: String)
+    package typealias Identification = (subject: String, issuer: String, serialNumber: String)
 
-    /// SHA-256 of the DER, lower-case hexadecimal.
+    /// SHA-256 of the certificate in DER, as lower-case hexadecimal.
     package let fingerprint: String
     package let serialNumber: String
     package let subject: String
     package let issuer: String
     package let notBefore: Timestamp
     package let notAfter: Timestamp
-    /// Whether the issuer was verified. false if no issuing CA is configured.
+    /// Whether the daemon verified the issuer. False if no issuing CA is configured.
     package var issuerVerified = false
     package let storedAt: Timestamp
     /// The certificate in PEM.
     package let certificate: String
 
     package init(
-        pem: String, fingerprint: String, names: Names, validFrom notBefore: Timestamp, to notAfter: Timestamp,
-        storedAt: Timestamp
+        pem: String, fingerprint: String, identification: Identification, validFrom notBefore: Timestamp,
+        to notAfter: Timestamp, storedAt: Timestamp
     ) {
         (certificate, self.fingerprint, self.storedAt) = (pem, fingerprint, storedAt)
-        (subject, issuer, serialNumber) = names
+        (subject, issuer, serialNumber) = identification
         (self.notBefore, self.notAfter) = (notBefore, notAfter)
     }
 }

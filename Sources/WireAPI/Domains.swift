@@ -6,10 +6,10 @@ extension Paths {
     package static let wellKnownDomainFile = "/.well-known/apple-developer-merchantid-domain-association"
 }
 
-/// The platform's domain verification file, as `/v1/domain-file` describes it. ``Paths/wellKnownDomainFile`` serves the
-/// file itself.
+/// `GET` and `PUT /v1/domain-file`: a description of the platform's domain verification file. The file itself is at
+/// ``Paths/wellKnownDomainFile``.
 package struct DomainFileDocument: Codable, Hashable, Sendable {
-    /// 64 lower-case hexadecimal digits.
+    /// SHA-256 of the file as 64 lower-case hexadecimal digits.
     package let sha256: String
     /// The size of the file in bytes.
     package let size: Int
@@ -20,7 +20,7 @@ package struct DomainFileDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// What `POST /v1/domain-checks` found.
+/// The response of `POST /v1/domain-checks`, which checks a domain as Apple does.
 package struct DomainCheckDocument: Codable, Hashable, Sendable {
     /// A reason why Apple would not verify the domain.
     package struct Finding: Codable, Hashable, Sendable {

@@ -7,10 +7,10 @@ extension Paths {
 
 /// One event, as `GET /v1/events` lists it and as webhooks receive it.
 package struct EventDocument: Codable, Hashable, Sendable {
-    /// 32 random hexadecimal digits in lower case. A repeated delivery has the same id, so that a receiver can
-    /// recognize it.
+    /// 32 random hexadecimal digits in lower case. If the daemon delivers an event again, the id is the same, so that a
+    /// receiver can recognize the event.
     package let id: String
-    /// Increases from event to event, with gaps.
+    /// Each event has a larger sequence number than the event before it. There may be gaps.
     package let sequence: Int
     package let kind: String
     /// `notice`, `warning` or `critical`.
@@ -30,11 +30,12 @@ package struct EventDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// `POST /v1/events/redeliver`: delivers parked events again. Without `sequence`, all of them; without `webhook`, those
-/// of all webhooks.
+/// `POST /v1/events/redeliver`: delivers parked events again. An event is parked after its delivery has failed for 24
+/// hours.
 package struct RedeliverEventsRequest: RequestBody {
+    /// The sequence number of the event to deliver; if absent, all parked events.
     package var sequence: Int?
-    /// A webhook's name.
+    /// The name of the webhook to deliver to; if absent, all webhooks.
     package var webhook: String?
 
     package init() {}

@@ -1,8 +1,8 @@
 package import Vocabulary
 
 extension Paths {
-    /// With `?prefix=`, finds key pairs by the first characters of a publicKeyHash. With `?state=`, lists those in one
-    /// state.
+    /// With `?prefix=`, lists the key pairs whose publicKeyHash begins with these characters. With `?state=`, lists the
+    /// key pairs in this state.
     package static let keys = "/v1/keys"
 
     package static func keys(of merchant: MerchantIdentifier) -> String { "\(Self.merchant(merchant))/keys" }
@@ -32,18 +32,23 @@ package struct KeyDocument: Codable, Hashable, Sendable {
     /// `generated` or `imported`.
     package let origin: String
     package let createdAt: Timestamp
+    /// When the key pair entered its state.
     package let stateSince: Timestamp
-    /// The validity of the certificate in use; absent if the key pair has no certificate.
+    /// The validity of the certificate in use: the newest valid certificate, or if none is valid, the one that expires
+    /// last. Absent if the key pair has no certificate.
     package var notBefore: Timestamp?
     package var notAfter: Timestamp?
     package var revocationReason: String?
+    /// When the daemon will erase the private key; absent if no destruction is scheduled.
     package var destroyAfter: Timestamp?
+    /// When the private key was last exported; absent if it never was.
     package var exportedAt: Timestamp?
     /// Absent for a key pair that was never used.
     package var use: KeyUseDocument?
     /// Every certificate stored for this key pair, newest first.
     package var certificates: [CertificateDocument] = []
-    /// The CSR: PKCS#10 in PEM. Only in the responses that generate or show the key pair.
+    /// The CSR, PKCS#10 in PEM. Present only in the responses to generating and reading one key pair, and in a
+    /// merchant's `pendingKeyPairs`.
     package var csr: String?
 
     package init(
@@ -59,7 +64,7 @@ package struct KeyDocument: Codable, Hashable, Sendable {
 /// How a key pair was used. The counts can be up to 5 seconds old.
 package struct KeyUseDocument: Codable, Hashable, Sendable {
     /// The number of uses, and the times of the first and the last one.
-    package struct Observed: Codable, Hashable, Sendable {
+    package struct UseSummary: Codable, Hashable, Sendable {
         package let count: Int
         package let first: Timestamp
         package let last: Timestamp
@@ -69,17 +74,18 @@ package struct KeyUseDocument: Codable, Hashable, Sendable {
         }
     }
 
-    /// Requests that named the key pair's publicKeyHash. The hash is public, so they do not show that Apple uses the
-    /// key.
-    package var requests: Observed?
-    /// Tokens that were verified and decrypted, including the check of the GCM tag.
-    package var decryptions: Observed?
+    /// Requests that named the key pair's publicKeyHash. The hash is public, so such requests do not prove that Apple
+    /// uses the key.
+    package var requests: UseSummary?
+    /// Tokens that were decrypted and verified, including the authentication tag of AES-GCM.
+    package var decryptions: UseSummary?
 
     package init() {}
 }
 
-/// What a promote, revoke, restore or destroy changed, or with `dryRun` would change.
+/// The response to promoting, revoking, restoring or destroying a key: what changed, or with `dryRun` would change.
 package struct KeyTransitionDocument: Codable, Hashable, Sendable {
+    /// The change of one key pair's state.
     package struct Transition: Codable, Hashable, Sendable {
         package let publicKeyHash: PublicKeyHash
         package let from: KeyState
@@ -92,7 +98,7 @@ package struct KeyTransitionDocument: Codable, Hashable, Sendable {
     }
 
     package var dryRun = false
-    /// Empty if every key pair already has the requested state.
+    /// All changed key pairs, not only the one in the request. Empty if every key pair already has the requested state.
     package var transitions: [Transition] = []
     /// Consequences that the caller should confirm.
     package var warnings: [String] = []
@@ -121,6 +127,7 @@ package struct ImportKeyRequest: RequestBody {
     /// The state of the imported key pair: `standby` (default), `current` or `retiring`.
     package var state: KeyState?
     package var purpose: KeyPurpose?
+    /// Whether to accept a certificate that has expired.
     package var allowExpired: Bool?
 
     package init(privateKey: String, certificate: String) {
@@ -137,7 +144,7 @@ package struct KeyTransitionRequest: RequestBody {
 
 /// `POST /v1/keys/{publicKeyHash}/revoke`.
 package struct RevokeKeyRequest: RequestBody {
-    /// 1 to 1024 bytes. `compromised` allows the last active key to be revoked.
+    /// 1 to 1024 bytes. With the reason `compromised`, even the last active key is revoked.
     package let reason: String
     package var dryRun: Bool?
 

@@ -7,7 +7,7 @@ extension Paths {
 
 /// `POST /v1/master-key/rotation`.
 package struct RotateMasterKeyRequest: RequestBody {
-    /// Keeps the master key and replaces only the data key.
+    /// Whether to replace only the data key, which seals the private keys, and keep the master key.
     package var dataKeyOnly: Bool?
     package var dryRun: Bool?
 
@@ -16,13 +16,17 @@ package struct RotateMasterKeyRequest: RequestBody {
 
 /// `GET /v1/master-key`.
 package struct MasterKeyDocument: Codable, Hashable, Sendable {
+    /// The replacement of the master key and the data key, or of the data key only.
     package struct Rotation: Codable, Hashable, Sendable {
-        /// `sealing`, `erasing` or `finished`.
+        /// `sealing` while private keys are re-encrypted, `erasing` while copies of the old keys are removed, or
+        /// `finished`.
         package let state: String
         package var dataKeyOnly = false
+        /// The identifier of the new data key.
         package let dataKeyIdentifier: Int
-        /// The number of private keys to re-encrypt, and how many of them are done.
+        /// The number of private keys to re-encrypt.
         package var total = 0
+        /// The number of private keys that are already re-encrypted.
         package var done = 0
         package let startedAt: Timestamp
         package var finishedAt: Timestamp?
@@ -37,7 +41,7 @@ package struct MasterKeyDocument: Codable, Hashable, Sendable {
     /// Lower-case hexadecimal. It identifies the master key and reveals nothing about it.
     package let masterKeyIdentifier: String
     package let dataKeyIdentifier: Int
-    /// The source of the master key according to the settings.
+    /// Where the daemon reads the master key, according to the settings.
     package let source: String
     /// The last rotation, finished or not; absent before the first one.
     package var rotation: Rotation?
@@ -50,7 +54,7 @@ package struct MasterKeyDocument: Codable, Hashable, Sendable {
 /// The steps of a rotation that was started, or in a dry run would be started.
 package struct RotationPlanDocument: Codable, Hashable, Sendable {
     package var dryRun = false
-    /// Whether another rotation was already in progress. That one continues, and none is started.
+    /// Whether a rotation was already in progress. The daemon then continues that rotation and starts no other.
     package var joins = false
     /// One sentence for each step.
     package var steps: [String] = []

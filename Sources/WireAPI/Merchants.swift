@@ -11,7 +11,9 @@ package struct MerchantDocument: Codable, Hashable, Sendable {
     package let merchantIdentifier: MerchantIdentifier
     package let merchantIdentifierHash: MerchantIdentifierHash
     package var name: String?
+    /// How many active key pairs the merchant should have.
     package var targetActiveKeyPairs = 0
+    /// How many active key pairs the merchant has.
     package var activeKeyPairs = 0
     package let createdAt: Timestamp
     /// Whether a verified backup contains the merchant's newest key pair; absent if the merchant has no key pairs.
@@ -32,13 +34,13 @@ package struct AddMerchantRequest: RequestBody {
     package let merchantIdentifier: MerchantIdentifier
     package var name: String?
     package var targetActiveKeyPairs: Int?
-    /// Whether to generate key pairs and CSRs until the merchant has as many as its target.
+    /// Whether to generate key pairs with CSRs until the merchant has as many as `targetActiveKeyPairs`.
     package var generateKeyPairs: Bool?
 
     package init(_ identifier: MerchantIdentifier) { merchantIdentifier = identifier }
 }
 
-/// `PATCH /v1/merchants/{merchantIdentifier}`. A field that is absent does not change.
+/// `PATCH /v1/merchants/{merchantIdentifier}`. Absent fields keep their values.
 package struct ChangeMerchantRequest: RequestBody {
     package var name: String?
     package var targetActiveKeyPairs: Int?

@@ -1,7 +1,8 @@
-/// One page of an ordered list.
+/// One page of a list: the response of a route that lists resources.
 package struct Page<Item: Codable & Sendable>: Codable, Sendable {
     /// The number of items on a page if the query does not set `limit`.
     package static var defaultLimit: Int { 100 }
+    /// The largest accepted `limit`.
     package static var largestLimit: Int { 1000 }
 
     package let items: [Item]

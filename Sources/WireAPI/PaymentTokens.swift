@@ -36,15 +36,14 @@ package struct ResolvedKeyDocument: Codable, Hashable, Sendable {
 
 /// `POST /v1/keys/{publicKeyHash}/symmetric-key`. The request must have exactly one of the two fields.
 package struct SymmetricKeyRequest: RequestBody {
-    /// EC_v1. Base64 of a DER SubjectPublicKeyInfo.
+    /// For EC_v1: Base64 of a DER SubjectPublicKeyInfo.
     package var ephemeralPublicKey: String?
-    /// RSA_v1. Base64 of 256 bytes.
+    /// For RSA_v1: Base64 of 256 bytes.
     package var wrappedKey: String?
 
     package init() {}
 
-    /// Reads the two fields without `Decodable`, which is slower, because a decryptor may send this request for every
-    /// payment.
+    /// Reads the two fields without `Decodable`, which is slower. A decryptor may send this request for every payment.
     package init(_ fields: JSONFields) throws(JSONFault) {
         var fields = fields
         ephemeralPublicKey = try fields.string("ephemeralPublicKey")
@@ -52,7 +51,7 @@ package struct SymmetricKeyRequest: RequestBody {
         try fields.refuseUnknown()
         guard (ephemeralPublicKey == nil) != (wrappedKey == nil) else {
             throw JSONFault(
-                "found \(ephemeralPublicKey == nil ? "neither" : "both"), expected exactly one of 'ephemeralPublicKey' and 'wrappedKey'"
+                "the body has \(wrappedKey == nil ? "neither" : "both") of the fields 'ephemeralPublicKey' and 'wrappedKey'; send exactly one of them"
             )
         }
     }
@@ -66,23 +65,27 @@ package struct SymmetricKeyDocument: Codable, Sendable {
 
 /// One check of a payment token and its result.
 package struct CheckDocument: Codable, Hashable, Sendable {
+    /// The name of the check.
     package let check: String
     /// `passed`, `failed` or `notChecked`.
     package let outcome: String
+    /// What the check found, in words.
     package let finding: String
 }
 
-/// The checks of the signature in the order in which they are made, and the comparisons with the expected values.
+/// The result of verifying a payment token.
 package struct VerificationDocument: Codable, Hashable, Sendable {
-    /// Whether the signature was checked and every check of it passed. False if the caller declined the verification.
+    /// Whether every check of the signature passed. False if the caller declined the verification (`"verify": false`).
     package let verified: Bool
+    /// The checks of the token's signature in the order in which the daemon makes them, and then the comparisons with the
+    /// values that the caller expects.
     package let checks: [CheckDocument]
 }
 
 /// The fields of a decrypted token under the names of a card network's authorization message. A request gets them with
 /// `"view": "authorization"`.
 package struct AuthorizationDocument: Codable, Sendable {
-    /// The card network whose names are used: `general` or `americanExpress`.
+    /// Whose names are used: `americanExpress`, or `general` for all other card networks.
     package let network: String
     package let primaryAccountNumber: String
     /// YYMMDD.

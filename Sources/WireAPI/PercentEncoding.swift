@@ -1,7 +1,8 @@
-/// Percent-encoding, RFC 3986 section 2.1. Encodes more characters than the RFC requires.
+/// Percent-encodes text, RFC 3986 section 2.1. Encodes more characters than the RFC requires.
 package enum PercentEncoding {
-    /// Encodes every byte except digits and lower-case letters. The result means the same in a host, a path segment and
-    /// a query value, and HTTP libraries find no upper case and no `..` to normalize.
+    /// Encodes every byte except digits and lower-case letters. The result is valid in a host, a path segment and a
+    /// query value. Because upper-case letters and dots are encoded too, an HTTP library cannot convert a host to lower
+    /// case or remove a `..` from a path.
     package static func encode(_ text: String) -> String {
         var encoded = ""
         for byte in text.utf8 {

@@ -4,7 +4,7 @@ extension Paths {
     package static let registrations = "/v1/registrations"
     package static let registrationSync = "/v1/registrations/sync"
 
-    /// Percent-encoded, because the identifier may contain characters that have a meaning in a path.
+    /// Encodes the identifier, because it may contain characters such as `/` that have a meaning in a path.
     package static func registration(_ partner: PartnerInternalMerchantIdentifier) -> String {
         "\(registrations)/\(PercentEncoding.encode(partner.rawValue))"
     }
@@ -15,20 +15,22 @@ package struct RegistrationDocument: Codable, Hashable, Sendable {
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
     /// `registered`, `unregistered`, or `unsettled` while the outcome of a call to Apple is unknown.
     package let state: String
-    /// Where name, domains and encryptTo come from: `mirror` is the desired state that the daemon stores, and `apple`
-    /// is Apple's response to this request.
+    /// The source of the name, the domains and encryptTo: `mirror` is the desired state in the daemon's database, and
+    /// `apple` is Apple's record, which the daemon read for this request.
     package let source: String
     package let partnerMerchantName: String
     /// The domains that are desired (`mirror`) or registered at Apple (`apple`).
     package var domainNames: [String] = []
-    /// nil if Apple's record has another identifier than the daemon's, because Apple reports only a hash.
+    /// The identifier to whose certificate Apple encrypts the tokens. nil if Apple's record and the desired state have
+    /// different identifiers, because Apple reports only a hash of its identifier.
     package var encryptTo: MerchantIdentifier?
-    /// SHA-256 of the encryptTo identifier in upper-case hexadecimal, as Apple writes it.
+    /// SHA-256 of the encryptTo identifier in upper-case hexadecimal, as Apple writes it. Present even if `encryptTo`
+    /// is nil.
     package let encryptToHash: String
     package var merchantUrl: String?
-    /// The merchant that the registration belongs to.
+    /// The daemon's merchant that the registration belongs to; nil if it belongs to none.
     package var merchantIdentifier: MerchantIdentifier?
-    /// When the daemon last read Apple's record; nil before the first time.
+    /// When the daemon last read Apple's record; nil if the daemon never read it.
     package var learnedAt: Timestamp?
     /// Seconds since `learnedAt`.
     package var ageSeconds: Int?
@@ -50,11 +52,11 @@ package struct RegistrationDocument: Codable, Hashable, Sendable {
 
 /// One difference between the desired state and Apple's record.
 package struct DriftDocument: Codable, Hashable, Sendable {
-    /// `missingDomain`, `extraDomain`, `otherName`, `otherEncryptTo` or `gone`.
+    /// `missingDomain`, `extraDomain`, `otherName`, `otherEncryptTo`, or `gone` if Apple has no record of the merchant.
     package let kind: String
-    /// What Apple's record has: a domain, a name or a hash.
+    /// The domain, name or hash in Apple's record.
     package let found: String?
-    /// What the desired state has: a domain, a name or a hash.
+    /// The domain, name or hash in the desired state.
     package let expected: String?
 
     package init(_ kind: String, found: String? = nil, expected: String? = nil) {
@@ -62,7 +64,8 @@ package struct DriftDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// What `DELETE /v1/registrations/{partnerInternalMerchantIdentifier}` removed, or in a dry run would remove.
+/// The result of unregistering domains: the response of
+/// `DELETE /v1/registrations/{partnerInternalMerchantIdentifier}`.
 package struct WithdrawalDocument: Codable, Hashable, Sendable {
     package var dryRun = false
     /// The domains that were removed, or in a dry run would be removed.
@@ -73,13 +76,14 @@ package struct WithdrawalDocument: Codable, Hashable, Sendable {
     package init(_ registration: RegistrationDocument) { self.registration = registration }
 }
 
-/// What `POST /v1/registrations/sync` found in one batch of registrations.
+/// The response of `POST /v1/registrations/sync`, which compares one batch of registrations with Apple's records.
 package struct SyncDocument: Codable, Hashable, Sendable {
-    /// One registration that differs, or could not be compared.
+    /// A registration that differs from Apple's record, or that could not be compared.
     package struct Finding: Codable, Hashable, Sendable {
         package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
+        /// The differences before a repair.
         package var drift: [DriftDocument] = []
-        /// Whether the differences were repaired; nil if no repair was requested, or none was needed.
+        /// Whether a repair removed all differences; nil if no repair was attempted.
         package var repaired: Bool?
         /// The differences after the repair. Without a repair, they are the same as `drift`.
         package var remaining: [DriftDocument] = []
@@ -89,7 +93,9 @@ package struct SyncDocument: Codable, Hashable, Sendable {
         package init(_ partner: PartnerInternalMerchantIdentifier) { partnerInternalMerchantIdentifier = partner }
     }
 
+    /// Whether the request asked for repairs.
     package var repair = false
+    /// The number of registrations that were compared.
     package var compared = 0
     package var findings: [Finding] = []
     /// Why the daemon stopped before the end of the batch and sent Apple no further requests; nil if it did not stop.
@@ -105,7 +111,7 @@ package struct FailureDocument: Codable, Hashable, Sendable {
     /// The same codes as in ``Problem``.
     package let code: String
     package let detail: String
-    /// Seconds after which a repeat can succeed.
+    /// The number of seconds after which the request may succeed if it is repeated.
     package let retryAfter: Int?
 
     package init(code: String, detail: String, retryAfter: Int?) {
@@ -116,14 +122,15 @@ package struct FailureDocument: Codable, Hashable, Sendable {
 /// `POST /v1/registrations`: registers a merchant with Apple, or adds domains to its registration.
 package struct RegisterRequest: RequestBody {
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
-    /// Required for a new registration. If absent, the name in the existing registration.
+    /// Required for a new registration. If absent, the existing registration keeps its name.
     package var partnerMerchantName: String?
     /// 1 to 99 domains.
     package let domainNames: [DomainName]
-    /// If absent, the identifier in the existing registration, or else the platform's only integrator identifier.
+    /// If absent, the existing registration keeps its identifier. A new registration gets the platform integrator's
+    /// identifier, if the platform has exactly one.
     package var encryptTo: MerchantIdentifier?
     package var merchantUrl: String?
-    /// The merchant that the registration belongs to.
+    /// The daemon's merchant that the registration belongs to.
     package var merchantIdentifier: MerchantIdentifier?
 
     package init(_ partner: PartnerInternalMerchantIdentifier, domainNames: [DomainName]) {
@@ -133,15 +140,16 @@ package struct RegisterRequest: RequestBody {
 
 /// `DELETE /v1/registrations/{partnerInternalMerchantIdentifier}`.
 package struct UnregisterRequest: RequestBody {
-    /// If absent, all domains are removed.
+    /// The domains to unregister; if absent, all domains.
     package var domainNames: [DomainName]?
-    /// 1 to 1024 bytes; sent to Apple.
+    /// 1 to 1024 bytes. The daemon sends the reason to Apple.
     package let reason: String
 
     package init(reason: String) { self.reason = reason }
 }
 
-/// `POST /v1/registrations/sync`. An empty body compares from the beginning and repairs nothing.
+/// `POST /v1/registrations/sync`. With an empty body, compares the first 100 registrations and repairs
+/// nothing.
 package struct SyncRequest: RequestBody {
     package var repair: Bool?
     /// How many registrations to compare, 1 to 1000; default 100.

@@ -8,7 +8,7 @@ extension Paths {
 package struct StatusDocument: Codable, Hashable, Sendable {
     /// A condition that an operator should know or act on. There is at most one finding for each code.
     package struct Finding: Codable, Hashable, Sendable {
-        /// A merchant, a key pair or another subject of the finding.
+        /// One subject of the finding, such as a merchant or a key pair.
         package struct Item: Codable, Hashable, Sendable {
             package let severity: String
             package let detail: String
@@ -22,7 +22,7 @@ package struct StatusDocument: Codable, Hashable, Sendable {
         package let severity: String
         package let code: String
         package let detail: String
-        /// The number of merchants, key pairs or other subjects that the finding is about.
+        /// The number of subjects: merchants, key pairs or others.
         package var count = 1
         /// The number of subjects by severity. Every severity is present.
         package var countBySeverity: [String: Int] = [:]
@@ -45,14 +45,17 @@ package struct StatusDocument: Codable, Hashable, Sendable {
         package var oldestUndelivered: Timestamp?
         package var lastDelivered: Timestamp?
         package var lastFailed: Timestamp?
+        /// Why the delivery at `lastFailed` failed.
         package var lastFailure: String?
 
         package init(_ name: String) { self.name = name }
     }
 
-    /// The number of active key pairs whose certificate expires in the week that begins at `begins`.
+    /// One of the next 13 weeks, with the number of certificates that expire in this week.
     package struct Week: Codable, Hashable, Sendable {
+        /// When the week begins.
         package let begins: Timestamp
+        /// The number of active key pairs whose certificate expires in this week.
         package let ending: Int
 
         package init(begins: Timestamp, ending: Int) { (self.begins, self.ending) = (begins, ending) }
@@ -81,19 +84,18 @@ package struct StatusDocument: Codable, Hashable, Sendable {
     package var auditRecords = 0
     /// nil if the audit has no record yet.
     package var auditHead: AuditHeadDocument?
-    /// Absent if the daemon takes no backups.
     package var backups: BackupCoverageDocument?
     /// Merchants with at least one domain that should be registered with Apple.
     package var registrations = 0
-    /// Registrations whose desired state differs from Apple's record as last read.
+    /// Registrations whose desired state differs from Apple's record, as the daemon last read it.
     package var registrationsDrifting = 0
-    /// Calls to Apple whose outcome is unknown.
+    /// Calls to Apple whose outcome is unknown, because Apple's response was not received.
     package var registrationCallsOpen = 0
     /// The number of rolls by state. Every state is present.
     package var rolls: [String: Int] = [:]
-    /// The open rolls that have waited longest, at most 10.
+    /// The open rolls that have been in their state for the longest time, at most 10.
     package var longestWaitingRolls: [RollDocument] = []
-    /// The certificates that expire in each of the next 13 weeks.
+    /// The next 13 weeks.
     package var endingByWeek: [Week] = []
     /// The number of revoked key pairs whose private key will be erased.
     package var awaitingDestruction = 0
@@ -111,14 +113,15 @@ package struct StatusDocument: Codable, Hashable, Sendable {
 
 /// `GET /v1/health`, on both sockets. The status is 200 if the daemon is ready, and 503 otherwise.
 package struct HealthDocument: Codable, Hashable, Sendable {
+    /// Always true: a daemon that responds is alive.
     package var live = true
     package let ready: Bool
     /// Why the daemon is not ready; empty if it is ready.
     package let reasons: [String]
-    /// Faults of the daemon itself, which can exist even if it is ready; absent if there are none.
+    /// Problems of the daemon itself, which can exist even if the daemon is ready; absent if there are none.
     package let findings: [StatusDocument.Finding]?
 
-    /// The daemon is ready if there are no reasons why it is not.
+    /// - Parameter reasons: why the daemon is not ready. If empty, the daemon is ready.
     package init(reasons: [String], findings: [StatusDocument.Finding] = []) {
         (self.reasons, ready, self.findings) = (reasons, reasons.isEmpty, findings.isEmpty ? nil : findings)
     }

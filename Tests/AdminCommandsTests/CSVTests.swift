@@ -18,7 +18,7 @@ struct CSVTests {
         #expect(
             try Self.rows("\u{FEFF}a,\"b \"\"c\"\", d\"\n\"e\nf\",g\r\n\n\n") == [["a", "b \"c\", d"], ["e\nf", "g"]])
         #expect(try Self.rows("ä, ö ,日本\n") == [["ä", " ö ", "日本"]])
-        #expect(try CSVReader.rows(Data("a\n\"b\nc\"\nd\n".utf8)).map(\.line) == [1, 2, 4])
+        #expect(try CSVReader.rows(Data("a\n\"b\nc\"\nd\n".utf8)).map(\.lineNumber) == [1, 2, 4])
         // A slice of other data is read like the whole.
         #expect(try CSVReader.rows(Data("xxa,b".utf8).dropFirst(2)).map(\.fields) == [["a", "b"]])
     }
@@ -107,7 +107,7 @@ struct CSVTests {
         let request = try #require(file.lines.first).request
         #expect(request.partnerInternalMerchantIdentifier == "shop|1" && request.partnerMerchantName == "Shop")
         #expect(request.domainNames == ["a.example", "b.example", "c.example"])
-        #expect(request.encryptTo == nil && request.merchantUrl == nil && file.lines[0].line == 2)
+        #expect(request.encryptTo == nil && request.merchantUrl == nil && file.lines[0].lineNumber == 2)
         for bad in [
             "partnerInternalMerchantIdentifier,partnerMerchantName\nshop-1,Shop\n", "\(required),colour\na,b,c,d\n",
             "\(required),domainNames\na,b,c,d\n", "\(required)\nshop-1,Shop\n", "\(required)\n",

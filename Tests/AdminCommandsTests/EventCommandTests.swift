@@ -66,7 +66,7 @@ struct EventCommandTests {
             let one = try await program.run([
                 "event", "redeliver", "17", "--webhook", "ops", "--socket", daemon.socketPath,
             ])
-            #expect(one.status == 0 && one.output == "redelivered  3\n")
+            #expect(one.status == 0 && one.output == "deliveries queued  3\n")
             _ = try await program.run(["event", "redeliver", "--socket", daemon.socketPath])
             #expect(daemon.requests.map(\.target) == ["/v1/events/redeliver", "/v1/events/redeliver"])
             #expect(daemon.requests.map(\.text) == [#"{"sequence":17,"webhook":"ops"}"#, "{}"])

@@ -60,7 +60,7 @@ struct PureArgumentTests {
 @Suite("Where the sockets are")
 struct SocketLocationTests {
     private static func admin(_ option: String?, _ variables: SocketLocation.Variables) throws -> String {
-        try SocketLocation(environment: variables).admin(option: option)
+        try SocketLocation(environment: variables).adminSocket(option: option)
     }
 
     @Test("The option wins over MERCHANTKEYD_SOCKET, that over XDG_STATE_HOME, that over HOME")
@@ -81,8 +81,9 @@ struct SocketLocationTests {
 
     @Test("The decryptor's socket is beside the admin's, unless it is named")
     func decryptor() {
-        #expect(SocketLocation.decryptor(option: nil, beside: "/a/b/admin.sock") == "/a/b/decryptor.sock")
-        #expect(SocketLocation.decryptor(option: nil, beside: "admin.sock") == "decryptor.sock")
-        #expect(SocketLocation.decryptor(option: "/d", beside: "/a/admin.sock") == "/d")
+        #expect(
+            SocketLocation.decryptorSocket(option: nil, besideAdminSocket: "/a/b/admin.sock") == "/a/b/decryptor.sock")
+        #expect(SocketLocation.decryptorSocket(option: nil, besideAdminSocket: "admin.sock") == "decryptor.sock")
+        #expect(SocketLocation.decryptorSocket(option: "/d", besideAdminSocket: "/a/admin.sock") == "/d")
     }
 }

@@ -15,7 +15,7 @@ struct RegistrationCommandTests {
                 "a.example", "--encrypt-to", "merchant.e", "--url", "https://a.example/", "--socket", daemon.socketPath,
             ])
             #expect(transcript.status == 0 && transcript.error == "warning: no key\n", "\(transcript)")
-            #expect(transcript.output.contains("Apple's record of (UTC)  2026-11-21 04:53, 5 min ago\n"))
+            #expect(transcript.output.contains("Apple responded (UTC)  2026-11-21 04:53, 5 min ago\n"))
             let body = try #require(
                 try JSONSerialization.jsonObject(with: Data(daemon.requests[0].body)) as? [String: Any])
             #expect(body["domainNames"] as? [String] == ["xn--bcher-kva.example", "a.example"])
@@ -47,9 +47,9 @@ struct RegistrationCommandTests {
         }) { program, daemon in
             let common = ["--socket", daemon.socketPath, "registration", "details", "shop|1"]
             let mirror = try await program.run(common)
-            #expect(mirror.output.contains("source                   the daemon's record\n"))
+            #expect(mirror.output.contains("source                 the daemon's record\n"))
             let apple = try await program.run(common + ["--refresh"])
-            #expect(apple.output.contains("source                   Apple\n"))
+            #expect(apple.output.contains("source                 Apple\n"))
             #expect(
                 daemon.requests.map(\.target) == [
                     "/v1/registrations/shop%7C1", "/v1/registrations/shop%7C1?refresh=true",
@@ -148,7 +148,7 @@ struct RegistrationCommandTests {
             #expect(try await program.run(common + ["good.example"]).status == 0)
             let bad = try await program.run(common + ["bad.example"])
             #expect(bad.status == 1 && bad.output.contains("redirected  found 301"), "\(bad)")
-            #expect(bad.error == "bad.example is not ready for Apple: redirected\n")
+            #expect(bad.error == "Apple would refuse bad.example: redirected; details are listed above\n")
         }
     }
 }

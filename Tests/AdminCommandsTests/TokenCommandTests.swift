@@ -105,7 +105,7 @@ struct TokenCommandTests {
             #expect(later.count == 2 && later[0] != names[0] && later[1] == nil)
             losses.withLock { $0 = 2 }
             let gone = try await decrypt("--claim", "--idempotency-key", "mine-1")
-            #expect(gone.status == 3 && gone.error.contains("repeat it with --idempotency-key mine-1"), "\(gone)")
+            #expect(gone.status == 3 && gone.error.contains("add --idempotency-key mine-1"), "\(gone)")
             #expect(try await decrypt("--idempotency-key", "mine-1").status == 2)
         }
     }

@@ -84,7 +84,7 @@ import Vocabulary
             "POST", "/v1/merchants", data: Data(#"{"merchantIdentifier": ""#.utf8) + [0xFF, 0xFE] + Data(#""}"#.utf8),
             400, says: "not UTF-8"),
         Case(
-            "POST", "/v1/merchants", String(repeating: "[", count: 30_000), 400, says: "nested deeper than 16 levels"),
+            "POST", "/v1/merchants", String(repeating: "[", count: 30_000), 400, says: "more than 16 levels of nesting"),
         Case("POST", "/v1/merchants", String(repeating: " ", count: 65_537), 413, says: "longer than 65536 bytes"),
         Case("POST", "/v1/merchants", "{}{}", 400, says: "after the end of the JSON text"),
         Case("PATCH", merchant, "", 400, says: "found an empty body"),
@@ -152,8 +152,8 @@ import Vocabulary
         Case("GET", "/v1/merchants?%zz=1", nil, 400, says: "two hexadecimal digits after each '%'"),
         Case("GET", "\(merchant)/keys?cursor=\(hash.hex)", nil, 400, says: "names no key pair of this merchant"),
         Case("GET", "/v1/keys", nil, 400, says: "'prefix' is missing"),
-        Case("GET", "/v1/keys?prefix=abc", nil, 400, says: "expected 4 to 64"),
-        Case("GET", "/v1/audit?cursor=-1", nil, 400, says: "'cursor' is not one that an earlier page gave"),
+        Case("GET", "/v1/keys?prefix=abc", nil, 400, says: "4 to 64"),
+        Case("GET", "/v1/audit?cursor=-1", nil, 400, says: "'cursor' is invalid"),
         Case("GET", "/v1/audit?key=x", nil, 400, says: "'key' is not a publicKeyHash"),
         Case("DELETE", "\(merchant)?dryRun=maybe", nil, 400, says: "'dryRun' is neither true nor false"),
 

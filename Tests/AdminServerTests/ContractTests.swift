@@ -10,72 +10,26 @@ import Yams
 
 /// Compares `schema/openapi.yaml` with the program.
 @Suite struct ContractTests {
-    static let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("schema/openapi.yaml")
+    let contract: OpenAPIDocument
 
-    let contract: Node
-
-    init() throws { contract = try #require(try Yams.compose(yaml: String(contentsOf: Self.url, encoding: .utf8))) }
-
-    /// Follows a `$ref`, if the node is one.
-    private func resolved(_ node: Node) -> Node {
-        guard let reference = node["$ref"]?.string else { return node }
-        return reference.split(separator: "/").dropFirst().reduce(contract) { $0[String($1)] ?? "missing" }
-    }
-
-    private struct Operation {
-        let permit: String
-        /// `x-effect`; without it a `GET` reads and anything else writes.
-        let effect: String
-        let query: Set<String>
-    }
-
-    /// The operations of a socket by method and path, such as `GET /v1/health`.
-    private func operations(of socket: String) throws -> [String: Operation] {
-        var found: [String: Operation] = [:]
-        for (path, item) in try #require(contract["paths"]?.mapping) {
-            for (method, operation) in try #require(item.mapping) where method.string != "parameters" {
-                guard let permit = operation["x-sockets"]?[socket]?.string else { continue }
-                let parameters = (operation["parameters"]?.sequence.map(Array.init) ?? []).map(resolved).filter {
-                    $0["in"]?.string == "query"
-                        && ($0["x-sockets"]?.sequence.map { $0.contains { $0.string == socket } } ?? true)
-                }
-                found["\(method.string?.uppercased() ?? "") \(path.string ?? "")"] = Operation(
-                    permit: permit,
-                    effect: operation["x-effect"]?.string ?? (method.string == "get" ? "reads" : "writes"),
-                    query: Set(parameters.compactMap { $0["name"]?.string }))
-            }
-        }
-        return found
-    }
+    init() throws { contract = try OpenAPIDocument() }
 
     @Test("the admin's routes are the contract's, with their permits, effects and query parameters")
     func adminRoutes() throws {
-        let contract = try operations(of: "admin")
-        #expect(Set(contract.keys) == Set(AdminRoute.all.map { "\($0.method.rawValue) \($0.path)" }))
+        let documented = contract.operations(of: "admin")
+        #expect(Set(documented.keys) == Set(AdminRoute.all.map { "\($0.method.rawValue) \($0.path)" }))
         for route in AdminRoute.all {
-            let operation = contract["\(route.method.rawValue) \(route.path)"]
+            let operation = documented["\(route.method.rawValue) \(route.path)"]
             #expect(operation?.permit == route.permit?.rawValue ?? "none", "\(route.path)")
             #expect(operation?.query == route.query, "\(route.path)")
             #expect(operation?.effect == route.effect.rawValue, "\(route.path)")
         }
     }
 
-    @Test("the decryptor's routes are the contract's")
-    func decryptorRoutes() throws {
-        #expect(
-            try operations(of: "decryptor").mapValues(\.permit) == [
-                "GET /v1/keys/{publicKeyHash}": "resolve",
-                "POST /v1/keys/{publicKeyHash}/symmetric-key": "symmetricKey",
-                "POST /v1/payment-tokens/verify": "decrypt", "POST /v1/payment-tokens/decrypt": "decrypt",
-                "GET /v1/health": "none",
-            ])
-    }
-
     @Test("every operation has a socket and a unique name")
     func operations() throws {
         var names: Set<String> = []
-        for (path, item) in try #require(contract["paths"]?.mapping) {
+        for (path, item) in try #require(contract.root["paths"]?.mapping) {
             for (method, operation) in try #require(item.mapping) where method.string != "parameters" {
                 let sockets = operation["x-sockets"]?.mapping?.keys.compactMap(\.string) ?? []
                 #expect(!sockets.isEmpty && Set(sockets).isSubset(of: ["admin", "decryptor"]), "\(path)")
@@ -85,7 +39,7 @@ import Yams
     }
 
     private func strings(_ schema: String, _ member: String) -> [String] {
-        contract["components"]?["schemas"]?[schema]?[member]?.sequence?.compactMap(\.string) ?? []
+        contract.root["components"]?["schemas"]?[schema]?[member]?.sequence?.compactMap(\.string) ?? []
     }
 
     @Test("the contract lists every problem's code, state, algorithm and purpose")
@@ -112,7 +66,7 @@ import Yams
             ("AddMerchantRequest", AddMerchantRequest.self), ("ChangeMerchantRequest", ChangeMerchantRequest.self),
             ("KeyDocument", KeyDocument.self), ("KeyPage", Page<KeyDocument>.self),
             ("KeyUseDocument", KeyUseDocument.self),
-            ("ObservedUse", KeyUseDocument.Observed.self), ("CertificateDocument", CertificateDocument.self),
+            ("ObservedUse", KeyUseDocument.UseSummary.self), ("CertificateDocument", CertificateDocument.self),
             ("KeyTransitionDocument", KeyTransitionDocument.self),
             ("KeyTransition", KeyTransitionDocument.Transition.self), ("GenerateKeyRequest", GenerateKeyRequest.self),
             ("ImportKeyRequest", ImportKeyRequest.self), ("KeyTransitionRequest", KeyTransitionRequest.self),
@@ -151,7 +105,7 @@ import Yams
         "each wire type has the fields of its schema, neither more nor fewer, and decodes a document that has them all")
     func fields() throws {
         for (name, type) in Self.wireTypes {
-            let schema = try #require(contract["components"]?["schemas"]?[name], "\(name)")
+            let schema = try #require(contract.root["components"]?["schemas"]?[name], "\(name)")
             let properties = Set(schema["properties"]?.mapping?.keys.compactMap(\.string) ?? [])
             let json = try JSONSerialization.data(withJSONObject: example(of: schema))
             let fields = try #require(
@@ -177,7 +131,7 @@ import Yams
         case "Time": return "2026-11-21T04:53:15Z"
         default: break
         }
-        let schema = resolved(schema)
+        let schema = contract.resolved(schema)
         if schema["$ref"] != nil { return try example(of: schema) }
         if let first = schema["enum"]?.sequence?.first?.string { return first }
         switch schema["type"]?.string {
@@ -205,7 +159,8 @@ import Yams
     func isValid() {
         #expect(
             Self.runs(
-                "import yaml, openapi_spec_validator as v; v.validate(yaml.safe_load(open('\(Self.url.path)')))"))
+                "import yaml, openapi_spec_validator as v; v.validate(yaml.safe_load(open('\(OpenAPIDocument.url.path)')))"
+            ))
     }
 
     /// Reads lines of `schema name, tab, JSON` and prints the errors of each document.
@@ -257,6 +212,11 @@ import Yams
                 ("WithdrawalDocument", "DELETE", "/v1/registrations/shop%7C1", #"{"reason": "r"}"#),
                 ("DomainFileDocument", "PUT", "/v1/domain-file", "0011"),
                 ("DomainFileDocument", "GET", "/v1/domain-file", nil),
+                ("DomainCheckDocument", "POST", "/v1/domain-checks", #"{"domainName": "shop.example"}"#),
+                ("BackupDocument", "POST", "/v1/backups", #"{"file": "/b"}"#),
+                ("BackupVerificationDocument", "POST", "/v1/backups/verification", #"{"file": "/b"}"#),
+                ("RotationPlanDocument", "POST", "/v1/master-key/rotation", nil),
+                ("MasterKeyDocument", "GET", "/v1/master-key", nil),
                 ("AuditPage", "GET", "/v1/audit?limit=1000", nil),
                 ("AuditVerificationDocument", "GET", "/v1/audit/verification", nil),
                 ("EventPage", "GET", "/v1/events?limit=2", nil), ("EventPage", "GET", "/v1/events?newest=true", nil),
@@ -275,7 +235,7 @@ import Yams
             // An invalid document must be found, otherwise the validation has no effect.
             lines += "HealthDocument\t{\"live\": 1}\n"
             let findings = try await TestServer.run(
-                "python3", ["-c", Self.validator, Self.url.path], input: Data(lines.utf8))
+                "python3", ["-c", Self.validator, OpenAPIDocument.url.path], input: Data(lines.utf8))
             let found = String(decoding: findings, as: UTF8.self).split(separator: "\n")
             #expect(found.count == 3 && found.allSatisfy { $0.hasPrefix("HealthDocument ") }, "\(found)")
         }

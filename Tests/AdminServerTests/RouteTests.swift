@@ -10,7 +10,7 @@ import WireAPI
     func changesNeedAdminister() {
         for route in AdminRoute.all where route.effect != .reads || route.method != .get {
             #expect(route.permit == .administer, "\(route.path)")
-            #expect(route.action != nil, "\(route.path)")
+            #expect(route.logMessage != nil, "\(route.path)")
         }
     }
 

@@ -37,7 +37,7 @@ struct TestServer: Sendable {
     static func run(
         policy: CallerPolicy = everything, ready: Bool = true, mode: UInt32 = 0o600, overStaleSocket: Bool = false,
         socketName: String = "admin.sock", gateway: ScriptedGateway = ScriptedGateway(),
-        domainChecker: (any DomainChecker)? = nil,
+        domainChecker: any DomainChecker = FakeDomainChecker(),
         _ body: @escaping @Sendable (TestServer) async throws -> Void
     ) async throws {
         let directory = NSTemporaryDirectory() + "admin-\(UUID().uuidString.prefix(8))"

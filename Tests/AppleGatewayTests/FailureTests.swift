@@ -28,11 +28,11 @@ import Vocabulary
         .init(fault: .status429, register: .rateLimited, details: .rateLimited),
         .init(fault: .status500, register: .failedAtApple, details: .failedAtApple),
         .init(fault: .status500AfterActing, register: .failedAtApple, details: .failedAtApple),
-        .init(fault: .malformed, register: .unexpectedAnswer, details: .unexpectedAnswer),
+        .init(fault: .malformed, register: .unexpectedResponse, details: .unexpectedResponse),
         // Register and unregister expect an empty response.
-        .init(fault: .empty, register: nil, details: .unexpectedAnswer),
-        .init(fault: .large, register: .unexpectedAnswer, details: .unexpectedAnswer),
-        .init(fault: .redirect, register: .unexpectedAnswer, details: .unexpectedAnswer),
+        .init(fault: .empty, register: nil, details: .unexpectedResponse),
+        .init(fault: .large, register: .unexpectedResponse, details: .unexpectedResponse),
+        .init(fault: .redirect, register: .unexpectedResponse, details: .unexpectedResponse),
         .init(fault: .reset, register: .responseNotReceived, details: .responseNotReceived),
         .init(fault: .resetAfterActing, register: .responseNotReceived, details: .responseNotReceived),
         .init(fault: .answerLost, register: .responseNotReceived, details: .responseNotReceived),
@@ -50,7 +50,7 @@ import Vocabulary
         let expected = Self.table[row]
         let faults = [GatewayFault(expected.fault)]
         try await withSandbox(fixture, faults: faults) { sandbox in
-            let gateway = try fixture.gateway(sandbox.url, fixture.files("good"), answerTimeout: .seconds(1))
+            let gateway = try fixture.gateway(sandbox.url, fixture.files("good"), responseTimeout: .seconds(1))
             try await withGateway(gateway) { gateway in
                 let request = try GatewayRegistration.sample(partner.rawValue)
                 let found = await failure { () throws(GatewayError) in try await gateway.register(request) }
@@ -113,19 +113,19 @@ import Vocabulary
             let gateway = try fixture.gateway(sandbox.url, fixture.files("good"), attempts: 3, waits: Guarded([]))
             try await withGateway(gateway) { gateway in
                 let request = try GatewayRegistration.sample(partner.rawValue)
-                #expect(try await gateway.register(request).mayArriveAgain == false)
+                #expect(try await gateway.register(request).anotherAttemptMayArrive == false)
                 sandbox.faults.replace([GatewayFault(.status429, remaining: 1)])
-                #expect(try await gateway.register(request).mayArriveAgain == false)
+                #expect(try await gateway.register(request).anotherAttemptMayArrive == false)
                 sandbox.faults.replace([GatewayFault(.answerLost, remaining: 1)])
-                #expect(try await gateway.register(request).mayArriveAgain == true)
+                #expect(try await gateway.register(request).anotherAttemptMayArrive == true)
                 for last in [GatewayFault.Kind.status401, .status417, .redirect, .malformed] {
                     sandbox.faults.replace([GatewayFault(.resetAfterActing, remaining: 1), GatewayFault(last)])
                     let found = await failure { () throws(GatewayError) in _ = try await gateway.register(request) }
-                    #expect(found?.uncertainTries == ([.redirect, .malformed].contains(last) ? 2 : 1), "\(last)")
+                    #expect(found?.uncertainAttempts == ([.redirect, .malformed].contains(last) ? 2 : 1), "\(last)")
                 }
                 sandbox.faults.replace([GatewayFault(.answerLost)])
                 let lost = await failure { () throws(GatewayError) in _ = try await gateway.register(request) }
-                #expect(lost?.uncertainTries == 3)
+                #expect(lost?.uncertainAttempts == 3)
             }
         }
     }
@@ -259,7 +259,7 @@ import Vocabulary
             let url = "https://localhost:\(site.port)"
             try await withGateway(fixture.gateway(url, fixture.files("good"))) { gateway in
                 let found = await failure { () throws(GatewayError) in _ = try await gateway.details(of: partner) }
-                #expect(found?.kind == .unexpectedAnswer, "\(String(describing: found))")
+                #expect(found?.kind == .unexpectedResponse, "\(String(describing: found))")
                 #expect(found?.status == 200)
             }
         }

@@ -5,7 +5,7 @@ import Vocabulary
 @Suite struct BackupRetentionTests {
     static let day = Duration.seconds(86_400)
     static let start = Timestamp(millisecondsSince1970: 1_795_237_200_000)
-    let retention = BackupRetention(keep: 3, every: day)
+    let retention = BackupRetention(keep: 3, interval: day)
 
     static func names(days: ClosedRange<Int>) -> [String] {
         days.map { BackupRetention.name(at: start.adding(day * $0)) }

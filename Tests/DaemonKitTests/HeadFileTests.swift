@@ -17,15 +17,15 @@ import Vocabulary
     }
 
     @Test func `a file that is missing or empty holds no head`() throws {
-        try withFile { (file: HeadFile) throws in #expect(try file.last() == nil) }
-        try withFile(Data()) { (file: HeadFile) throws in #expect(try file.last() == nil) }
+        try withFile { (file: HeadFile) throws in #expect(try file.lastLine() == nil) }
+        try withFile(Data()) { (file: HeadFile) throws in #expect(try file.lastLine() == nil) }
     }
 
     @Test func `the last head that was appended is read, with its time`() throws {
         try withFile { file in
             try file.append(Observations.base, at: at)
             try file.append(head, at: at)
-            let last = try #require(try file.last())
+            let last = try #require(try file.lastLine())
             #expect(last.head == head && last.at == at)
             let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
             #expect(lines.count == 2 && lines.allSatisfy { $0.wholeMatch(of: /\S+Z \d+:[0-9a-f]{64}/) != nil })
@@ -34,7 +34,7 @@ import Vocabulary
 
     @Test(arguments: ["garbage\n", "<html>403</html>\n", "\n \n"])
     func `a file that holds something else is refused, however short`(content: String) throws {
-        try withFile(Data(content.utf8)) { file in #expect(throws: SettingsError.self) { try file.last() } }
+        try withFile(Data(content.utf8)) { file in #expect(throws: SettingsError.self) { try file.lastLine() } }
     }
 
     @Test func `an incomplete line that a crash left is ignored, and the next one begins after it`() throws {
@@ -44,9 +44,9 @@ import Vocabulary
             try handle.seekToEnd()
             try handle.write(contentsOf: Data("2026-11-2".utf8))
             try handle.close()
-            #expect(try file.last()?.head == Observations.base)
+            #expect(try file.lastLine()?.head == Observations.base)
             try file.append(head, at: at)
-            #expect(try file.last()?.head == head)
+            #expect(try file.lastLine()?.head == head)
         }
     }
 
@@ -60,9 +60,9 @@ import Vocabulary
                 try handle.close()
             }
             try append(4096)
-            #expect(try file.last()?.head == head)
+            #expect(try file.lastLine()?.head == head)
             try append(70_000)
-            #expect(throws: SettingsError.self) { try file.last() }
+            #expect(throws: SettingsError.self) { try file.lastLine() }
         }
     }
 }

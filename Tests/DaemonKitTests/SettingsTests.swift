@@ -33,13 +33,13 @@ import Vocabulary
         #expect(settings.adminSocket.path == "/state/admin.sock" && settings.adminSocket.mode == 0o600)
         #expect(settings.decryptorSocket.path == "/state/decryptor.sock")
         #expect(settings.trust.tokenRoots == [] && settings.trust.certificateIssuers == nil)
-        #expect(settings.auditHead.file == nil && settings.auditHead.every == .seconds(60))
-        #expect(settings.auditHead.eventEvery == nil && settings.backup == nil)
+        #expect(settings.auditHead.file == nil && settings.auditHead.interval == .seconds(60))
+        #expect(settings.auditHead.eventInterval == nil && settings.backup == nil)
         #expect(settings.gateway.endpoint == nil && settings.gateway.connectTimeout == .seconds(10))
-        #expect(settings.gateway.answerTimeout == .seconds(30) && settings.domainCheck.timeout == .seconds(15))
+        #expect(settings.gateway.responseTimeout == .seconds(30) && settings.domainCheck.timeout == .seconds(15))
         #expect(settings.events.retention == .seconds(400 * 86_400) && settings.events.webhooks.isEmpty)
         #expect(settings.rolls == .init())
-        #expect(settings.logLevel == .info && settings.given.isEmpty)
+        #expect(settings.logLevel == .info && settings.explicitlySet.isEmpty)
     }
 
     @Test func `an environment variable wins over the file`() throws {
@@ -54,7 +54,7 @@ import Vocabulary
             let seen: String
             do {
                 let settings = try Settings.read(file: nil, stateDirectory: "/state", environment: [name: "\u{1}"])
-                seen = settings.given.map(\.name).joined()
+                seen = settings.explicitlySet.map(\.name).joined()
             } catch { seen = "\(error)" }
             #expect(seen.contains(declaration.name) || seen.contains("apple.gateway.identity"), "\(name): \(seen)")
         }
@@ -62,9 +62,9 @@ import Vocabulary
 
     @Test func `what is set is reported by name, as config check prints it`() throws {
         let settings = try read("backup:\n  directory: /backups\n  every: 12h\n")
-        #expect(settings.given.map(\.name) == ["backup.directory", "backup.every"])
+        #expect(settings.explicitlySet.map(\.name) == ["backup.directory", "backup.every"])
         let backup = try #require(settings.backup)
-        #expect(backup.directory == "/backups" && backup.every == .seconds(43_200) && backup.keep == 30)
+        #expect(backup.directory == "/backups" && backup.interval == .seconds(43_200) && backup.keep == 30)
     }
 
     @Test func `with callers the default mode of the sockets admits every user`() throws {

@@ -15,12 +15,12 @@ enum Rows {
             "storage: the database was moved away with its log while in use", .refusesUnlessAccepted([.databaseMissing])
         ) {
             $0 = Observations.afterKill
-            $0.marks.replacedInode = 42
+            $0.lockFile.inodeIfReplaced = 42
             ($0.database, $0.log) = (nil, nil)
         },
         Row("storage: the database was moved away with its log while in use, and both are back", .opens) {
             $0 = Observations.afterKill
-            $0.marks.replacedInode = 42
+            $0.lockFile.inodeIfReplaced = 42
         },
         Row("storage: the log was removed while in use", .refusesUnlessAccepted([.logMissing])) {
             $0 = Observations.afterKill
@@ -30,26 +30,30 @@ enum Rows {
             $0.masterKey = .file(path: "/state/master.key", exists: false)
         },
         Row("storage: the lock file was moved away, so nothing is known of the last daemon", .opens) {
-            $0.marks = LockMarks()
+            $0.lockFile = LockFileContent()
         },
         Row("storage: the disk of the head file hung, so the last head was not shipped", .opens) {
-            $0.content = .init(
-                auditEnd: Observations.head,
+            $0.auditComparison = .init(
+                headInDatabase: Observations.head,
                 shippedHead: .found(
                     file: Observations.shippedFile, head: Observations.base, at: Observations.shippedAt, difference: nil
                 ))
         },
         Row("storage: a damaged page or an altered row, which the open database shows", .opens) {
-            $0.content = .init(auditEnd: Observations.head)
+            $0.auditComparison = .init(headInDatabase: Observations.head)
         },
         Row(
             "storage: an older copy was put back, with a shipped head",
             .refusesUnlessAccepted([.databaseOlderThanShippedHead])
         ) {
-            $0.content = Rows.olderThanShipped
+            $0.auditComparison = Rows.olderThanShipped
         },
-        Row("storage: an older copy was put back, without a shipped head", .opensWithLoss(.databaseOlderThanLockFile)) {
-            $0.content = .init(auditEnd: Observations.base, differenceFromLock: "record 12 is missing")
+        Row(
+            "storage: an older copy was put back, without a shipped head",
+            .opensWithLoss(.databaseOlderThanHeadInLockFile)
+        ) {
+            $0.auditComparison = .init(
+                headInDatabase: Observations.base, differenceFromLockFile: "record 12 is missing")
         },
         Row("storage: the log is missing after a kill", .refusesUnlessAccepted([.logMissing])) {
             $0 = Observations.afterCheckpointElsewhere
@@ -84,16 +88,16 @@ enum Rows {
         },
         Row("a shutdown that another program's connection kept from removing the log", .opens) {
             $0 = Observations.afterKill
-            $0.marks.head = $0.marks.head?.asWrittenAtShutdown
+            $0.lockFile.head = $0.lockFile.head?.asWrittenAtShutdown
         },
         Row("a log-less restart of the machine after a shutdown that left the log to another program", .opens) {
             $0 = Observations.afterCheckpointElsewhere
-            $0.marks.head = $0.marks.head?.asWrittenAtShutdown
+            $0.lockFile.head = $0.lockFile.head?.asWrittenAtShutdown
             $0.bootIdentifier = "boot-2"
         },
         Row("the log is missing, and the lock file names no head", .refusesUnlessAccepted([.logMissing])) {
             $0 = Observations.afterCheckpointElsewhere
-            ($0.marks.head, $0.auditAnswer) = (nil, nil)
+            ($0.lockFile.head, $0.auditAnswer) = (nil, nil)
         },
         Row("the log is missing while its shared memory is not", .refusesUnlessAccepted([.logMissing])) {
             $0 = Observations.afterCheckpointElsewhere
@@ -102,7 +106,7 @@ enum Rows {
         Row("the log is missing, and it is unknown on which boot it was written", .refusesUnlessAccepted([.logMissing]))
         {
             $0 = Observations.afterCheckpointElsewhere
-            $0.marks.head = LockMarks.Head(Observations.head, onBoot: "")
+            $0.lockFile.head = LockFileContent.Head(Observations.head, onBoot: "")
         },
         Row("the log is empty and the record it held is missing", .refusesUnlessAccepted([.logEmptied])) {
             $0 = Observations.afterKill
@@ -131,18 +135,18 @@ enum Rows {
         },
         Row("a log without its database, whose lock file is missing too", .refuses(.logOfAnotherDatabase)) {
             $0 = Observations.afterKill
-            ($0.database, $0.marks) = (nil, LockMarks())
+            ($0.database, $0.lockFile) = (nil, LockFileContent())
         },
         Row("a log beside another database that took its place while in use", .refuses(.logOfAnotherDatabase)) {
             $0 = Observations.afterKill
-            $0.marks.replacedInode = 41
+            $0.lockFile.inodeIfReplaced = 41
         },
         Row(
             "another database took its place while in use, and the log is missing",
             .refusesUnlessAccepted([.databaseReplaced])
         ) {
             $0 = Observations.afterKill
-            ($0.marks.replacedInode, $0.log) = (41, nil)
+            ($0.lockFile.inodeIfReplaced, $0.log) = (41, nil)
         },
         Row("an older copy lies beneath the log", .refuses(.databaseOlderThanLog)) {
             $0 = Observations.afterKill
@@ -155,47 +159,49 @@ enum Rows {
         },
         Row(
             "a loss that an earlier start accepted and did not record",
-            .refusesUnlessAccepted([.lossNotRecorded, .lossNotRecorded])
+            .refusesUnlessAccepted([.acceptedLossNotInAudit, .acceptedLossNotInAudit])
         ) {
             $0 = Observations.afterKill
-            $0.marks.unrecordedLosses = ["the write-ahead log is missing", "the shipped head is missing"]
+            $0.lockFile.lossesNotInAudit = ["the write-ahead log is missing", "the shipped head is missing"]
         },
         Row("an accepted loss that was not recorded, beside a foreign log", .refuses(.logFromEarlierTime)) {
-            $0.marks.unrecordedLosses = ["the write-ahead log is missing"]
+            $0.lockFile.lossesNotInAudit = ["the write-ahead log is missing"]
             $0.log = Observations.file
         },
     ]
 
     static let content: [Row] = [
         Row("the shipped head is in the database", .opens) {
-            $0.content = .init(
-                auditEnd: Observations.head,
+            $0.auditComparison = .init(
+                headInDatabase: Observations.head,
                 shippedHead: .found(
                     file: Observations.shippedFile, head: Observations.head, at: Observations.shippedAt, difference: nil
                 ))
         },
         Row("no head was shipped yet", .warns([.noShippedHead])) {
-            $0.content = .init(auditEnd: Observations.head, shippedHead: .none(file: Observations.shippedFile))
+            $0.auditComparison = .init(
+                headInDatabase: Observations.head, shippedHead: .none(file: Observations.shippedFile))
         },
         Row("no head was shipped yet, of a new database", .opens) {
-            $0.content = .init(shippedHead: .none(file: Observations.shippedFile))
+            $0.auditComparison = .init(shippedHead: .none(file: Observations.shippedFile))
         },
         Row("a restored database is older than the shipped head and the lock file", .opens) {
-            $0.content = Rows.olderThanShipped
-            $0.content?.restoredFrom = "today.backup"
-            $0.content?.differenceFromLock = "record 12 is missing"
+            $0.auditComparison = Rows.olderThanShipped
+            $0.auditComparison?.restoredFrom = "today.backup"
+            $0.auditComparison?.differenceFromLockFile = "record 12 is missing"
         },
         Row(
             "older than the shipped head and the lock file: one loss, not two",
             .refusesUnlessAccepted([.databaseOlderThanShippedHead])
         ) {
-            $0.content = Rows.olderThanShipped
-            $0.content?.differenceFromLock = "record 12 is missing"
+            $0.auditComparison = Rows.olderThanShipped
+            $0.auditComparison?.differenceFromLockFile = "record 12 is missing"
         },
         Row("a lost log, and the same loss by the lock file's head", .refusesUnlessAccepted([.logMissing])) {
             $0 = Observations.afterKill
             ($0.log, $0.auditAnswer) = (nil, nil)
-            $0.content = .init(auditEnd: Observations.base, differenceFromLock: "record 12 is missing")
+            $0.auditComparison = .init(
+                headInDatabase: Observations.base, differenceFromLockFile: "record 12 is missing")
         },
         Row(
             "a lost log, and a shipped head that was in it",
@@ -203,7 +209,7 @@ enum Rows {
         ) {
             $0 = Observations.afterKill
             ($0.log, $0.auditAnswer) = (nil, nil)
-            $0.content = Rows.olderThanShipped
+            $0.auditComparison = Rows.olderThanShipped
         },
     ]
 
@@ -235,12 +241,12 @@ enum Rows {
         Row("the claims file has no log after a clean shutdown that left the database's", .opens) {
             $0 = Observations.afterKill
             $0.hasClaimsLog = false
-            $0.marks.head = $0.marks.head?.asWrittenAtShutdown
+            $0.lockFile.head = $0.lockFile.head?.asWrittenAtShutdown
         },
     ]
 
-    private static let olderThanShipped = StartObservation.Content(
-        auditEnd: Observations.base,
+    private static let olderThanShipped = StartObservation.AuditComparison(
+        headInDatabase: Observations.base,
         shippedHead: .found(
             file: Observations.shippedFile, head: Observations.head, at: Observations.shippedAt,
             difference: "record 12 is missing"))

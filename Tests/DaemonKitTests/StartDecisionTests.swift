@@ -57,8 +57,8 @@ import Vocabulary
     func `a finding says what is wrong and what to do`(row: Row) {
         for finding in row.observation.findings {
             #expect(!finding.what.isEmpty && !finding.remedy.isEmpty)
-            #expect(finding.message == "\(finding.fact); \(finding.remedy)")
-            if finding.code != .lossNotRecorded { #expect(!finding.why.isEmpty) }
+            #expect(finding.message == "\(finding.problem); \(finding.remedy)")
+            if finding.code != .acceptedLossNotInAudit { #expect(!finding.why.isEmpty) }
         }
     }
 
@@ -116,8 +116,8 @@ enum Observations {
         observation.bootIdentifier = "boot-1"
         observation.database = file
         observation.hasClaims = true
-        observation.marks = LockMarks(isClosed: true)
-        observation.marks.head = LockMarks.Head(head, onBoot: "boot-1").asWrittenAtShutdown
+        observation.lockFile = LockFileContent(wasClosedWithoutLog: true)
+        observation.lockFile.head = LockFileContent.Head(head, onBoot: "boot-1").asWrittenAtShutdown
         return observation
     }
 
@@ -128,9 +128,9 @@ enum Observations {
         observation.hasSharedMemory = true
         observation.hasClaimsLog = true
         observation.logGeneration = "generation-1"
-        observation.marks = LockMarks(isOpen: true)
-        observation.marks.head = LockMarks.Head(head, onBoot: "boot-1")
-        observation.marks.log = LockMarks.Log(generation: "generation-1", base: base)
+        observation.lockFile = LockFileContent(expectsLog: true)
+        observation.lockFile.head = LockFileContent.Head(head, onBoot: "boot-1")
+        observation.lockFile.log = LockFileContent.Log(generation: "generation-1", headWhenStarted: base)
         observation.auditAnswer = false
         return observation
     }

@@ -23,9 +23,9 @@ import Testing
 
     @Test func `a log that the lock file does not name raises no question`() {
         var observation = Observations.afterKill
-        observation.marks.log = nil
+        observation.lockFile.log = nil
         #expect(observation.auditQuestion == nil)
-        observation.marks.log = LockMarks.Log(generation: "generation-1", base: nil)
+        observation.lockFile.log = LockFileContent.Log(generation: "generation-1", headWhenStarted: nil)
         #expect(observation.auditQuestion == nil)
     }
 
@@ -44,10 +44,10 @@ import Testing
         observation.hasSharedMemory = true
         #expect(observation.auditQuestion == nil)
         observation = Observations.afterCheckpointElsewhere
-        observation.marks.unrecordedLosses = ["the write-ahead log is missing"]
+        observation.lockFile.lossesNotInAudit = ["the write-ahead log is missing"]
         #expect(observation.auditQuestion == nil)
         observation = Observations.afterKill
-        observation.marks.replacedInode = 41
+        observation.lockFile.inodeIfReplaced = 41
         #expect(observation.auditQuestion == nil)
         observation = Observations.afterKill
         observation.isRestoreUnfinished = true
@@ -58,59 +58,61 @@ import Testing
     }
 }
 
-/// The marks that one daemon leaves for the next.
+/// The content of the lock file that one daemon leaves for the next.
 @Suite struct LockMarksTests {
     private let head = Observations.head
 
-    private static func read(_ marks: LockMarks) -> LockMarks {
-        LockMarks(marks.lines.map { Substring($0) })
+    private static func read(_ content: LockFileContent) -> LockFileContent {
+        LockFileContent(content.lines.map { Substring($0) })
     }
 
     @Test func `marks are read as they were written`() {
-        var marks = LockMarks(isOpen: true)
-        marks.replacedInode = 42
-        marks.head = LockMarks.Head(head, onBoot: "boot-1")
-        marks.log = LockMarks.Log(generation: "generation-1", base: Observations.base)
-        marks.unrecordedLosses = ["the write-ahead log is missing", "the shipped head is missing"]
-        #expect(Self.read(marks) == marks)
-        marks.head = marks.head?.asWrittenAtShutdown
-        marks.log = LockMarks.Log(generation: "generation-1", base: nil)
-        #expect(Self.read(marks) == marks)
-        marks.head = LockMarks.Head(head, onBoot: "")
-        #expect(Self.read(marks) == marks)
-        #expect(Self.read(LockMarks(isClosed: true)) == LockMarks(isClosed: true))
-        #expect(Self.read(LockMarks()) == LockMarks())
+        var content = LockFileContent(expectsLog: true)
+        content.inodeIfReplaced = 42
+        content.head = LockFileContent.Head(head, onBoot: "boot-1")
+        content.log = LockFileContent.Log(generation: "generation-1", headWhenStarted: Observations.base)
+        content.lossesNotInAudit = ["the write-ahead log is missing", "the shipped head is missing"]
+        #expect(Self.read(content) == content)
+        content.head = content.head?.asWrittenAtShutdown
+        content.log = LockFileContent.Log(generation: "generation-1", headWhenStarted: nil)
+        #expect(Self.read(content) == content)
+        content.head = LockFileContent.Head(head, onBoot: "")
+        #expect(Self.read(content) == content)
+        #expect(Self.read(LockFileContent(wasClosedWithoutLog: true)) == LockFileContent(wasClosedWithoutLog: true))
+        #expect(Self.read(LockFileContent()) == LockFileContent())
     }
 
     @Test func `lines after the end and unknown lines are ignored`() {
-        let lines = LockMarks(isClosed: true).lines.map { Substring($0) }
-        #expect(LockMarks(["unknown"] + lines + ["open", "lost everything"]) == LockMarks(isClosed: true))
+        let lines = LockFileContent(wasClosedWithoutLog: true).lines.map { Substring($0) }
+        #expect(
+            LockFileContent(["unknown"] + lines + ["open", "lost everything"])
+                == LockFileContent(wasClosedWithoutLog: true))
     }
 
     @Test func `a loss of several lines stays one loss`() {
-        var marks = LockMarks()
-        marks.unrecordedLosses = ["two\nlines"]
-        #expect(Self.read(marks).unrecordedLosses == ["two lines"])
+        var content = LockFileContent()
+        content.lossesNotInAudit = ["two\nlines"]
+        #expect(Self.read(content).lossesNotInAudit == ["two lines"])
     }
 
     @Test func `nothing can follow the head of a shutdown, or one of this boot`() {
-        #expect(LockMarks.Head(head, onBoot: "boot-1").reasonForLaterChanges(onBoot: "boot-1") == nil)
-        let written = LockMarks.Head(head, onBoot: "boot-1").asWrittenAtShutdown
-        #expect(written.reasonForLaterChanges(onBoot: "boot-2") == nil)
-        #expect(LockMarks.Head(head, onBoot: "boot-1").reasonForLaterChanges(onBoot: "boot-2") != nil)
-        #expect(LockMarks.Head(head, onBoot: "boot-1").reasonForLaterChanges(onBoot: "") != nil)
-        #expect(LockMarks.Head(head, onBoot: "").reasonForLaterChanges(onBoot: "") != nil)
+        #expect(LockFileContent.Head(head, onBoot: "boot-1").whyLaterChangesArePossible(onBoot: "boot-1") == nil)
+        let written = LockFileContent.Head(head, onBoot: "boot-1").asWrittenAtShutdown
+        #expect(written.whyLaterChangesArePossible(onBoot: "boot-2") == nil)
+        #expect(LockFileContent.Head(head, onBoot: "boot-1").whyLaterChangesArePossible(onBoot: "boot-2") != nil)
+        #expect(LockFileContent.Head(head, onBoot: "boot-1").whyLaterChangesArePossible(onBoot: "") != nil)
+        #expect(LockFileContent.Head(head, onBoot: "").whyLaterChangesArePossible(onBoot: "") != nil)
     }
 
     @Test func `a log's base is the last record before SQLite restarted it`() {
-        var marks = LockMarks()
-        marks.advance(to: Observations.base, inLog: "generation-1")
-        #expect(marks.log == LockMarks.Log(generation: "generation-1", base: nil))
-        marks.advance(to: head, inLog: "generation-2")
-        #expect(marks.log == LockMarks.Log(generation: "generation-2", base: Observations.base))
-        marks.advance(to: head, inLog: "generation-2")
-        #expect(marks.log?.base == Observations.base)
-        marks.advance(to: head, inLog: "")
-        #expect(marks.log == nil)
+        var content = LockFileContent()
+        content.advance(to: Observations.base, inLog: "generation-1")
+        #expect(content.log == LockFileContent.Log(generation: "generation-1", headWhenStarted: nil))
+        content.advance(to: head, inLog: "generation-2")
+        #expect(content.log == LockFileContent.Log(generation: "generation-2", headWhenStarted: Observations.base))
+        content.advance(to: head, inLog: "generation-2")
+        #expect(content.log?.headWhenStarted == Observations.base)
+        content.advance(to: head, inLog: "")
+        #expect(content.log == nil)
     }
 }

@@ -20,10 +20,10 @@ struct PartsTests {
     @Test("Responses leave the queue in the order of the requests, whichever is known first")
     func queue() {
         var queue = ResponseQueue()
-        let first = queue.nextPlace
+        let first = queue.nextPosition
         queue.append(ResponseForm())
         queue.append(ResponseForm(), response("b"))
-        let third = queue.nextPlace
+        let third = queue.nextPosition
         queue.append(ResponseForm())
         queue.fill(third, with: response("c"))
         #expect(queue.takeFirst() == nil)

@@ -3,6 +3,7 @@ import DecryptorServer
 import FoundationEssentials
 import MerchantCore
 import MerchantOperations
+import MerchantTestSupport
 import NIOHTTP1
 import Testing
 import Vocabulary
@@ -11,17 +12,21 @@ import Vocabulary
 struct PermitTests {
     let stage = Stage()
 
-    @Test("The table has these routes and permits")
-    func table() {
-        let lines = DecryptorRoute.table.map { "\($0.method.rawValue) \($0.path) \($0.permit)" }
+    @Test("The routes are those of schema/openapi.yaml, with their permits and query parameters")
+    func table() throws {
+        let contract = try OpenAPIDocument().operations(of: "decryptor")
         #expect(
-            lines == [
-                "GET /v1/keys/{publicKeyHash} permit(MerchantCore.Permit.resolve)",
-                "POST /v1/keys/{publicKeyHash}/symmetric-key permit(MerchantCore.Permit.symmetricKey)",
-                "POST /v1/payment-tokens/verify permit(MerchantCore.Permit.decrypt)",
-                "POST /v1/payment-tokens/decrypt permit(MerchantCore.Permit.decrypt)",
-                "GET /v1/health any",
-            ])
+            contract.keys.sorted() == DecryptorRoute.table.map { "\($0.method.rawValue) \($0.path)" }.sorted())
+        for route in DecryptorRoute.table {
+            let operation = contract["\(route.method.rawValue) \(route.path)"]
+            let permit =
+                switch route.permit {
+                case .permit(let permit): permit.rawValue
+                case .any: "any"
+                }
+            #expect(operation?.permit == permit, "\(route.path)")
+            #expect(operation?.query == route.queryParameters, "\(route.path)")
+        }
         #expect(Set(DecryptorRoute.table.map(\.endpoint)) == Set(DecryptorRoute.Endpoint.allCases))
     }
 

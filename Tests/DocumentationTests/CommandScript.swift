@@ -8,7 +8,7 @@ import Foundation
 /// - `<!-- not run: REASON -->`: the next block is not run. ``reasons`` lists the reasons that are accepted.
 struct CommandScript: Sendable {
     /// The accepted reasons not to run a block.
-    static let reasons: Set<String> = ["needs Apple", "needs root and systemd", "run by CI"]
+    static let reasons: Set<String> = ["needs Apple", "needs root and systemd", "CI runs these scripts"]
 
     private(set) var text = ""
     /// How many blocks are run.

@@ -121,11 +121,11 @@ import Yams
     static let limits: [(String, Int)] = [
         ("merchant name, reason", RevocationRules.longestReason),
         ("merchant name, reason", Merchant.longestName),
-        ("domains of a registration", Registration.mostDomains),
+        ("domains of a registration", Registration.maximumDomains),
         ("URL of a registered merchant", RegistrationRules.longestURL),
         ("domain verification file", DomainFile.largest),
-        ("kinds of refused requests recorded for one user", RefusedRequests.mostOfOneUser),
+        ("kinds of refused requests recorded for one user", RefusedRequests.maximumKindsPerUser),
         ("page of a list", Page<Int>.largestLimit),
-        ("merchants or key pairs that a finding of `status` names", StatusFinding.mostNamed),
+        ("merchants or key pairs that a finding of `status` names", StatusFinding.maximumNamed),
     ]
 }

@@ -59,11 +59,11 @@ final class DeliveryFixture: Sendable {
         to webhooks: [Webhook], attempt: Duration = .seconds(15), concurrency: Int = 8,
         _ body: @escaping @Sendable () async throws -> Void
     ) async throws {
-        try await operations.deliveries.keepWebhooks(webhooks.map(\.registration))
+        try await operations.deliveries.setWebhooks(webhooks.map(\.registration))
         var limits = EventDelivery.Limits()
-        limits.attempt = attempt
-        limits.concurrency = concurrency
-        limits.probePause = .milliseconds(20)
+        limits.attemptTimeout = attempt
+        limits.concurrentAttempts = concurrency
+        limits.firstPauseWhileDown = .milliseconds(20)
         limits.shutdownGracePeriod = .seconds(1)
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let group = ServiceGroup(

@@ -162,7 +162,7 @@ struct DeliveryTests {
             try await fixture.until("delivery") { try receiver.deliveries.count == 2 && isDelivered() }
         }
         try await fixture.append(.keyRevoked, 1)
-        try await fixture.operations.deliveries.keepWebhooks([])
+        try await fixture.operations.deliveries.setWebhooks([])
         try await fixture.append(.keyRevoked, 1)
         #expect(try fixture.state == nil)
         try await fixture.delivering(to: [hook]) { [fixture] in

@@ -18,12 +18,12 @@ import Testing
     private func guardHandler() -> RequestGuard {
         RequestGuard(
             RequestGuard.Limits(bodyBytes: 100),
-            render: { [count] fault in
+            makeRefusal: { [count] fault in
                 count.faults.withLock { $0.append(fault) }
                 return RequestGuard.Refusal(
                     status: .init(statusCode: fault.problem.status), headers: [:], body: ByteBuffer(string: "problem"))
             },
-            onResponseTaken: { [count] in count.taken.withLock { $0 += 1 } })
+            onResponseSent: { [count] in count.taken.withLock { $0 += 1 } })
     }
 
     private func channel() throws -> EmbeddedChannel {

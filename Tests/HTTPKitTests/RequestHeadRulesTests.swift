@@ -51,11 +51,11 @@ import Testing
             "a coding before chunked in two lines",
             [host, ("Transfer-Encoding", "gzip"), ("Transfer-Encoding", "chunked")],
             .transferCodingUnsupported),
-        Case("a coding without chunked", [host, ("Transfer-Encoding", "gzip")], .transferCodingMisplaced),
-        Case("chunked twice", [host, ("Transfer-Encoding", "chunked, chunked")], .transferCodingMisplaced),
-        Case("chunked before a coding", [host, ("Transfer-Encoding", "chunked, gzip")], .transferCodingMisplaced),
+        Case("a coding without chunked", [host, ("Transfer-Encoding", "gzip")], .transferCodingInvalid),
+        Case("chunked twice", [host, ("Transfer-Encoding", "chunked, chunked")], .transferCodingInvalid),
+        Case("chunked before a coding", [host, ("Transfer-Encoding", "chunked, gzip")], .transferCodingInvalid),
         Case(
-            "chunked in HTTP/1.0", [host, ("Transfer-Encoding", "chunked")], .transferCodingMisplaced, version: .http1_0
+            "chunked in HTTP/1.0", [host, ("Transfer-Encoding", "chunked")], .transferCodingInvalid, version: .http1_0
         ),
         Case(
             "a length and a coding", [host, ("Content-Length", "3"), ("Transfer-Encoding", "chunked")], .lengthConflict),

@@ -129,6 +129,7 @@ import Vocabulary
 
     @Test(arguments: [
         TestAuthorities.Section.leaf, .authorityWithoutBasicConstraints, .authorityWithoutSigningUsage,
+        .authorityWithUnreadableUsage,
     ])
     func `a certificate that may not sign certificates cannot be listed as a CA`(
         section: TestAuthorities.Section

@@ -21,7 +21,7 @@ import Testing
 
     @Test(arguments: [
         ("printf 1234", "printed 4 bytes, expected exactly 32 raw bytes"),
-        ("printf '%032d\\n' 1", "printed more than 32 bytes, expected exactly 32 raw bytes, no line end"),
+        ("printf '%032d\\n' 1", "printed more than 32 bytes, expected exactly 32 raw bytes without a line end"),
         ("cat /dev/zero", "printed more than 32 bytes"),
         (
             "echo the vault is sealed >&2; exit 3",

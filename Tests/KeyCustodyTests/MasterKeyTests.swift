@@ -33,7 +33,7 @@ import Vocabulary
         let path = try scratch.file("master.key", Array(repeating: 7, count: 32))
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
         let detail = try #require(failure(path)).detail
-        #expect(detail.contains("0" + String(mode, radix: 8)) && detail.contains("expected 0600"))
+        #expect(detail.contains("0" + String(mode, radix: 8)) && detail.contains("0600"))
     }
 
     @Test(arguments: [0, 31, 33, 64])

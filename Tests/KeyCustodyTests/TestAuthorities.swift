@@ -9,6 +9,7 @@ struct TestAuthorities {
     enum Section: String, CaseIterable {
         case authority, authorityWithoutSubordinates, constrainedAuthority, authorityWithUnknownCriticalExtension
         case authorityWithCriticalUsage, authorityWithoutBasicConstraints, authorityWithoutSigningUsage
+        case authorityWithUnreadableUsage
         case leaf, leafForPermittedName, leafForOtherName, leafWithUnknownCriticalExtension, leafWithCriticalUsage
 
         fileprivate var extensions: [String] {
@@ -22,6 +23,7 @@ struct TestAuthorities {
             case .authorityWithCriticalUsage: authority + ["extendedKeyUsage = critical, serverAuth"]
             case .authorityWithoutBasicConstraints: [authority[1]]
             case .authorityWithoutSigningUsage: [authority[0], "keyUsage = critical, cRLSign"]
+            case .authorityWithUnreadableUsage: [authority[0], "keyUsage = critical, DER:0500"]
             case .leaf: leaf
             case .leafForPermittedName: leaf + ["subjectAltName = DNS:shop.example.com"]
             case .leafForOtherName: leaf + ["subjectAltName = DNS:shop.example.org"]

@@ -8,21 +8,21 @@ import Testing
     func connectionsShare() throws {
         let first = BufferedBytes.Reservation(of: buffered, for: .user(uid: 1))
         var second: BufferedBytes.Reservation? = BufferedBytes.Reservation(of: buffered, for: .user(uid: 1))
-        try first.take(40)
-        try second?.take(20)
-        #expect(throws: Shares.Exhausted.user(uid: 1)) { try first.take(1) }
-        first.giveBackAll()
-        try first.take(40)
-        #expect(throws: Shares.Exhausted.user(uid: 1)) { try first.take(1) }
+        try first.reserve(40)
+        try second?.reserve(20)
+        #expect(throws: Shares.Exhausted.user(uid: 1)) { try first.reserve(1) }
+        first.releaseAll()
+        try first.reserve(40)
+        #expect(throws: Shares.Exhausted.user(uid: 1)) { try first.reserve(1) }
         second = nil
-        try first.take(20)
+        try first.reserve(20)
     }
 
     @Test("callers without a permit cannot use the whole limit")
     func withoutPermit() throws {
         let untrusted = BufferedBytes.Reservation(of: buffered, for: .withoutPermit)
-        try untrusted.take(10)
-        #expect(throws: Shares.Exhausted.withoutPermit) { try untrusted.take(1) }
-        try BufferedBytes.Reservation(of: buffered, for: .user(uid: 1)).take(60)
+        try untrusted.reserve(10)
+        #expect(throws: Shares.Exhausted.withoutPermit) { try untrusted.reserve(1) }
+        try BufferedBytes.Reservation(of: buffered, for: .user(uid: 1)).reserve(60)
     }
 }

@@ -115,7 +115,7 @@ import Testing
     func notASocket() throws {
         let path = directory + "/precious"
         try Data("data".utf8).write(to: URL(fileURLWithPath: path))
-        #expect(throws: SocketFault("found something that is not a socket at \(path), expected a socket or nothing")) {
+        #expect(throws: SocketFault("\(path) exists and is not a socket: remove that file, or choose another path")) {
             try UnixListener.listen(path: path, mode: 0o600, backlog: 16)
         }
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("data".utf8))

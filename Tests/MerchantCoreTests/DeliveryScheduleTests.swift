@@ -26,7 +26,7 @@ import Vocabulary
         let first = now.adding(.seconds(-24 * 3_600))
         func next(_ firstFailed: Timestamp?) -> Timestamp? {
             DeliverySchedule.next(
-                after: delivery(failures: 40, firstFailed: firstFailed), failedAt: now, notBefore: nil, jitter: 0)
+                after: delivery(failures: 40, firstFailed: firstFailed), failedAt: now, retryAfter: nil, jitter: 0)
         }
         #expect(next(first) == nil)
         #expect(next(first.adding(.milliseconds(1))) == now.adding(.seconds(300)))
@@ -36,7 +36,7 @@ import Vocabulary
     @Test func `a longer pause that the receiver asks for is respected`() {
         func next(_ wait: Duration) -> Timestamp? {
             DeliverySchedule.next(
-                after: delivery(failures: 2, firstFailed: now), failedAt: now, notBefore: wait, jitter: 0)
+                after: delivery(failures: 2, firstFailed: now), failedAt: now, retryAfter: wait, jitter: 0)
         }
         #expect(next(.seconds(60)) == now.adding(.seconds(60)) && next(.seconds(1)) == now.adding(.seconds(4)))
     }

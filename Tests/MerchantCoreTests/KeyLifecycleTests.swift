@@ -39,8 +39,5 @@ import Vocabulary
     @Test func `a pending key cannot be promoted, because it has no certificate`() {
         let refusal = #expect(throws: MerchantError.self) { try KeyLifecycle.state(after: .promote, from: .pending) }
         #expect(refusal?.code == .keyWithoutCertificate)
-        for state in [KeyState.pending, .standby, .retiring] {
-            #expect(refusal?.detail.contains(state.rawValue) == true, "found and expected states are named")
-        }
     }
 }

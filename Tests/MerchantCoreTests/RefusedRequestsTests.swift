@@ -41,7 +41,7 @@ import Vocabulary
         let quiet = Refusal(by: caller(8), permit: .decryptUnverified, key: key(1))
         refused.add(quiet, seen(2))
         let groups = refused.groups
-        #expect(groups.count == RefusedRequests.mostOfOneUser + 2)
+        #expect(groups.count == RefusedRequests.maximumKindsPerUser + 2)
         #expect(groups.contains { $0.group == .kind(quiet) && $0.seen.count == 1 })
         #expect(groups.reduce(0) { $0 + $1.seen.count } == 10_001)
     }
@@ -54,7 +54,7 @@ import Vocabulary
             }
         }
         let groups = refused.groups
-        #expect(groups.count == RefusedRequests.most + RefusedRequests.mostUsers + 1)
+        #expect(groups.count == RefusedRequests.maximumKinds + RefusedRequests.maximumUsers + 1)
         #expect(groups.reduce(0) { $0 + $1.seen.count } == 15_000)
         // Counts that could not be recorded are added again without loss.
         var again = RefusedRequests()

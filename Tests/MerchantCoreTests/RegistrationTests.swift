@@ -14,41 +14,43 @@ import Vocabulary
         partnerMerchantName: "Shop", domainNames: names("a.example", "b.example"), encryptTo: encryptTo,
         merchantUrl: nil)
 
-    func known(_ domains: Set<String>, name: String = "Shop", hash: String = hash) -> KnownRegistration {
-        KnownRegistration(
+    func appleRecord(_ domains: Set<String>, name: String = "Shop", hash: String = hash) -> AppleRecord {
+        AppleRecord(
             details: .init(partnerMerchantName: name, encryptToHash: hash, domainNames: domains),
             learnedAt: Timestamp(millisecondsSince1970: 0))
     }
 
     @Test func `an equal record has no drift, whatever the case of its hash`() {
-        #expect(RegistrationDrift.between(desired, known(["a.example", "b.example"])).isEmpty)
+        #expect(RegistrationDrift.between(desired, appleRecord(["a.example", "b.example"])).isEmpty)
         #expect(
-            RegistrationDrift.between(desired, known(["a.example", "b.example"], hash: Self.hash.lowercased()))
+            RegistrationDrift.between(desired, appleRecord(["a.example", "b.example"], hash: Self.hash.lowercased()))
                 .isEmpty)
     }
 
     @Test func `each difference names both values`() throws {
-        let found = RegistrationDrift.between(desired, known(["b.example", "x.example"], name: "Other", hash: "AB"))
+        let found = RegistrationDrift.between(
+            desired, appleRecord(["b.example", "x.example"], name: "Other", hash: "AB"))
         #expect(
             found == [
                 .missingDomain(try #require(DomainName(ascii: "a.example"))), .extraDomain("x.example"),
                 .otherName(found: "Other", expected: "Shop"), .otherEncryptTo(found: "AB", expected: Self.hash),
             ])
-        #expect(RegistrationDrift.between(desired, known([])).count == 2)
+        #expect(RegistrationDrift.between(desired, appleRecord([])).count == 2)
     }
 
     @Test func `a registration that Apple does not have is gone, unless no domain is desired`() {
-        let absent = KnownRegistration(details: nil, learnedAt: Timestamp(millisecondsSince1970: 0))
+        let absent = AppleRecord(details: nil, learnedAt: Timestamp(millisecondsSince1970: 0))
         var nothing = desired
         nothing.domainNames = []
         #expect(RegistrationDrift.between(desired, absent) == [.gone])
         #expect(RegistrationDrift.between(nothing, absent).isEmpty)
         #expect(
-            RegistrationDrift.between(nothing, known(["x.example"], name: "Other")) == [.extraDomain("x.example")])
+            RegistrationDrift.between(nothing, appleRecord(["x.example"], name: "Other")) == [.extraDomain("x.example")]
+        )
     }
 
     @Test func `Apple's spelling of a domain name is normalized before it is compared`() throws {
-        let details = try KnownRegistration.Details(
+        let details = try AppleRecord.Details(
             GatewayDetails(
                 partnerInternalMerchantIdentifier: "p", partnerMerchantName: "Shop",
                 domainNames: ["A.Example", "bücher.example", "not a name"], encryptTo: Self.hash))
@@ -61,7 +63,7 @@ import Vocabulary
             ("Shop", [String(repeating: "x", count: 1025)]), ("Shop", [String](repeating: "a.example", count: 10_001)),
         ] {
             let error = #expect(throws: MerchantError.self) {
-                try KnownRegistration.Details(
+                try AppleRecord.Details(
                     GatewayDetails(
                         partnerInternalMerchantIdentifier: "p", partnerMerchantName: name, domainNames: domains,
                         encryptTo: Self.hash))
@@ -83,7 +85,7 @@ import Vocabulary
         .unregister(Set(domains.compactMap { DomainName(ascii: $0) }), reason: "closed")
     }
 
-    private func details(_ domains: Set<String>, name: String = "Shop") -> KnownRegistration.Details {
+    private func details(_ domains: Set<String>, name: String = "Shop") -> AppleRecord.Details {
         .init(partnerMerchantName: name, encryptToHash: RegistrationDriftTests.hash, domainNames: domains)
     }
 
@@ -117,7 +119,7 @@ import Vocabulary
 
     @Test func `the record after a confirmed call is derived only where Apple documents it`() {
         let now = Timestamp(millisecondsSince1970: 7)
-        let before = KnownRegistration(details: details(["a.example"]), learnedAt: Timestamp(millisecondsSince1970: 1))
+        let before = AppleRecord(details: details(["a.example"]), learnedAt: Timestamp(millisecondsSince1970: 1))
         let added = register("b.example").applied(to: before, at: now)
         #expect(added?.details?.domainNames == ["a.example", "b.example"] && added?.learnedAt == now)
         #expect(register("b.example", name: "Other").applied(to: before, at: now) == nil)

@@ -33,13 +33,13 @@ import Vocabulary
         number: 7, merchantIdentifier: merchant, algorithm: .ecV1, from: old, to: new,
         startedAt: now.adding(day * -30))
 
-    static func standing(
+    static func progress(
         from: KeyPair? = keyPair(old, .retiring), fromUse: KeyUse? = nil, to: KeyPair = keyPair(new, .current),
         toUse: KeyUse? = nil, finishes: Bool = false
-    ) -> RollStanding {
+    ) -> RollProgress {
         var policy = RollPolicy()
         policy.finishesWhenQuiet = finishes
-        return RollLifecycle.standing(
+        return RollLifecycle.progress(
             of: roll, from: from, fromUse: fromUse, to: to, toUse: toUse, policy: policy, at: now)
     }
 
@@ -50,66 +50,66 @@ import Vocabulary
         let oldIsInUse = from == .pending || from == .standby || from == .current || from == .retiring
         let expected: Roll.Outcome? =
             to == .revoked || to == .destroyed ? .abandoned : to == .current && !oldIsInUse ? .finished : nil
-        #expect(RollLifecycle.ending(from: from, to: to) == expected)
+        #expect(RollLifecycle.outcome(from: from, to: to) == expected)
     }
 
     @Test func `each state names the party that must act`() {
         let decryptions = Self.confirmed(daysAgo: 9)
-        #expect(Self.standing(to: Self.keyPair(Self.new, .pending)).waitingFor == .merchant)
-        let stored = Self.standing(from: Self.keyPair(Self.old, .current), to: Self.keyPair(Self.new, .standby))
+        #expect(Self.progress(to: Self.keyPair(Self.new, .pending)).waitingFor == .merchant)
+        let stored = Self.progress(from: Self.keyPair(Self.old, .current), to: Self.keyPair(Self.new, .standby))
         #expect(stored.state == .certificateStored && stored.waitingFor == .admin)
-        let undone = Self.standing(from: Self.keyPair(Self.old, .current), to: Self.keyPair(Self.new, .retiring))
+        let undone = Self.progress(from: Self.keyPair(Self.old, .current), to: Self.keyPair(Self.new, .retiring))
         #expect(undone.state == .certificateStored)
-        let unconfirmed = Self.standing()
+        let unconfirmed = Self.progress()
         #expect(unconfirmed.state == .promoted && unconfirmed.waitingFor == .apple && unconfirmed.quietAt == nil)
-        let busy = Self.standing(fromUse: KeyUse(requests: Self.seen(daysAgo: 6)), toUse: decryptions)
+        let busy = Self.progress(fromUse: KeyUse(requests: Self.seen(daysAgo: 6)), toUse: decryptions)
         #expect(busy.state == .promoted && busy.waitingFor == .time)
         #expect(busy.quietAt == Self.now.adding(Self.day))
-        let quiet = Self.standing(fromUse: KeyUse(requests: Self.seen(daysAgo: 7)), toUse: decryptions)
+        let quiet = Self.progress(fromUse: KeyUse(requests: Self.seen(daysAgo: 7)), toUse: decryptions)
         #expect(quiet.state == .quiet && quiet.waitingFor == .admin && quiet.since == Self.now)
-        #expect(Self.standing(toUse: decryptions, finishes: true).waitingFor == .time)
+        #expect(Self.progress(toUse: decryptions, finishes: true).waitingFor == .time)
         var ended = Self.roll
         ended.outcome = .finished
         ended.endedAt = Self.now
-        let finished = RollLifecycle.standing(
+        let finished = RollLifecycle.progress(
             of: ended, from: nil, fromUse: nil, to: Self.keyPair(Self.new, .current), toUse: nil, policy: RollPolicy(),
             at: Self.now)
         #expect(finished.state == .finished && finished.waitingFor == .none && finished.next == nil)
     }
 
     @Test func `a roll of an exported key never becomes quiet by itself`() {
-        let standing = Self.standing(
+        let progress = Self.progress(
             from: Self.keyPair(Self.old, .retiring, exported: true), toUse: Self.confirmed(daysAgo: 15))
-        #expect(standing.state == .promoted && standing.waitingFor == .admin && standing.quietAt == nil)
-        #expect(standing.next?.contains("exported") == true)
+        #expect(progress.state == .promoted && progress.waitingFor == .admin && progress.quietAt == nil)
+        #expect(progress.next?.contains("exported") == true)
     }
 
     @Test func `a roll is quiet only after a decryption with the new key and the whole quiet period`() {
-        #expect(Self.standing(toUse: KeyUse(requests: Self.seen(daysAgo: 1))).state == .promoted)
+        #expect(Self.progress(toUse: KeyUse(requests: Self.seen(daysAgo: 1))).state == .promoted)
         for (asked, state) in [(0, RollState.promoted), (6, .promoted), (7, .quiet), (8, .quiet)] {
-            let standing = Self.standing(
+            let progress = Self.progress(
                 fromUse: KeyUse(requests: Self.seen(daysAgo: asked, first: 40)),
                 toUse: Self.confirmed(daysAgo: 1, first: 10))
-            #expect(standing.state == state, "requested \(asked) days ago")
+            #expect(progress.state == state, "requested \(asked) days ago")
         }
         // A decryption with the old key restarts the quiet period, as a request does.
-        let decryptions = Self.standing(
+        let decryptions = Self.progress(
             fromUse: KeyUse(requests: Self.seen(daysAgo: 30), decryptions: Self.seen(daysAgo: 2)),
             toUse: Self.confirmed(daysAgo: 1, first: 10))
         #expect(decryptions.state == .promoted)
         // The old key was restored an hour ago, so earlier uses do not matter.
-        let restored = Self.standing(
+        let restored = Self.progress(
             from: Self.keyPair(Self.old, .retiring, daysAgo: 0), toUse: Self.confirmed(daysAgo: 9))
         #expect(restored.state == .promoted)
     }
 
     @Test
     func `a decryption before the promotion does not make a roll quiet, and the wait counts from the first after`() {
-        let standing = Self.standing(toUse: KeyUse(decryptions: Self.seen(daysAgo: 21, first: 60)))
-        #expect(standing.state == .promoted && standing.waitingFor == .apple && standing.quietAt == nil)
+        let progress = Self.progress(toUse: KeyUse(decryptions: Self.seen(daysAgo: 21, first: 60)))
+        #expect(progress.state == .promoted && progress.waitingFor == .apple && progress.quietAt == nil)
         let confirmed = KeyUse(
             decryptions: Self.seen(daysAgo: 1, first: 60), promotionConfirmedAt: Self.now.adding(Self.day * -3))
-        let quiet = Self.standing(toUse: confirmed)
+        let quiet = Self.progress(toUse: confirmed)
         #expect(quiet.state == .quiet && quiet.quietAt == Self.now.adding(Self.day * -3))
     }
 
@@ -145,7 +145,7 @@ import Vocabulary
     }
 
     @Test func `each threshold raises one warning, and only the latest of several missed ones does`() {
-        func due(_ days: Int) -> Int? { ExpiryWarning.due(ends: Self.now.adding(Self.day * days), at: Self.now) }
+        func due(_ days: Int) -> Int? { ExpiryWarning.due(expiry: Self.now.adding(Self.day * days), at: Self.now) }
         #expect(
             [61, 60, 59, 31, 30, 16, 15, 8, 7, 2, 1, 0, -1, -900].map(due) == [
                 nil, 60, 60, 60, 30, 30, 15, 15, 7, 7, 1, 0, 0, 0,
@@ -153,7 +153,7 @@ import Vocabulary
         let ends = Self.now.adding(Self.day * 61)
         var times: [Int64] = []
         var time = Self.now
-        while let next = ExpiryWarning.next(ends: ends, after: time) {
+        while let next = ExpiryWarning.next(expiry: ends, after: time) {
             times.append((ends.millisecondsSince1970 - next.millisecondsSince1970) / 86_400_000)
             time = next
         }
@@ -184,7 +184,7 @@ import Vocabulary
     func choice(_ candidates: [(keyPair: KeyPair, certificate: StoredCertificate?)]) -> PublicKeyHash? {
         SuccessorChoice.choose(
             among: candidates, current: Self.certificate(begins: -600, ends: 100),
-            earliestEnd: Self.now.adding(Self.day * 74))?.publicKeyHash
+            earliestExpiry: Self.now.adding(Self.day * 74))?.publicKeyHash
     }
 
     @Test func `a standby key that lasts is preferred to a pending key, and a pending key to a new one`() {

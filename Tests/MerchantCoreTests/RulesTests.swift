@@ -92,13 +92,14 @@ import Vocabulary
         }
         let certificates = [stored(0, 100), stored(50, 150), stored(200, 300)]
         func answering(_ milliseconds: Int64) -> Int64? {
-            certificates.answering(at: Timestamp(millisecondsSince1970: milliseconds))?.notBefore.millisecondsSince1970
+            certificates.certificateInUse(at: Timestamp(millisecondsSince1970: milliseconds))?.notBefore
+                .millisecondsSince1970
         }
         #expect(answering(60) == 50)
         #expect(answering(120) == 50)
         #expect(answering(250) == 200)
         #expect(answering(400) == 200)
-        #expect([StoredCertificate]().answering(at: Timestamp(millisecondsSince1970: 0)) == nil)
+        #expect([StoredCertificate]().certificateInUse(at: Timestamp(millisecondsSince1970: 0)) == nil)
     }
 }
 

@@ -45,7 +45,7 @@ struct Bench: Sendable {
     @discardableResult
     func unregister(
         _ partner: String, _ domains: [String]? = nil, dryRun: Bool = false
-    ) async throws -> RegistrationWithdrawal {
+    ) async throws -> UnregistrationResult {
         try await operations.registrations.unregister(
             partnerName(partner), domainNames: domains.map(domainNames), reason: "closed", dryRun: dryRun,
             for: request)

@@ -49,9 +49,9 @@ import Vocabulary
         bench.clock.advance(by: .seconds(90))
         let stored = try await bench.operations.registrations.registration(partner, refresh: false, for: bench.request)
         #expect(stored.source == .mirror && stored.registration.drift.isEmpty)
-        #expect(stored.registration.known?.learnedAt.adding(.seconds(90)) == stored.at)
+        #expect(stored.registration.appleRecord?.learnedAt.adding(.seconds(90)) == stored.at)
         let apple = try await bench.operations.registrations.registration(partner, refresh: true, for: bench.request)
-        #expect(apple.source == .apple && apple.registration.known?.details?.domainNames == ["b.example"])
+        #expect(apple.source == .apple && apple.registration.appleRecord?.details?.domainNames == ["b.example"])
         #expect(
             apple.registration.drift == [
                 .missingDomain(domainNames(["a.example"])[0]), .extraDomain("b.example"),

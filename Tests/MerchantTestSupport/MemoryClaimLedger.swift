@@ -4,7 +4,7 @@ package import Vocabulary
 
 /// A claim ledger in memory with the store's rules. Refuses every claim while a failure is set.
 package final class MemoryClaimLedger: ClaimLedger {
-    private let claims = Mutex<[Words256: TokenClaim]>([:])
+    private let claims = Mutex<[Bits256: TokenClaim]>([:])
     private let failure = Mutex<MerchantError?>(nil)
 
     package init() {}
@@ -19,11 +19,12 @@ package final class MemoryClaimLedger: ClaimLedger {
         if let error = failure.withLock({ $0 }) { throw error }
         return try claims.withLock { claims in
             if let earlier = claims[claim.transactionId], earlier.isRepeated(by: claim) {
-                return .repeated(wonAt: earlier.at)
+                return .repeated(claimedAt: earlier.at)
             }
-            if let attempt = claim.attempt,
+            if let request = claim.requestIdentity,
                 claims.values.contains(where: {
-                    $0.attempt?.keyDigest == attempt.keyDigest && $0.callerUID == claim.callerUID
+                    $0.requestIdentity?.idempotencyKeyDigest == request.idempotencyKeyDigest
+                        && $0.callerUID == claim.callerUID
                 })
             {
                 throw MerchantError(.idempotencyKeyReused, "the key came with another request")
@@ -32,11 +33,11 @@ package final class MemoryClaimLedger: ClaimLedger {
                 throw MerchantError(.tokenAlreadyClaimed, "the payment was claimed")
             }
             claims[claim.transactionId] = claim
-            return .won
+            return .claimed
         }
     }
 
-    package func claim(of transactionId: Words256) async throws -> TokenClaim? {
+    package func claim(of transactionId: Bits256) async throws -> TokenClaim? {
         claims.withLock { $0[transactionId] }
     }
 }

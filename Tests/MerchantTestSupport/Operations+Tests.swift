@@ -9,13 +9,15 @@ extension Operations {
         repository: any MerchantRepository, custodian: any KeyCustodian, claims: any ClaimLedger = MemoryClaimLedger(),
         clock: any WallClock, confirmedTime: ConfirmedTime? = nil, environment: Environment = .sandbox,
         tokenRoots: [TrustRoot]? = nil, rolls: RollPolicy = RollPolicy(),
-        gateway: any RegistrationGateway = NotConfiguredGateway(), domainChecker: (any DomainChecker)? = nil,
+        gateway: any RegistrationGateway = NotConfiguredGateway(),
+        domainChecker: any DomainChecker = FakeDomainChecker(),
         notifier: EventNotifier = EventNotifier()
     ) {
         self.init(
             Collaborators(
                 store: repository, custodian: custodian, claims: claims, clock: clock, confirmedTime: confirmedTime,
-                environment: environment, tokenRoots: tokenRoots, rolls: rolls, gateway: gateway,
+                environment: environment, tokenRoots: tokenRoots, rollPolicy: rolls,
+                backups: MemoryBackups(clock: clock), masterKey: FakeMasterKey(clock: clock), gateway: gateway,
                 domainChecker: domainChecker, notifier: notifier))
     }
 }

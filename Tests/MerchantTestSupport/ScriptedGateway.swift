@@ -43,7 +43,7 @@ package final class ScriptedGateway: RegistrationGateway {
             case .circuitOpen: GatewayError(.circuitOpen, detail, retryAfter: 3, mayHaveActed: false)
             case .failedBeforeActing, .failedAfterActing:
                 GatewayError(.failedAtApple, detail, status: 500, mayHaveActed: true)
-            case .malformedAfterActing: GatewayError(.unexpectedAnswer, detail, status: 200, mayHaveActed: true)
+            case .malformedAfterActing: GatewayError(.unexpectedResponse, detail, status: 200, mayHaveActed: true)
             case .resetBeforeActing, .resetAfterActing, .actsLate, .answeredAgain:
                 GatewayError(.responseNotReceived, detail, mayHaveActed: true)
             }
@@ -110,7 +110,7 @@ package final class ScriptedGateway: RegistrationGateway {
     }
 
     package func register(_ request: GatewayRegistration) async throws(GatewayError) -> GatewayReceipt {
-        GatewayReceipt(mayArriveAgain: try await run(.register(request)).mayArriveAgain)
+        GatewayReceipt(anotherAttemptMayArrive: try await run(.register(request)).anotherAttemptMayArrive)
     }
 
     package func unregister(
@@ -129,7 +129,7 @@ package final class ScriptedGateway: RegistrationGateway {
             encryptTo: MerchantIdentifierHash(of: record.encryptTo).hex.uppercased())
     }
 
-    private func run(_ call: Call) async throws(GatewayError) -> (record: Record?, mayArriveAgain: Bool) {
+    private func run(_ call: Call) async throws(GatewayError) -> (record: Record?, anotherAttemptMayArrive: Bool) {
         state.withLock { state in
             state.calls.append(call)
             state.running += 1

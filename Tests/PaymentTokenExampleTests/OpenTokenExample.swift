@@ -5,7 +5,8 @@ import Foundation
 import MerchantKeyClient
 import PaymentToken
 
-/// Opens payment tokens in your own process; the daemon restores their symmetric keys, and no private key leaves it.
+/// Decrypts payment tokens in your own process. The daemon derives their symmetric keys, so no private key leaves the
+/// daemon.
 func makeOpener(
     keys: DecryptorClient, claim: @escaping PaymentTokenOpener.Claim
 ) -> PaymentTokenOpener {

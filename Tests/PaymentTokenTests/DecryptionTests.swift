@@ -75,7 +75,7 @@ struct DecryptionTests {
         let token = try TestMint(version: version).token()
         let key = SymmetricKey(size: version == .ecV1 ? .bits128 : .bits256)
         let error = #expect(throws: PaymentTokenError.self) { _ = try token.decrypt(with: key) }
-        #expect(error?.code == .wrongKey)
+        #expect(error?.code == .wrongKeyLength)
     }
 
     @Test(

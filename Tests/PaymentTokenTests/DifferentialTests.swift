@@ -40,7 +40,7 @@ struct DifferentialTests {
             let (verification, plaintext) = Self.runLibrary(item, verifier)
             #expect(
                 (plaintext != nil) == result.accepted,
-                "\(item.kind): library \(verification?.refusals as Any), Python \(result.reason ?? "accepted")\n\(item.token)"
+                "\(item.kind): library \(verification?.unpassedChecks as Any), Python \(result.reason ?? "accepted")\n\(item.token)"
             )
             #expect(plaintext == result.plaintext, "\(item.kind)")
             if plaintext != nil { acceptedByBoth += 1 }
@@ -51,7 +51,7 @@ struct DifferentialTests {
                 #expect(
                     names.allSatisfy { verification[$0].outcome == .passed } == cms
                         || verification.isStricterThanOpenSSL,
-                    "\(item.kind): library \(verification.refusals), openssl \(cms)")
+                    "\(item.kind): library \(verification.unpassedChecks), openssl \(cms)")
             }
         }
         // Enough tokens are accepted and enough are rejected for the comparison to be meaningful.
@@ -101,8 +101,8 @@ extension TokenVerification {
     /// intermediate, a key usage that includes digitalSignature, a key of the type that the version requires.
     fileprivate var isStricterThanOpenSSL: Bool {
         switch self[.certificateChain].failureReason {
-        case .intermediateCount, .signingKeyUsage: true
-        default: self[.signature].failureReason == .signingKeyType
+        case .wrongIntermediateCount, .wrongSigningKeyUsage: true
+        default: self[.signature].failureReason == .wrongSigningKeyType
         }
     }
 }

@@ -16,11 +16,11 @@ struct FixtureDecryptionTests {
     func typed(_ fixture: Fixture) throws {
         let opened = try fixture.token().decrypt(with: fixture.symmetricKey())
         let data = try opened.paymentData()
-        #expect(data.applicationPrimaryAccountNumber.exposed == "4784000000380075")
+        #expect(data.applicationPrimaryAccountNumber.unredacted == "4784000000380075")
         #expect(data.transactionAmount == TransactionAmount(text: "100", isString: false))
         #expect(data.currencyCode == "840")
         #expect(data.paymentDataType == "3DSecure")
-        #expect(data.proof.onlinePaymentCryptogram?.exposed.utf8.count == 28)
+        #expect(data.proof.onlinePaymentCryptogram?.unredacted.utf8.count == 28)
         #expect(data.proof.eciIndicator == "7")
         #expect(data.unknownFields.isEmpty)
     }

@@ -10,7 +10,7 @@ struct FixtureSignatureTests {
     @Test("A real token passes every check at its signing time", arguments: Fixture.all)
     func verify(_ fixture: Fixture) throws {
         let verification = verifier.verify(try fixture.token(), receivedAt: try fixture.signedAt())
-        #expect(verification.refusals == [])
+        #expect(verification.unpassedChecks == [])
         #expect(verification.signingTime == (try fixture.signedAt().date))
         #expect(verification.checks.map(\.name) == TokenVerification.CheckName.allCases)
     }
@@ -27,7 +27,7 @@ struct FixtureSignatureTests {
     @Test("Received today, a token of 2024 fails only the check of its signing time", arguments: Fixture.all.suffix(1))
     func today(_ fixture: Fixture) throws {
         let verification = verifier.verify(try fixture.token(), receivedAt: Date.now)
-        #expect(verification.refusals.map(\.name) == [.signingTime])
+        #expect(verification.unpassedChecks.map(\.name) == [.signingTime])
     }
 
     @Test("A real token does not chain to another root", arguments: Fixture.all)
@@ -35,7 +35,7 @@ struct FixtureSignatureTests {
         let verifier = SignatureVerifier(
             environment: TokenEnvironment.production, trustRoots: [try TestAuthority.shared.trustRoot])
         let verification = verifier.verify(try fixture.token(), receivedAt: try fixture.signedAt())
-        #expect(verification.refusals.map(\.name) == [.certificateChain])
+        #expect(verification.unpassedChecks.map(\.name) == [.certificateChain])
     }
 
     @Test("Any changed byte of the signed content is detected", arguments: Fixture.all)
@@ -46,13 +46,13 @@ struct FixtureSignatureTests {
             var data = token.data
             data[index] ^= 1
             let verification = verifier.verify(token.with(data: data), receivedAt: time)
-            #expect(verification.refusals.map(\.name) == [.messageDigest])
+            #expect(verification.unpassedChecks.map(\.name) == [.messageDigest])
         }
         let added = token.with(applicationDataHash: [UInt8](repeating: 0, count: 32))
-        #expect(verifier.verify(added, receivedAt: time).refusals.map(\.name) == [.messageDigest])
+        #expect(verifier.verify(added, receivedAt: time).unpassedChecks.map(\.name) == [.messageDigest])
         let other = try #require(TransactionId(hex: String(repeating: "0", count: 64)))
         let renamed = token.with(transactionId: other)
-        #expect(verifier.verify(renamed, receivedAt: time).refusals.map(\.name) == [.messageDigest])
+        #expect(verifier.verify(renamed, receivedAt: time).unpassedChecks.map(\.name) == [.messageDigest])
     }
 
     /// Every byte is signed, is compared with something signed, or has only one permitted value.

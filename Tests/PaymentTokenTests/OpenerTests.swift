@@ -90,8 +90,8 @@ struct OpenerTests {
         }
         let check = try #require(mismatch?.checks.first)
         #expect(check.name == .merchantIdentifier)
-        #expect(check.found?.exposed == TestMint.merchantIdentifier)
-        #expect(check.expected?.exposed == "merchant.com.example.other")
+        #expect(check.found?.unredacted == TestMint.merchantIdentifier)
+        #expect(check.expected?.unredacted == "merchant.com.example.other")
         #expect("\(mismatch as Any)".contains("merchantIdentifier") && !"\(mismatch as Any)".contains("merchant.com"))
         #expect(log.restored.withLock { $0 } == 0 && log.claimed.withLock { $0.isEmpty })
     }

@@ -21,8 +21,10 @@ struct SignatureRejectionTests {
 
     static let defects: [Defect] = [
         // The structure of the message.
-        Defect(testDescription: "two signers", fails: [.structure], reason: .signerCount(2)) { $0.signerCount = 2 },
-        Defect(testDescription: "no signer", fails: [.structure], reason: .signerCount(0)) { $0.signerCount = 0 },
+        Defect(testDescription: "two signers", fails: [.structure], reason: .wrongSignerCount(2)) {
+            $0.signerCount = 2
+        },
+        Defect(testDescription: "no signer", fails: [.structure], reason: .wrongSignerCount(0)) { $0.signerCount = 0 },
         Defect(testDescription: "trailing bytes", fails: [.structure], reason: .trailingBytes) {
             $0.trailing = [0, 0]
         },
@@ -32,45 +34,51 @@ struct SignatureRejectionTests {
         Defect(testDescription: "attached empty content", fails: [.structure], reason: .attachedContent) {
             $0.attachedContent = []
         },
-        Defect(testDescription: "another content type", fails: [.structure], reason: .contentType) {
+        Defect(testDescription: "another content type", fails: [.structure], reason: .wrongContentType) {
             $0.contentType = "1.2.3"
         },
-        Defect(testDescription: "SHA-1", fails: [.structure], reason: .digestAlgorithm) {
+        Defect(testDescription: "SHA-1", fails: [.structure], reason: .wrongDigestAlgorithm) {
             $0.digestAlgorithm = "1.3.14.3.2.26"
         },
-        Defect(testDescription: "digest parameters", fails: [.structure], reason: .digestAlgorithm) {
+        Defect(testDescription: "digest parameters", fails: [.structure], reason: .wrongDigestAlgorithm) {
             $0.digestParameters = DER.octets([1])
         },
-        Defect(testDescription: "ECDSA with SHA-1", fails: [.structure], reason: .signatureAlgorithm) {
+        Defect(testDescription: "ECDSA with SHA-1", fails: [.structure], reason: .wrongSignatureAlgorithm) {
             $0.signatureAlgorithm = "1.2.840.10045.4.1"
         },
-        Defect(testDescription: "RSA's algorithm in an EC token", fails: [.structure], reason: .signatureAlgorithm) {
+        Defect(testDescription: "RSA's algorithm in an EC token", fails: [.structure], reason: .wrongSignatureAlgorithm)
+        {
             $0.signatureAlgorithm = "1.2.840.113549.1.1.11"
         },
-        Defect(testDescription: "EC's algorithm in an RSA token", fails: [.structure], reason: .signatureAlgorithm) {
+        Defect(testDescription: "EC's algorithm in an RSA token", fails: [.structure], reason: .wrongSignatureAlgorithm)
+        {
             $0.version = .rsaV1
             $0.signatureAlgorithm = "1.2.840.10045.4.3.2"
         },
         Defect(
             testDescription: "another algorithm in CMSAlgorithmProtection", fails: [.structure],
-            reason: .algorithmProtectionAttribute
+            reason: .algorithmProtectionMismatch
         ) {
             $0.protectedSignatureAlgorithm = "1.2.840.113549.1.1.11"
         },
         Defect(testDescription: "no signed attributes", fails: [.structure]) { $0.changeAttributes = { _ in [] } },
-        Defect(testDescription: "no contentType", fails: [.structure], reason: .contentTypeAttribute) {
+        Defect(testDescription: "no contentType", fails: [.structure], reason: .invalidContentTypeAttribute) {
             $0.changeAttributes = { Array($0.dropFirst()) }
         },
-        Defect(testDescription: "contentType with another value", fails: [.structure], reason: .contentTypeAttribute) {
+        Defect(
+            testDescription: "contentType with another value", fails: [.structure], reason: .invalidContentTypeAttribute
+        ) {
             $0.changeAttributes = { [TestMint.attribute("1.2.840.113549.1.9.3", DER.oid("1.2.3"))] + $0.dropFirst() }
         },
-        Defect(testDescription: "contentType twice", fails: [.structure], reason: .contentTypeAttribute) {
+        Defect(testDescription: "contentType twice", fails: [.structure], reason: .invalidContentTypeAttribute) {
             $0.changeAttributes = { [$0[0]] + $0 }
         },
-        Defect(testDescription: "no signingTime", fails: [.structure], reason: .signingTimeAttribute) {
+        Defect(testDescription: "no signingTime", fails: [.structure], reason: .invalidSigningTimeAttribute) {
             $0.changeAttributes = { [$0[0]] + $0.dropFirst(2) }
         },
-        Defect(testDescription: "signingTime with two values", fails: [.structure], reason: .signingTimeAttribute) {
+        Defect(
+            testDescription: "signingTime with two values", fails: [.structure], reason: .invalidSigningTimeAttribute
+        ) {
             let time = $0.signingTime
             $0.changeAttributes = {
                 [$0[0], TestMint.attribute("1.2.840.113549.1.9.5", time, time)] + $0.dropFirst(2)
@@ -78,20 +86,21 @@ struct SignatureRejectionTests {
         },
         Defect(
             testDescription: "signingTime on a day that does not exist", fails: [.structure],
-            reason: .signingTimeAttribute
+            reason: .invalidSigningTimeAttribute
         ) {
             $0.signingTime = DER.element(0x17, Array("230229000000Z".utf8))
         },
-        Defect(testDescription: "signingTime with an offset", fails: [.structure], reason: .signingTimeAttribute) {
+        Defect(testDescription: "signingTime with an offset", fails: [.structure], reason: .invalidSigningTimeAttribute)
+        {
             $0.signingTime = DER.element(0x17, Array("231114221320+0000".utf8))
         },
-        Defect(testDescription: "no messageDigest", fails: [.structure], reason: .messageDigestAttribute) {
+        Defect(testDescription: "no messageDigest", fails: [.structure], reason: .invalidMessageDigestAttribute) {
             $0.changeAttributes = { $0.dropLast() }
         },
-        Defect(testDescription: "messageDigest twice", fails: [.structure], reason: .messageDigestAttribute) {
+        Defect(testDescription: "messageDigest twice", fails: [.structure], reason: .invalidMessageDigestAttribute) {
             $0.changeAttributes = { $0 + [$0[$0.count - 1]] }
         },
-        Defect(testDescription: "a short messageDigest", fails: [.structure], reason: .messageDigestAttribute) {
+        Defect(testDescription: "a short messageDigest", fails: [.structure], reason: .invalidMessageDigestAttribute) {
             $0.changeAttributes = { $0.dropLast() + [TestMint.attribute("1.2.840.113549.1.9.4", DER.octets([1]))] }
         },
         // The content.
@@ -113,23 +122,28 @@ struct SignatureRejectionTests {
             $0.changeSignedContent = { $0.dropLast(32) + Array(Hex.encode($0.suffix(32)).utf8) }
         },
         // The certificates.
-        Defect(testDescription: "no certificates", fails: [.structure], reason: .signingCertificateCount(0)) {
+        Defect(testDescription: "no certificates", fails: [.structure], reason: .wrongSigningCertificateCount(0)) {
             $0.changeCertificates = { _ in [] }
         },
-        Defect(testDescription: "no signing certificate", fails: [.structure], reason: .signingCertificateCount(0)) {
+        Defect(testDescription: "no signing certificate", fails: [.structure], reason: .wrongSigningCertificateCount(0))
+        {
             $0.changeCertificates = { $0.suffix(1) }
         },
         Defect(
-            testDescription: "the signing certificate twice", fails: [.structure], reason: .signingCertificateCount(2)
+            testDescription: "the signing certificate twice", fails: [.structure],
+            reason: .wrongSigningCertificateCount(2)
         ) {
             $0.changeCertificates = { [$0[0]] + $0 }
         },
-        Defect(testDescription: "no intermediate", fails: [.markers, .certificateChain], reason: .intermediateCount(0))
-        {
+        Defect(
+            testDescription: "no intermediate", fails: [.markerExtensions, .certificateChain],
+            reason: .wrongIntermediateCount(0)
+        ) {
             $0.changeCertificates = { $0.prefix(1) + [try TestAuthority.shared.trustRoot.derRepresentation] }
         },
         Defect(
-            testDescription: "two intermediates", fails: [.markers, .certificateChain], reason: .intermediateCount(2)
+            testDescription: "two intermediates", fails: [.markerExtensions, .certificateChain],
+            reason: .wrongIntermediateCount(2)
         ) {
             $0.changeCertificates = {
                 var second = TestAuthority.shared.intermediate
@@ -138,27 +152,27 @@ struct SignatureRejectionTests {
             }
         },
         Defect(
-            testDescription: "no marker on the signing certificate", fails: [.markers],
-            reason: .missingMarkers(signingCertificate: true, intermediate: false)
+            testDescription: "no marker on the signing certificate", fails: [.markerExtensions],
+            reason: .missingMarkerExtensions(signingCertificate: true, intermediate: false)
         ) {
             $0.changeLeaf = { $0.markers = [] }
         },
         Defect(
-            testDescription: "no marker on the intermediate", fails: [.markers],
-            reason: .missingMarkers(signingCertificate: false, intermediate: true)
+            testDescription: "no marker on the intermediate", fails: [.markerExtensions],
+            reason: .missingMarkerExtensions(signingCertificate: false, intermediate: true)
         ) {
             $0.changeIntermediate = { $0.markers = [] }
         },
         Defect(
-            testDescription: "swapped markers", fails: [.markers],
-            reason: .missingMarkers(signingCertificate: true, intermediate: true)
+            testDescription: "swapped markers", fails: [.markerExtensions],
+            reason: .missingMarkerExtensions(signingCertificate: true, intermediate: true)
         ) {
             $0.changeLeaf = { $0.markers = [TestAuthority.intermediateMarker] }
             $0.changeIntermediate = { $0.markers = [TestAuthority.leafMarker] }
         },
         Defect(
-            testDescription: "the marker of another CA of Apple", fails: [.markers],
-            reason: .missingMarkers(signingCertificate: false, intermediate: true)
+            testDescription: "the marker of another CA of Apple", fails: [.markerExtensions],
+            reason: .missingMarkerExtensions(signingCertificate: false, intermediate: true)
         ) {
             $0.changeIntermediate = { $0.markers = ["1.2.840.113635.100.6.2.15"] }
         },
@@ -175,7 +189,7 @@ struct SignatureRejectionTests {
         },
         Defect(
             testDescription: "an intermediate that is not a CA", fails: [.certificateChain],
-            reason: .chain(.notCertificateAuthority)
+            reason: .invalidChain(.notCertificateAuthority)
         ) {
             $0.changeIntermediate = { $0.isCertificateAuthority = false }
         },
@@ -184,26 +198,29 @@ struct SignatureRejectionTests {
         },
         Defect(
             testDescription: "a signing certificate that may not sign", fails: [.certificateChain],
-            reason: .signingKeyUsage
+            reason: .wrongSigningKeyUsage
         ) {
             $0.changeLeaf = { $0.keyUsage = [0x05, 0x20] }
         },
-        Defect(testDescription: "an expired signing certificate", fails: [.certificateChain], reason: .chain(.expired))
-        {
+        Defect(
+            testDescription: "an expired signing certificate", fails: [.certificateChain],
+            reason: .invalidChain(.expired)
+        ) {
             $0.changeLeaf = { $0.notAfter = "231114221319Z" }
         },
         Defect(
             testDescription: "a signing certificate not yet valid", fails: [.certificateChain],
-            reason: .chain(.notYetValid)
+            reason: .invalidChain(.notYetValid)
         ) {
             $0.changeLeaf = { $0.notBefore = "231114221321Z" }
         },
-        Defect(testDescription: "an expired intermediate", fails: [.certificateChain], reason: .chain(.expired)) {
+        Defect(testDescription: "an expired intermediate", fails: [.certificateChain], reason: .invalidChain(.expired))
+        {
             $0.changeIntermediate = { $0.notAfter = "231114221319Z" }
         },
         Defect(
             testDescription: "a signing certificate with a key of the other type", fails: [.signature],
-            reason: .signingKeyType
+            reason: .wrongSigningKeyType
         ) {
             let key = Array(try TestAuthority.shared.rsaKey.publicKey.derRepresentation)
             $0.changeLeaf = { $0.publicKey = key }
@@ -213,7 +230,7 @@ struct SignatureRejectionTests {
         },
         Defect(
             testDescription: "a signing certificate with an invalid key", fails: [.signature, .certificateChain],
-            reason: .signingKeyType
+            reason: .wrongSigningKeyType
         ) {
             $0.changeLeaf = { $0.publicKey[$0.publicKey.count - 1] ^= 1 }
         },
@@ -276,7 +293,7 @@ struct SignatureRejectionTests {
         var parts = try TestMint(version: version, applicationData: "order 4711").parts()
         Self.changes[index].1(&parts)
         let verification = verifier.verify(try parts.token(), receivedAt: TestMint.signedAt)
-        #expect(verification.refusals.map(\.name) == [.messageDigest], "\(Self.changes[index].0)")
+        #expect(verification.unpassedChecks.map(\.name) == [.messageDigest], "\(Self.changes[index].0)")
     }
 
     @Test(
@@ -287,7 +304,7 @@ struct SignatureRejectionTests {
         var parts = try TestMint(version: version).parts()
         parts.signature = try TestMint(version: version, applicationData: "x").parts().signature
         let verification = verifier.verify(try parts.token(), receivedAt: TestMint.signedAt)
-        #expect(verification.refusals.map(\.name) == [.messageDigest])
+        #expect(verification.unpassedChecks.map(\.name) == [.messageDigest])
     }
 
     @Test("A token with the version of another token fails the check of its structure")
@@ -297,7 +314,7 @@ struct SignatureRejectionTests {
         parts.version = "EC_v1"
         parts.keyMaterial = Array(P256.KeyAgreement.PrivateKey().publicKey.derRepresentation)
         let verification = verifier.verify(try parts.token(), receivedAt: TestMint.signedAt)
-        #expect(verification.refusals.first?.name == .structure)
+        #expect(verification.unpassedChecks.first?.name == .structure)
     }
 
     @Test("A token whose signature is not a CMS message fails the check of its structure; no other check is made")
@@ -310,7 +327,7 @@ struct SignatureRejectionTests {
             parts.signature = signature
             let verification = verifier.verify(try parts.token(), receivedAt: TestMint.signedAt)
             #expect(verification[.structure].outcome == .failed)
-            #expect(verification.refusals.count == Name.allCases.count)
+            #expect(verification.unpassedChecks.count == Name.allCases.count)
             #expect(verification.signingTime == nil)
         }
     }

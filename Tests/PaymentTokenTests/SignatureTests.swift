@@ -18,7 +18,7 @@ struct SignatureTests {
             for applicationData in [nil, "order 4711"] {
                 let token = try TestMint(version: version, applicationData: applicationData).token()
                 let full = verifier.verifyInFull(token, receivedAt: TestMint.signedAt)
-                #expect(full.refusals == [])
+                #expect(full.unpassedChecks == [])
                 #expect(verifier.verifyWithCachedChain(token, receivedAt: TestMint.signedAt) == full)
                 #expect(verifier.verify(token, receivedAt: TestMint.signedAt.date) == full)
             }
@@ -68,7 +68,7 @@ struct SignatureTests {
         var mint = TestMint()
         change(&mint)
         let token = try mint.token()
-        #expect(verifier.verifyInFull(token, receivedAt: TestMint.signedAt).refusals == [], "\(name)")
+        #expect(verifier.verifyInFull(token, receivedAt: TestMint.signedAt).unpassedChecks == [], "\(name)")
         #expect(verifier.verify(token, receivedAt: TestMint.signedAt).isVerified, "\(name)")
     }
 
@@ -98,7 +98,7 @@ struct SignatureTests {
         let token = try TestMint().token()
         let verification = verifier.verify(token, receivedAt: TestMint.signedAt.adding(.seconds(seconds)))
         #expect(verification[.signingTime].outcome == (abs(seconds) <= 300 ? .passed : .failed))
-        #expect(verification.refusals.count == (abs(seconds) <= 300 ? 0 : 1))
+        #expect(verification.unpassedChecks.count == (abs(seconds) <= 300 ? 0 : 1))
     }
 
     @Test("A signing certificate of Apple's sandbox is rejected in production and accepted in the sandbox")
@@ -110,7 +110,7 @@ struct SignatureTests {
         for _ in 1...2 {
             // The second verification uses the cached chain.
             let verification = verifier.verify(token, receivedAt: TestMint.signedAt)
-            #expect(verification.refusals.map(\.name) == [.environment])
+            #expect(verification.unpassedChecks.map(\.name) == [.environment])
         }
     }
 
@@ -130,7 +130,7 @@ struct SignatureTests {
         let late = try TestMint(signingTime: DER.element(0x17, Array("310101000000Z".utf8))).token()
         #expect(verifier.verifyWithCachedChain(late, receivedAt: TestMint.signedAt) == nil)
         #expect(
-            verifier.verify(late, receivedAt: TestMint.signedAt).refusals.map(\.name) == [
+            verifier.verify(late, receivedAt: TestMint.signedAt).unpassedChecks.map(\.name) == [
                 .certificateChain, .signingTime,
             ])
     }

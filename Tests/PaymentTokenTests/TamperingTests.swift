@@ -133,7 +133,7 @@ struct TamperingTests {
             parts.signature = tree.root.encoded
             #expect(parts.signature != subject.token.signature)
             let verification = subject.verifier.verify(try parts.token(), receivedAt: subject.receivedAt)
-            #expect(verification.refusals == [], "\(subject.name)")
+            #expect(verification.unpassedChecks == [], "\(subject.name)")
         }
     }
 
@@ -142,7 +142,7 @@ struct TamperingTests {
         for subject in try Self.subjects.get() {
             let time = subject.receivedAt.adding(.seconds(seconds))
             let verification = subject.verifier.verify(subject.token, receivedAt: time)
-            #expect(verification.refusals.map(\.name) == [.signingTime], "\(subject.name)")
+            #expect(verification.unpassedChecks.map(\.name) == [.signingTime], "\(subject.name)")
         }
     }
 
@@ -152,7 +152,7 @@ struct TamperingTests {
         let production = SignatureVerifier(
             environment: TokenEnvironment.production, trustRoots: sandbox.trustRoots + [.appleRootCAG3])
         for subject in try Self.subjects.get() {
-            let names = production.verify(subject.token, receivedAt: subject.receivedAt).refusals.map(\.name)
+            let names = production.verify(subject.token, receivedAt: subject.receivedAt).unpassedChecks.map(\.name)
             #expect(names == (subject.name.hasPrefix("sandbox") ? [.environment] : []), "\(subject.name)")
         }
     }

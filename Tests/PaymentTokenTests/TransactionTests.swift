@@ -52,7 +52,7 @@ struct TransactionTests {
     func redacted() {
         let check = TransactionCheck(.currencyCode, found: "840", expected: "978")
         #expect(!"\(check)".contains("840") && !"\(check)".contains("978"))
-        #expect(check.found?.exposed == "840")
+        #expect(check.found?.unredacted == "840")
     }
 
     @Test("Payment data maps to the authorization fields of each network")
@@ -65,7 +65,7 @@ struct TransactionTests {
         #expect(general.tokenBlockA == nil)
         let amex = try #require(data.authorizationFields(for: .americanExpress))
         #expect(amex.tokenBlockA == data.proof.onlinePaymentCryptogram)
-        #expect(amex.tokenBlockB?.exposed == Data(count: 20).base64EncodedString())
+        #expect(amex.tokenBlockB?.unredacted == Data(count: 20).base64EncodedString())
         #expect(amex.tokenRequestorID == "040010030273")
         #expect(amex.cryptogram == nil)
     }

@@ -200,9 +200,9 @@ import Vocabulary
         let stage = try ClockStage(quietPeriod: Self.day * 90, eventAge: Self.day * 90)
         _ = try await stage.onboard(RealStore.merchant(0))
         let destroyed = try await stage.scheduleDestruction(of: RealStore.merchant(0), after: Self.day)
-        let mark = stage.confirmedTime.mark
+        let mark = stage.confirmedTime.savedTime
         stage.clock.advance(by: Self.day + Self.minute)
-        let next = ConfirmedTime(clock: stage.clock, last: ConfirmedTime.Mark(text: mark.text))
+        let next = ConfirmedTime(clock: stage.clock, last: ConfirmedTime.SavedTime(text: mark.text))
         #expect(next.reading() == ClockReading(stage.clock.now))
         try await stage.tick()
         #expect(try stage.state(destroyed) == .destroyed)
@@ -216,14 +216,14 @@ import Vocabulary
         let roll = try #require(
             try await stage.operations.rolls.rolls(of: RealStore.merchant(1), state: .open, before: nil, limit: 1).first
         )
-        #expect(roll.standing.state == .promoted)
+        #expect(roll.progress.state == .promoted)
         #expect(
             await refusal {
                 _ = try await stage.operations.rolls.finishRoll(
-                    roll.roll.number, hurries: false, reason: nil, dryRun: false, for: ClockStage.request)
+                    roll.roll.number, evenIfNotQuiet: false, reason: nil, dryRun: false, for: ClockStage.request)
             } == .rollNotQuiet)
         _ = try await stage.operations.rolls.finishRoll(
-            roll.roll.number, hurries: true, reason: "leaked", dryRun: false, for: ClockStage.request)
+            roll.roll.number, evenIfNotQuiet: true, reason: "leaked", dryRun: false, for: ClockStage.request)
         #expect(try stage.state(old) == .revoked)
         let destroyed = try await stage.scheduleDestruction(of: RealStore.merchant(0), after: .zero)
         #expect(try stage.state(destroyed) == .destroyed)

@@ -157,10 +157,11 @@ extension ClockStage {
     func present(_ payment: Int, signedAt: Timestamp) async throws -> Bool {
         let now = clock.now
         guard (signedAt.adding(.seconds(-300))...signedAt.adding(.seconds(300))).contains(now),
-            let id = Words256(bytes: PublicKeyHash(of: Array("payment \(payment)".utf8)).bytes)
+            let id = Bits256(bytes: PublicKeyHash(of: Array("payment \(payment)".utf8)).bytes)
         else { return false }
         do {
-            return try await claims.claim(TokenClaim(transactionId: id, callerUID: 1, at: now, attempt: nil)) == .won
+            return try await claims.claim(TokenClaim(transactionId: id, callerUID: 1, at: now, requestIdentity: nil))
+                == .claimed
         } catch let error as MerchantError where [.tokenAlreadyClaimed, .tokenNotVerified].contains(error.code) {
             return false
         }

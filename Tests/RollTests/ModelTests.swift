@@ -100,7 +100,7 @@ import Vocabulary
                 return ("destroy", nil)
             case 8:
                 _ = try await operations.rolls.finishRoll(
-                    roll, hurries: Bool.random(using: &generator), reason: "model", dryRun: false, for: request)
+                    roll, evenIfNotQuiet: Bool.random(using: &generator), reason: "model", dryRun: false, for: request)
                 return ("finish", nil)
             case 9:
                 _ = try await operations.rolls.abandonRoll(roll, reason: nil, dryRun: false, for: request)
@@ -171,16 +171,16 @@ import Vocabulary
         let from = try roll.from.flatMap { try reading.keyPair($0) }
         let fromUse = try from.flatMap { try reading.keyUse(of: $0.publicKeyHash) }
         let toUse = try reading.keyUse(of: roll.to)
-        let standing = RollLifecycle.standing(
+        let progress = RollLifecycle.progress(
             of: roll, from: from, fromUse: fromUse, to: to, toUse: toUse, policy: policy, at: now)
         // The columns that lists are read from agree with the key pairs.
         let listed = try reading.rolls(
-            RollFilter(merchant: nil, step: .state(standing.state, quietIfIdleSince: quietIf)), before: roll.number + 1,
+            RollFilter(merchant: nil, step: .state(progress.state, quietIfIdleSince: quietIf)), before: roll.number + 1,
             limit: 1)
-        #expect(listed.first?.number == roll.number, "roll \(roll.number) is \(standing.state)")
+        #expect(listed.first?.number == roll.number, "roll \(roll.number) is \(progress.state)")
         guard roll.isOpen else { return }
         #expect(
-            RollLifecycle.ending(from: from?.state, to: to.state) == nil,
+            RollLifecycle.outcome(from: from?.state, to: to.state) == nil,
             "\(String(describing: from?.state)) \(to.state)")
         #expect(
             roll.idleSince == from.flatMap { RollLifecycle.idleSince(from: $0, fromUse: fromUse, to: to, toUse: toUse) }

@@ -21,7 +21,7 @@ import Vocabulary
         let roll = try await real.start(merchant)
         let again = try await real.operations.rolls.startRoll(of: merchant, algorithm: .ecV1, for: RealStore.request)
         #expect(!again.isNew && again.view.roll.number == roll.roll.number)
-        #expect(roll.standing.state == .started && roll.standing.waitingFor == .merchant && roll.roll.from == old)
+        #expect(roll.progress.state == .started && roll.progress.waitingFor == .merchant && roll.roll.from == old)
         let new = roll.roll.to
         #expect(await refusal { try await finish(roll) } == .rollStateConflict)
 
@@ -43,9 +43,9 @@ import Vocabulary
         real.clock.advance(by: Self.day * 6)
         #expect(await refusal { try await finish(roll) } == .rollNotQuiet)
         #expect(try await state(roll) == .promoted)
-        #expect(await refusal { try await finish(roll, hurries: true) } == .malformed)
+        #expect(await refusal { try await finish(roll, evenIfNotQuiet: true) } == .malformed)
         let plan = try await real.operations.rolls.finishRoll(
-            roll.roll.number, hurries: true, reason: "leaked", dryRun: true, for: RealStore.request)
+            roll.roll.number, evenIfNotQuiet: true, reason: "leaked", dryRun: true, for: RealStore.request)
         #expect(
             plan.transitions.map(\.publicKeyHash) == [old] && !plan.warnings.isEmpty)
         #expect(try real.state(old) == .retiring)
@@ -165,8 +165,8 @@ import Vocabulary
             real.clock.advance(by: Self.day * 7)
             let use = try real.store.readNow { try $0.keyUse(of: roll.roll.to) }
             #expect(use?.promotionConfirmedAt == (automatic ? arrived : nil))
-            let standing = try await real.operations.rolls.roll(roll.roll.number).standing
-            #expect(standing.state == (automatic ? .quiet : .promoted))
+            let progress = try await real.operations.rolls.roll(roll.roll.number).progress
+            #expect(progress.state == (automatic ? .quiet : .promoted))
         }
     }
 
@@ -195,7 +195,7 @@ import Vocabulary
         _ = try await real.operations.transitions.restore(old, dryRun: false, for: RealStore.request)
         real.clock.advance(by: Self.day * 7)
         let restored = try await real.operations.rolls.roll(try #require(try await open()))
-        #expect(restored.standing.state == .quiet)
+        #expect(restored.progress.state == .quiet)
     }
 
     @Test func `transitions by an admin keep the roll consistent`() async throws {
@@ -222,7 +222,7 @@ import Vocabulary
         _ = try await real.operations.transitions.restore(old, dryRun: false, for: RealStore.request)
         let third = try #require(try await open())
         let view = try await real.operations.rolls.roll(third)
-        #expect(view.roll.from == old && view.roll.to == second.roll.to && view.standing.state == .promoted)
+        #expect(view.roll.from == old && view.roll.to == second.roll.to && view.progress.state == .promoted)
     }
 
     @Test func `a promote without a roll starts one, and the promote of a third key abandons the open one`()
@@ -283,7 +283,7 @@ import Vocabulary
         #expect(
             await refusal {
                 _ = try await operations.rolls.finishRoll(
-                    roll.roll.number, hurries: false, reason: nil, dryRun: true, for: RealStore.request)
+                    roll.roll.number, evenIfNotQuiet: false, reason: nil, dryRun: true, for: RealStore.request)
             } == .rollNotQuiet)
         held.release()
         #expect(try await storing.value == 1)
@@ -291,7 +291,7 @@ import Vocabulary
         #expect(try await state(roll) == .promoted)
         real.clock.advance(by: Self.day * 7)
         _ = try await operations.rolls.finishRoll(
-            roll.roll.number, hurries: false, reason: nil, dryRun: false, for: RealStore.request)
+            roll.roll.number, evenIfNotQuiet: false, reason: nil, dryRun: false, for: RealStore.request)
         #expect(try real.state(old) == .revoked, "stored uses are read from the store")
     }
 
@@ -329,9 +329,9 @@ import Vocabulary
         #expect(try await real.operations.keys.keyPair(hash).use?.requests?.count == 80_000)
     }
 
-    private func finish(_ view: RollView, hurries: Bool = false) async throws {
+    private func finish(_ view: RollView, evenIfNotQuiet: Bool = false) async throws {
         _ = try await real.operations.rolls.finishRoll(
-            view.roll.number, hurries: hurries, reason: nil, dryRun: false, for: RealStore.request)
+            view.roll.number, evenIfNotQuiet: evenIfNotQuiet, reason: nil, dryRun: false, for: RealStore.request)
     }
 
     private func abandon(_ view: RollView) async throws {
@@ -340,7 +340,7 @@ import Vocabulary
     }
 
     private func state(_ view: RollView) async throws -> RollState {
-        try await real.operations.rolls.roll(view.roll.number).standing.state
+        try await real.operations.rolls.roll(view.roll.number).progress.state
     }
 
     private func open() async throws -> Int? {

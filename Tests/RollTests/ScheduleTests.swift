@@ -144,7 +144,7 @@ import Vocabulary
         }
         #expect(try real.state(old) == .retiring)
         _ = try await real.operations.rolls.finishRoll(
-            roll.roll.number, hurries: true, reason: "no copy is left", dryRun: false, for: RealStore.request)
+            roll.roll.number, evenIfNotQuiet: true, reason: "no copy is left", dryRun: false, for: RealStore.request)
         #expect(try real.state(old) == .revoked)
     }
 }

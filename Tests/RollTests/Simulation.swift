@@ -81,7 +81,7 @@ final class Simulation {
             guard let index = merchants.firstIndex(of: view.roll.merchantIdentifier) else { continue }
             let to = view.roll.to
             if try await revertsRoll(view.roll, of: index) { continue }
-            switch view.standing.state {
+            switch view.progress.state {
             case .started:
                 guard merchants[index].isDue(.sign, of: to, at: real.clock.now, &generator) else { continue }
                 try await real.certify(to, of: view.roll.merchantIdentifier)
@@ -171,8 +171,12 @@ final class Simulation {
                     guard whileCurrent.contains(where: { $0 <= time && time.adding(Self.tick * 2) < $1 })
                     else { continue }
                     note("thresholds")
-                    let wasWarned = try real.store.readNow { try $0.wasWarned(of: ends, days: days, key: hash) }
-                    if !wasWarned { fail("\(hash) expired at \(ends) and no warning was sent \(days) days before") }
+                    let wasExpiryWarningSent = try real.store.readNow {
+                        try $0.wasExpiryWarningSent(of: ends, days: days, key: hash)
+                    }
+                    if !wasExpiryWarningSent {
+                        fail("\(hash) expired at \(ends) and no warning was sent \(days) days before")
+                    }
                     let kind: Event.Kind = days == 0 ? .certificateExpired : .certificateExpiringSoon
                     let warnings = events.filter { event in
                         event.kind == kind && event.publicKeyHash == hash && time <= event.occurredAt
@@ -189,8 +193,8 @@ final class Simulation {
     /// Checks that each waiting roll raised a reminder every week.
     private func checkReminders(of merchant: MerchantIdentifier, _ events: [Event]) async throws {
         for view in try await real.operations.rolls.rolls(of: merchant, state: .open, before: nil, limit: 100)
-        where view.standing.waitingFor == .merchant {
-            let waited = real.clock.now.millisecondsSince1970 - view.standing.since.millisecondsSince1970
+        where view.progress.waitingFor == .merchant {
+            let waited = real.clock.now.millisecondsSince1970 - view.progress.since.millisecondsSince1970
             let least = waited / (Self.day * 7 + Self.tick).milliseconds
             let reminders = events.count { $0.kind == .rollWaiting && $0.rollId == view.roll.rollId }
             note("rolls left waiting")

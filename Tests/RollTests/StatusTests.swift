@@ -60,7 +60,7 @@ import Vocabulary
         let ends = real.clock.now
         for state in [KeyState.standby, .current, .retiring] {
             let severities = ExpiryWarning.thresholds.map {
-                ExpirySeverity.severity(ends: ends, state: state, at: ends.adding(Self.day * -$0))
+                ExpirySeverity.severity(expiry: ends, state: state, at: ends.adding(Self.day * -$0))
             }
             #expect(
                 severities
@@ -68,8 +68,8 @@ import Vocabulary
                         ? [.notice, .warning, .warning, .critical, .critical, .critical]
                         : [.notice, .notice, .warning, .warning, .warning, .warning]))
             #expect(
-                ExpirySeverity.severity(ends: ends, state: state, at: ends.adding(Self.day * 900)) == severities.last)
-            #expect(ExpirySeverity.severity(ends: ends, state: state, at: ends.adding(Self.day * -61)) == nil)
+                ExpirySeverity.severity(expiry: ends, state: state, at: ends.adding(Self.day * 900)) == severities.last)
+            #expect(ExpirySeverity.severity(expiry: ends, state: state, at: ends.adding(Self.day * -61)) == nil)
         }
     }
 

@@ -36,7 +36,7 @@ import Vocabulary
                 if links.isEmpty { examination.finish(highestAssigned: segment.highestAssigned) }
             } while !links.isEmpty
         }
-        examination.checkOrder()
+        examination.markReorderedRecords()
         return examination.breaks
     }
 
@@ -147,7 +147,7 @@ import Vocabulary
         #expect(AuditHead(kept.description) == kept)
         func difference() throws -> AuditBreak? {
             try temporary.store.readNow {
-                AuditBreak.against(kept, try $0.auditSegment(from: kept.sequence, limit: 1).links.first)
+                AuditBreak.comparing(kept, with: try $0.auditSegment(from: kept.sequence, limit: 1).links.first)
             }
         }
         #expect(try difference() == nil)

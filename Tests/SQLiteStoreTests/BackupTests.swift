@@ -153,6 +153,6 @@ import Vocabulary
         try await temporary.onboard(Sample.merchant(3), seed: 9)
         try await temporary.onboard(Sample.merchant(8), seed: 10)
         #expect(try coverage().merchantsWithoutBackup == 2)
-        #expect(try coverage().withoutBackup == [Sample.merchant(3), Sample.merchant(8)])
+        #expect(try coverage().firstMerchantsWithoutBackup == [Sample.merchant(3), Sample.merchant(8)])
     }
 }

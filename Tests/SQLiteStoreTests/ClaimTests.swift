@@ -41,9 +41,10 @@ import Vocabulary
 
     @Test func `only an identical request of the same caller with the same key is a repeat`() async throws {
         let store = store
-        #expect(try await store.claim(.sample(1, key: 1, request: 1)) == .won)
+        #expect(try await store.claim(.sample(1, key: 1, request: 1)) == .claimed)
         #expect(
-            try await store.claim(.sample(1, key: 1, request: 1, after: 60)) == .repeated(wonAt: TemporaryClaims.start))
+            try await store.claim(.sample(1, key: 1, request: 1, after: 60))
+                == .repeated(claimedAt: TemporaryClaims.start))
         func code(_ claim: TokenClaim) async -> MerchantError.Code? {
             await refusal { _ = try await store.claim(claim) }?.code
         }
@@ -53,8 +54,9 @@ import Vocabulary
         #expect(await code(.sample(1, key: 1, request: 2)) == .idempotencyKeyReused)
         #expect(await code(.sample(2, key: 1, request: 2)) == .idempotencyKeyReused)
         #expect(
-            try await store.claim(.sample(2, key: 1, request: 2, uid: 1001)) == .won, "each caller has its own keys")
-        #expect(try await store.claim(.sample(3)) == .won)
+            try await store.claim(.sample(2, key: 1, request: 2, uid: 1001)) == .claimed, "each caller has its own keys"
+        )
+        #expect(try await store.claim(.sample(3)) == .claimed)
         #expect(await code(.sample(3)) == .tokenAlreadyClaimed, "without a key, no claim is a repeat")
         #expect(try temporary.rows() == 3)
     }
@@ -96,10 +98,10 @@ import Vocabulary
         #expect(try temporary.rows() == 11)
         #expect(await refusal { _ = try await store.claim(.sample(9, after: hour)) }?.code == .tokenAlreadyClaimed)
         _ = try await store.claim(.sample(101, after: hour + 1))
-        #expect(try temporary.rows() == 12 - ClaimStore.sweepPerClaim)
+        #expect(try temporary.rows() == 12 - ClaimStore.maximumRemovedPerClaim)
         for payment in 102..<112 { _ = try await store.claim(.sample(payment, after: hour + 1)) }
         #expect(try temporary.rows() == 12)
-        #expect(try await store.claim(.sample(9, after: hour + 1)) == .won)
+        #expect(try await store.claim(.sample(9, after: hour + 1)) == .claimed)
     }
 
     @Test
@@ -113,7 +115,7 @@ import Vocabulary
         let limit = hour + 1 - Int(ClaimStore.longestSetBack.components.seconds)
         #expect(await refusal { _ = try await store.claim(.sample(1, after: 60)) }?.code == .tokenNotVerified)
         #expect(await refusal { _ = try await store.claim(.sample(4, after: limit)) }?.code == .tokenNotVerified)
-        #expect(try await store.claim(.sample(5, after: limit + 1)) == .won)
+        #expect(try await store.claim(.sample(5, after: limit + 1)) == .claimed)
         #expect(await refusal { _ = try await store.claim(.sample(2, after: 60)) }?.code == .tokenAlreadyClaimed)
         try store.close()
         let again = try ClaimStore.open(path: temporary.path)
@@ -208,7 +210,7 @@ import Vocabulary
         }
         try disk.resize(kilobytes: 4000)
         let next = acknowledged
-        #expect(try await store.claim(.sample(next)) == .won)
+        #expect(try await store.claim(.sample(next)) == .claimed)
         #expect(store.health == .ready)
         for payment in stride(from: 0, through: acknowledged, by: 7) {
             #expect(await refusal { _ = try await store.claim(.sample(payment)) }?.code == .tokenAlreadyClaimed)

@@ -51,14 +51,14 @@ import Vocabulary
             try db.beginTransaction(.deferred)
             #expect(try Int.fetchOne(db, sql: "SELECT count(*) FROM merchants") == 1)
         }
-        try await temporary.store.write { try $0.setDaemonFact("late", "yes") }
+        try await temporary.store.write { try $0.setDaemonValue("late", "yes") }
         try temporary.store.close()
         #expect(try logSize(temporary) > 0)
         try await program.writeWithoutTransaction { try $0.rollback() }
         try program.close()
         #expect(try logSize(temporary) == 0)
         let again = try SQLiteStore.open(path: temporary.path)
-        #expect(try again.readNow { try $0.daemonFact("late") } == "yes")
+        #expect(try again.readNow { try $0.daemonValue("late") } == "yes")
         try again.close()
     }
 }

@@ -21,7 +21,7 @@ import Vocabulary
     }
 
     private func states(_ difference: DatabaseDifference, _ kind: DatabaseDifference.Kind) -> [String] {
-        difference[kind].named.map { "\($0.was) > \($0.now ?? "-")" }
+        difference[kind].listed.map { "\($0.was) > \($0.now ?? "-")" }
     }
 
     @Test func `a database that has not changed since the backup has no difference`() async throws {
@@ -42,7 +42,7 @@ import Vocabulary
             try transaction.update(changed)
         }
         #expect(states(difference, .earlierState) == ["\(after) > \(before)"])
-        #expect(difference[.earlierState].named.first?.subject == .keyPair(keyPair.publicKeyHash))
+        #expect(difference[.earlierState].listed.first?.subject == .keyPair(keyPair.publicKeyHash))
         #expect(difference[.usableAgain].count == 0 && difference[.missing].count == 0)
         #expect(difference.summary?.contains("\(keyPair.publicKeyHash)") == true)
     }
@@ -64,7 +64,7 @@ import Vocabulary
             changed.destroyAfter = Sample.time
             try transaction.update(changed)
         }
-        #expect(difference[.destructions].named.map(\.subject) == [.keyPair(keyPair.publicKeyHash)])
+        #expect(difference[.destructions].listed.map(\.subject) == [.keyPair(keyPair.publicKeyHash)])
     }
 
     @Test func `certificates, rolls and merchants that are missing from the backup are reported`() async throws {
@@ -80,14 +80,14 @@ import Vocabulary
             try transaction.update(renamed)
         }
         #expect(
-            difference[.certificates].named.map(\.subject) == [
+            difference[.certificates].listed.map(\.subject) == [
                 .certificate(serialNumber: Sample.certificate(2).serialNumber, of: Sample.hash(2))
             ])
-        #expect(difference[.rolls].named.map(\.subject) == [.roll(id: "1", to: Sample.hash(2))])
+        #expect(difference[.rolls].listed.map(\.subject) == [.roll(id: "1", to: Sample.hash(2))])
         #expect(states(difference, .rolls) == ["started > -"])
         #expect(
-            difference[.merchants].named.map(\.merchantIdentifier) == [Sample.merchant, Sample.merchant(7)])
-        #expect(difference[.merchants].named.last?.now == nil)
+            difference[.merchants].listed.map(\.merchantIdentifier) == [Sample.merchant, Sample.merchant(7)])
+        #expect(difference[.merchants].listed.last?.now == nil)
     }
 
     @Test func `a roll is reported when its key pair is in an earlier state`() async throws {
@@ -116,7 +116,7 @@ import Vocabulary
             try transaction.insert(RegistrationTests.registration(4, ["c.example", "d.example"]))
         }
         #expect(
-            difference[.registrations].named.map(\.subject)
+            difference[.registrations].listed.map(\.subject)
                 == [2, 3, 4].map { .registration(RegistrationTests.partner($0)) })
         #expect(
             states(difference, .registrations) == [
@@ -126,12 +126,12 @@ import Vocabulary
     }
 
     @Test func `all changes are counted, even if they are too many to be named`() async throws {
-        let count = DatabaseDifference.mostNamed + 5
+        let count = DatabaseDifference.maximumListed + 5
         let difference = try await difference { transaction in
             for number in 0..<count { try transaction.insert(Sample.record(Sample.merchant(number))) }
         }
         let merchants = difference[.merchants]
-        #expect(merchants.count == count && merchants.named.count == DatabaseDifference.mostNamed)
+        #expect(merchants.count == count && merchants.listed.count == DatabaseDifference.maximumListed)
         #expect(difference.summary?.hasPrefix("\(count) ") == true)
     }
 }

@@ -19,7 +19,7 @@ import Vocabulary
     }
 
     private func keep(_ webhooks: WebhookRegistration...) async throws {
-        try await store.write { try $0.keepWebhooks(webhooks, at: Sample.time) }
+        try await store.write { try $0.setWebhooks(webhooks, at: Sample.time) }
     }
 
     private func next(_ webhook: String = "w", limit: Int = 100) throws -> [Int] {
@@ -104,7 +104,7 @@ import Vocabulary
                 for severity in [nil, .warning] as [Event.Severity?] {
                     let query = EventQuery(
                         .after(0), merchants: merchants, kind: kind, severity: severity, limit: 100)
-                    let expected = all.indices.filter { query.isAbout(all[$0]) }.map { $0 + 1 }
+                    let expected = all.indices.filter { query.matches(all[$0]) }.map { $0 + 1 }
                     func found(_ part: EventQuery.Part, _ limit: Int) throws -> [Int] {
                         var query = query
                         (query.part, query.limit) = (part, limit)

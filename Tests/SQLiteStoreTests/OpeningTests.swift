@@ -53,10 +53,12 @@ import Vocabulary
 
     @Test func `stored values are found after the store was closed and opened again`() async throws {
         let keyPair = try await temporary.onboard(certificateEnds: Sample.time.adding(.seconds(60)))
-        try await temporary.store.write { try $0.setDaemonFact("fact", "one") }
+        try await temporary.store.write { try $0.setDaemonValue("fact", "one") }
         try temporary.store.close()
         #expect(temporary.store.health != .ready)
-        await #expect(throws: MerchantError.self) { try await temporary.store.write { try $0.setDaemonFact("a", "b") } }
+        await #expect(throws: MerchantError.self) {
+            try await temporary.store.write { try $0.setDaemonValue("a", "b") }
+        }
 
         let again = try SQLiteStore.open(path: temporary.path)
         #expect(again.health == .ready)
@@ -64,7 +66,7 @@ import Vocabulary
             #expect(try reader.merchant(Sample.merchant) == Sample.record(Sample.merchant))
             #expect(try reader.keyPair(keyPair.publicKeyHash) == keyPair)
             #expect(try reader.certificates(of: keyPair.publicKeyHash).count == 1)
-            #expect(try reader.daemonFact("fact") == "one")
+            #expect(try reader.daemonValue("fact") == "one")
         }
         #expect(try again.dataKeys() == [Sample.dataKey])
         #expect(try await again.quickCheck() == [])

@@ -99,9 +99,9 @@ import Vocabulary
             let below = try reader.merchantsBelowTarget(after: nil, limit: 10)
             #expect(below.map(\.merchantIdentifier) == [Sample.merchant(2), Sample.merchant(3)])
             #expect(below.map(\.activeKeyPairs) == [1, 0])
-            #expect(below.map(\.currentEnds) == [soon.adding(.seconds(10)), nil])
+            #expect(below.map(\.currentCertificateExpiry) == [soon.adding(.seconds(10)), nil])
             #expect(try reader.merchantsBelowTarget(after: Sample.merchant(2), limit: 10).count == 1)
-            let ending = try reader.keyPairsExpiring(before: soon.adding(.seconds(10)), limit: 10)
+            let ending = try reader.keyPairsExpiring(by: soon.adding(.seconds(10)), limit: 10)
             #expect(ending.map(\.keyPair.publicKeyHash) == [Sample.hash(1), Sample.hash(3)])
             #expect(ending.map(\.notAfter) == [soon, soon.adding(.seconds(10))])
         }
@@ -109,7 +109,7 @@ import Vocabulary
         _ = try await store.write {
             try $0.insert(Sample.certificate(9, ends: soon.adding(.seconds(900))), of: Sample.hash(1))
         }
-        #expect(try store.readNow { try $0.keyPairsExpiring(before: soon, limit: 10) } == [])
+        #expect(try store.readNow { try $0.keyPairsExpiring(by: soon, limit: 10) } == [])
         for state in [KeyState.retiring, .revoked, .standby, .revoked, .destroyed] {
             try await store.write { transaction throws in
                 guard var keyPair = try transaction.keyPair(Sample.hash(1)) else { return }
@@ -140,7 +140,7 @@ import Vocabulary
             try transaction.append(Sample.entry(.keyPromoted, merchant: merchant, key: hash))
             _ = try transaction.idempotentOutcome(key)
             try transaction.remember(key, requestDigest: [1], resource: "r", at: ClockReading(Sample.time))
-            try transaction.setDaemonFact("a", "b")
+            try transaction.setDaemonValue("a", "b")
             var roll = try transaction.insertRoll(
                 of: merchant, algorithm: .ecV1, from: nil, to: hash, at: Sample.time)
             roll.outcome = .finished
@@ -150,10 +150,10 @@ import Vocabulary
             let seen = ObservedUse(count: 1, first: Sample.time, last: Sample.time)
             try transaction.setKeyUse(KeyUse(requests: seen, decryptions: seen), of: hash)
             try transaction.addKeyUse(KeyUse(requests: seen, decryptions: seen), of: hash)
-            try transaction.setNextWatch(of: hash, at: Sample.time)
-            try transaction.noteWarning(of: Sample.time, days: 7, key: hash, at: Sample.time)
+            try transaction.setNextExpiryCheck(of: hash, at: Sample.time)
+            try transaction.recordExpiryWarning(of: Sample.time, days: 7, key: hash, at: Sample.time)
             try transaction.removeSealedPrivateKey(of: hash)
-            try transaction.keepWebhooks([WebhookRegistration(name: "w", kinds: nil)], at: Sample.time)
+            try transaction.setWebhooks([WebhookRegistration(name: "w", kinds: nil)], at: Sample.time)
             try transaction.append(Sample.event(merchant: merchant))
             try transaction.markFailed(1, to: "w", because: "no", next: nil, at: Sample.time)
             _ = try transaction.unparkDeliveries(of: nil, to: nil, limit: 10)
@@ -175,10 +175,10 @@ import Vocabulary
             _ = try reader.rollsToRemind(at: Sample.time, limit: 10)
             _ = try reader.rollsWithoutNextPair(limit: 10)
             _ = try reader.keyUse(of: hash)
-            _ = try reader.useHasConsequences(of: hash)
-            _ = try reader.inStoredOrder([hash])
-            _ = try reader.keyPairsToWatch(at: Sample.time, limit: 10)
-            _ = try reader.wasWarned(of: Sample.time, days: 7, key: hash)
+            _ = try reader.useChangesMoreThanCounters(of: hash)
+            _ = try reader.sortedByRow([hash])
+            _ = try reader.keyPairsDueForExpiryCheck(at: Sample.time, limit: 10)
+            _ = try reader.wasExpiryWarningSent(of: Sample.time, days: 7, key: hash)
             for filter in ActiveKeyPairFilter.allCases {
                 _ = try reader.countKeyPairsExpiring(filter, from: Sample.time, to: Sample.time)
                 _ = try reader.keyPairsExpiring(filter, from: Sample.time, to: Sample.time, limit: 10)
@@ -210,8 +210,8 @@ import Vocabulary
             _ = try reader.keyPairs(after: hash, limit: 10)
             _ = try reader.counts(at: Sample.time)
             _ = try reader.merchantsBelowTarget(after: nil, limit: 10)
-            _ = try reader.keyPairsExpiring(before: Sample.time, limit: 10)
-            _ = try reader.daemonFact("a")
+            _ = try reader.keyPairsExpiring(by: Sample.time, limit: 10)
+            _ = try reader.daemonValue("a")
             _ = try reader.keyPairs(in: .current, after: hash, limit: 10)
             _ = try reader.webhooks()
             _ = try reader.nextDeliveries(to: "w", limit: 10)

@@ -29,11 +29,11 @@ import Vocabulary
             desired: DesiredRegistration(
                 partnerMerchantName: "Shöp", domainNames: names(domains),
                 encryptTo: integrator, merchantUrl: "https://a.example/"),
-            merchantIdentifier: nil, known: nil, createdAt: Sample.time, changedAt: Sample.time)
+            merchantIdentifier: nil, appleRecord: nil, createdAt: Sample.time, changedAt: Sample.time)
     }
 
-    static func known(_ domains: Set<String>, of registration: Registration) -> KnownRegistration {
-        KnownRegistration(
+    static func appleRecord(_ domains: Set<String>, of registration: Registration) -> AppleRecord {
+        AppleRecord(
             details: .init(
                 partnerMerchantName: registration.desired.partnerMerchantName,
                 encryptToHash: registration.desired.encryptTo.appleHash, domainNames: domains),
@@ -46,15 +46,15 @@ import Vocabulary
         var registration = Self.registration(1, ["a.example", "b.example"])
         let first = registration
         try await store.write { try $0.insert(first) }
-        let absent = KnownRegistration(details: nil, learnedAt: Sample.time)
-        let steps: [(KnownRegistration?, [String])] = [
-            (Self.known(["a.example", "x y"], of: first), ["a.example", "b.example"]),
-            (Self.known(["b.example"], of: first), ["b.example", "c.example"]),
-            (absent, ["b.example"]), (absent, []), (Self.known(["c.example"], of: first), []),
-            (Self.known(["c.example"], of: first), ["c.example"]), (nil, ["d.example"]), (absent, []),
+        let absent = AppleRecord(details: nil, learnedAt: Sample.time)
+        let steps: [(AppleRecord?, [String])] = [
+            (Self.appleRecord(["a.example", "x y"], of: first), ["a.example", "b.example"]),
+            (Self.appleRecord(["b.example"], of: first), ["b.example", "c.example"]),
+            (absent, ["b.example"]), (absent, []), (Self.appleRecord(["c.example"], of: first), []),
+            (Self.appleRecord(["c.example"], of: first), ["c.example"]), (nil, ["d.example"]), (absent, []),
         ]
-        for (known, domains) in steps {
-            registration.known = known
+        for (appleRecord, domains) in steps {
+            registration.appleRecord = appleRecord
             registration.desired.domainNames = Self.names(domains)
             registration.merchantIdentifier = domains.isEmpty ? nil : Sample.merchant
             registration.changedAt = registration.changedAt.adding(.seconds(1))
@@ -188,7 +188,7 @@ import Vocabulary
     {
         let integrator = try #require(MerchantIdentifier("platformintegrator.com.example"))
         var registration = Self.registration(1)
-        registration.known = Self.known(["a.example"], of: registration)
+        registration.appleRecord = Self.appleRecord(["a.example"], of: registration)
         let stored = registration
         try await temporary.store.write { transaction throws in
             try transaction.insert(Sample.record(integrator))
@@ -219,7 +219,7 @@ import Vocabulary
             var registration = Self.registration(1)
             try transaction.insert(registration)
             for domains: Set<String> in [["a.example", "x.example"], ["a.example"], []] {
-                registration.known = Self.known(domains, of: registration)
+                registration.appleRecord = Self.appleRecord(domains, of: registration)
                 try transaction.update(registration)
             }
             let call = try transaction.open(

@@ -70,7 +70,7 @@ import Vocabulary
         _ = try await held.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM key_pairs") }
         try await temporary.store.write { try $0.removeSealedPrivateKey(of: keyPair.publicKeyHash) }
         async let erasure = refusal { try await temporary.store.eraseRemovedBytes() }
-        try await temporary.store.write { try $0.setDaemonFact("written", "meanwhile") }
+        try await temporary.store.write { try $0.setDaemonValue("written", "meanwhile") }
         #expect(await erasure?.code == .storeUnavailable)
         #expect(temporary.store.health == .ready)
         try held.close()
@@ -144,7 +144,7 @@ import Vocabulary
             Issue.record("the store still accepts writes")
             return
         }
-        let next = await refusal { try await store.write { try $0.setDaemonFact("a", "b") } }
+        let next = await refusal { try await store.write { try $0.setDaemonValue("a", "b") } }
         #expect(next == refused)
         #expect(try store.readNow { try $0.keyPair(Sample.hash(1)) } != nil)
         #expect(try await store.quickCheck() != [])

@@ -37,14 +37,16 @@ extension TokenClaim {
         TokenClaim(
             transactionId: digest(payment), callerUID: uid,
             at: TemporaryClaims.start.adding(.seconds(seconds)),
-            attempt: key.map { Attempt(keyDigest: digest($0), requestDigest: digest(request)) })
+            requestIdentity: key.map {
+                RequestIdentity(idempotencyKeyDigest: digest($0), requestDigest: digest(request))
+            })
     }
 
     /// Random bytes for the number, as in real identifiers.
-    private static func digest(_ number: Int) -> Words256 {
+    private static func digest(_ number: Int) -> Bits256 {
         var random = SeededGenerator(seed: UInt64(number))
         let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }
-        guard let words = Words256(bytes: bytes) else { preconditionFailure("32 bytes") }
-        return words
+        guard let bits = Bits256(bytes: bytes) else { preconditionFailure("32 bytes") }
+        return bits
     }
 }

@@ -236,7 +236,7 @@ import Vocabulary
             Issue.record("the store still accepts writes")
             return
         }
-        let next = await refusal { try await store.write { try $0.setDaemonFact("a", "b") } }
+        let next = await refusal { try await store.write { try $0.setDaemonValue("a", "b") } }
         #expect(next == failed)
         #expect(throws: MerchantError.self) { try store.insert(Sample.dataKey) }
         #expect(try store.readNow { try $0.keyPair(Sample.hash(1)) } != nil)
@@ -250,21 +250,21 @@ import Vocabulary
         for number in 0..<1000 where full == nil {
             full = await refusal {
                 try await store.write {
-                    try $0.setDaemonFact("\(number)", String(repeating: "x", count: 100_000))
+                    try $0.setDaemonValue("\(number)", String(repeating: "x", count: 100_000))
                 }
             }
         }
         #expect(full?.detail.contains("make room") == true)
         try disk.resize(kilobytes: 2040)
         for _ in 0..<3 {
-            try await store.write { try $0.setDaemonFact("small", "") }
+            try await store.write { try $0.setDaemonValue("small", "") }
             guard case .impaired = store.health else {
                 Issue.record("\(store.health)")
                 return
             }
         }
         try disk.resize(kilobytes: 8000)
-        try await store.write { try $0.setDaemonFact("small", "") }
+        try await store.write { try $0.setDaemonValue("small", "") }
         #expect(store.health == .ready)
         try store.close()
     }

@@ -13,7 +13,7 @@ import Testing
     @Test("only what the caller can't change is a server error, and only what passes by itself says when to ask again")
     func ours() {
         let ours: Set<MerchantError.Code> = [
-            .notYetAvailable, .overloaded, .storeUnavailable, .keyDamaged, .internalError,
+            .overloaded, .storeUnavailable, .keyDamaged, .internalError,
             // Apple's, or of the way there: nothing that the caller could change.
             .gatewayUnauthorized, .gatewayUntrusted, .gatewayFailed, .gatewayUnavailable, .gatewayNotConfigured,
             .gatewayResponseNotReceived,

@@ -7,10 +7,10 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `a fact has the value that was set last`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        #expect(try await store.read { try $0.daemonFact("name") } == nil)
-        try await store.write { try $0.setDaemonFact("name", "one") }
-        try await store.write { try $0.setDaemonFact("name", "two") }
-        #expect(try await store.read { try $0.daemonFact("name") } == "two")
+        #expect(try await store.read { try $0.daemonValue("name") } == nil)
+        try await store.write { try $0.setDaemonValue("name", "one") }
+        try await store.write { try $0.setDaemonValue("name", "two") }
+        #expect(try await store.read { try $0.daemonValue("name") } == "two")
     }
 
     @Test(arguments: StoreUnderTest.allCases)
@@ -26,7 +26,7 @@ import Vocabulary
         try await store.write { try $0.record(backup, at: "/b", verifiedAt: Sample.time(5)) }
         coverage = try await store.read { try $0.backupCoverage() }
         #expect(coverage.lastVerified == backup.createdAt && coverage.lastVerifiedPath == "/b")
-        #expect(coverage.withoutBackup == [Sample.identifier(1)])
+        #expect(coverage.firstMerchantsWithoutBackup == [Sample.identifier(1)])
         let covered = try await store.read { reading in
             try (0..<3).map { try reading.isNewestKeyPairBackedUp(of: Sample.identifier($0)) }
         }

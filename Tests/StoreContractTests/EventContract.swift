@@ -33,7 +33,7 @@ import Vocabulary
     func `a webhook gets the events of each lane one after the other`(store: StoreUnderTest) async throws {
         let store = try store.open()
         try await store.write { transaction in
-            try transaction.keepWebhooks([Self.hook], at: Sample.time(0))
+            try transaction.setWebhooks([Self.hook], at: Sample.time(0))
             for merchant in [1, 1, 2] { try transaction.append(Sample.event(merchant: merchant)) }
         }
         func next() async throws -> [Int] {
@@ -52,7 +52,7 @@ import Vocabulary
     ) async throws {
         let store = try store.open()
         try await store.write { transaction in
-            try transaction.keepWebhooks([Self.hook], at: Sample.time(0))
+            try transaction.setWebhooks([Self.hook], at: Sample.time(0))
             for _ in 0..<2 { try transaction.append(Sample.event(merchant: 1)) }
             try transaction.markFailed(1, to: "hook", because: "refused", next: Sample.time(60), at: Sample.time(1))
         }
@@ -76,16 +76,16 @@ import Vocabulary
     func `a webhook gets only its kinds, and only while the settings name it`(store: StoreUnderTest) async throws {
         let store = try store.open()
         try await store.write { transaction in
-            try transaction.keepWebhooks(
+            try transaction.setWebhooks(
                 [WebhookRegistration(name: "hook", kinds: [.keyPromoted])], at: Sample.time(0))
             try transaction.append(Sample.event(.belowTarget))
             try transaction.append(Sample.event(.keyPromoted))
-            try transaction.keepWebhooks([], at: Sample.time(1))
+            try transaction.setWebhooks([], at: Sample.time(1))
             try transaction.append(Sample.event(.keyPromoted))
         }
         #expect(try await store.read { try $0.webhooks().isEmpty })
         #expect(try await store.read { try $0.nextDeliveries(to: "hook", limit: 9).isEmpty })
-        try await store.write { try $0.keepWebhooks([Self.hook], at: Sample.time(2)) }
+        try await store.write { try $0.setWebhooks([Self.hook], at: Sample.time(2)) }
         #expect(try await store.read { try $0.nextDeliveries(to: "hook", limit: 9).map(\.event.sequence) } == [2])
     }
 
@@ -94,7 +94,7 @@ import Vocabulary
         let store = try store.open()
         try await store.write { transaction in
             try transaction.append(Sample.event(at: 1))
-            try transaction.keepWebhooks([Self.hook], at: Sample.time(0))
+            try transaction.setWebhooks([Self.hook], at: Sample.time(0))
             try transaction.append(Sample.event(at: 2))
             try transaction.append(Sample.event(at: 9))
         }

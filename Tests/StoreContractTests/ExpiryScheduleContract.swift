@@ -12,14 +12,14 @@ import Vocabulary
         try await store.stock(0, .current, .pending, .revoked)
         func due(_ seconds: Int) async throws -> [PublicKeyHash] {
             try await store.read {
-                try $0.keyPairsToWatch(at: Sample.time(seconds), limit: 9).map(\.keyPair.publicKeyHash)
+                try $0.keyPairsDueForExpiryCheck(at: Sample.time(seconds), limit: 9).map(\.keyPair.publicKeyHash)
             }
         }
         #expect(try await due(0) == [Sample.hash(0)])
-        try await store.write { try $0.setNextWatch(of: Sample.hash(0), at: Sample.time(10)) }
+        try await store.write { try $0.setNextExpiryCheck(of: Sample.hash(0), at: Sample.time(10)) }
         #expect(try await due(9).isEmpty)
         #expect(try await due(10) == [Sample.hash(0)])
-        try await store.write { try $0.setNextWatch(of: Sample.hash(0), at: nil) }
+        try await store.write { try $0.setNextExpiryCheck(of: Sample.hash(0), at: nil) }
         #expect(try await due(1_000_000).isEmpty)
     }
 
@@ -28,13 +28,13 @@ import Vocabulary
         let store = try store.open()
         try await store.stock(0, .standby)
         func isDue() async throws -> Bool {
-            try await store.read { try !$0.keyPairsToWatch(at: Sample.time(0), limit: 9).isEmpty }
+            try await store.read { try !$0.keyPairsDueForExpiryCheck(at: Sample.time(0), limit: 9).isEmpty }
         }
-        try await store.write { try $0.setNextWatch(of: Sample.hash(0), at: nil) }
+        try await store.write { try $0.setNextExpiryCheck(of: Sample.hash(0), at: nil) }
         #expect(try await !isDue())
         try await store.write { _ = try $0.insert(Sample.certificate(5), of: Sample.hash(0)) }
         #expect(try await isDue())
-        try await store.write { try $0.setNextWatch(of: Sample.hash(0), at: nil) }
+        try await store.write { try $0.setNextExpiryCheck(of: Sample.hash(0), at: nil) }
         try await store.write { try $0.update(Sample.keyPair(0, .current)) }
         #expect(try await isDue())
     }
@@ -44,11 +44,13 @@ import Vocabulary
         let store = try store.open()
         try await store.stock(0, .standby)
         let ends = Sample.certificate(0).notAfter
-        try await store.write { try $0.noteWarning(of: ends, days: 30, key: Sample.hash(0), at: Sample.time(1)) }
+        try await store.write {
+            try $0.recordExpiryWarning(of: ends, days: 30, key: Sample.hash(0), at: Sample.time(1))
+        }
         try store.repository.readNow { reading throws in
-            #expect(try reading.wasWarned(of: ends, days: 30, key: Sample.hash(0)))
-            #expect(try !reading.wasWarned(of: ends, days: 7, key: Sample.hash(0)))
-            #expect(try !reading.wasWarned(of: ends.adding(.seconds(1)), days: 30, key: Sample.hash(0)))
+            #expect(try reading.wasExpiryWarningSent(of: ends, days: 30, key: Sample.hash(0)))
+            #expect(try !reading.wasExpiryWarningSent(of: ends, days: 7, key: Sample.hash(0)))
+            #expect(try !reading.wasExpiryWarningSent(of: ends.adding(.seconds(1)), days: 30, key: Sample.hash(0)))
         }
     }
 
@@ -58,9 +60,9 @@ import Vocabulary
         try await store.stock(0, .current, .standby, .revoked)
         try await store.write { _ = try $0.insert(Sample.certificate(7, days: 400), of: Sample.hash(0)) }
         let end = Sample.certificate(7, days: 400).notAfter
-        let found = try await store.read { try $0.keyPairsExpiring(before: end, limit: 9) }
+        let found = try await store.read { try $0.keyPairsExpiring(by: end, limit: 9) }
         #expect(found.map(\.keyPair.publicKeyHash) == [Sample.hash(1), Sample.hash(0)])
         #expect(found.last?.notAfter == end)
-        #expect(try await store.read { try $0.keyPairsExpiring(before: end.adding(.seconds(-1)), limit: 9).count } == 1)
+        #expect(try await store.read { try $0.keyPairsExpiring(by: end.adding(.seconds(-1)), limit: 9).count } == 1)
     }
 }

@@ -23,7 +23,7 @@ import Vocabulary
         #expect(sum?.requests == ObservedUse(count: 5, first: Sample.time(5), last: Sample.time(20)))
         #expect(sum?.decryptions == ObservedUse(count: 1, first: Sample.time(5), last: Sample.time(15)))
         var other = Self.use(1, 1, 1)
-        other.alarmedAt = Sample.time(3)
+        other.revokedUseReportedAt = Sample.time(3)
         try await store.write { [other] in try $0.setKeyUse(other, of: Sample.hash(0)) }
         #expect(try await store.read { try $0.keyUse(of: Sample.hash(0)) } == other)
     }
@@ -58,7 +58,7 @@ import Vocabulary
             )
         }
         let consequences = try await store.read { reading in
-            try (0..<4).map { try reading.useHasConsequences(of: Sample.hash($0)) }
+            try (0..<4).map { try reading.useChangesMoreThanCounters(of: Sample.hash($0)) }
         }
         #expect(consequences == [true, true, false, true])
     }
@@ -68,7 +68,7 @@ import Vocabulary
         let store = try store.open()
         try await store.stock(0, .pending, .pending, .pending)
         let sorted = try await store.read {
-            try $0.inStoredOrder([Sample.hash(2), Sample.hash(9), Sample.hash(0), Sample.hash(1)])
+            try $0.sortedByRow([Sample.hash(2), Sample.hash(9), Sample.hash(0), Sample.hash(1)])
         }
         #expect(sorted == [Sample.hash(0), Sample.hash(1), Sample.hash(2)])
     }

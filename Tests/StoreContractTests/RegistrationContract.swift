@@ -11,8 +11,8 @@ import Vocabulary
         try await store.write { [registration] in try $0.insert(registration) }
         #expect(try await store.read { try $0.registration(Sample.partner(1)) } == registration)
         registration.desired.domainNames = [Sample.domain("b.example"), Sample.domain("c.example")]
-        registration.known = KnownRegistration(
-            details: KnownRegistration.Details(
+        registration.appleRecord = AppleRecord(
+            details: AppleRecord.Details(
                 partnerMerchantName: "Shop", encryptToHash: Sample.identifier(0).appleHash,
                 domainNames: ["b.example", "other.example"]),
             learnedAt: Sample.time(3))

@@ -78,7 +78,8 @@ enum Sample {
 
     static func registration(_ number: Int, _ wanted: DesiredRegistration = wanted("a.example")) -> Registration {
         Registration(
-            partnerInternalMerchantIdentifier: partner(number), desired: wanted, merchantIdentifier: nil, known: nil,
+            partnerInternalMerchantIdentifier: partner(number), desired: wanted, merchantIdentifier: nil,
+            appleRecord: nil,
             createdAt: time(0), changedAt: time(0))
     }
 

@@ -44,7 +44,7 @@ import Vocabulary
             let below = try reading.merchantsBelowTarget(after: nil, limit: 9)
             #expect(below.map(\.merchantIdentifier) == [Sample.identifier(1), Sample.identifier(2)])
             #expect(below.map(\.activeKeyPairs) == [1, 0] && below.map(\.hadActiveKeyPair) == [true, false])
-            #expect(below.map(\.currentEnds) == [ends, nil])
+            #expect(below.map(\.currentCertificateExpiry) == [ends, nil])
             #expect(try reading.merchantsBelowTarget(after: Sample.identifier(1), limit: 9).count == 1)
             #expect(try reading.merchantsBelowTarget(certificateExpiringBy: ends, limit: 9).count == 1)
             #expect(

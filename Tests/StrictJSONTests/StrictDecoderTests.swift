@@ -30,6 +30,15 @@ import Testing
 
     private func order(_ text: String) throws -> Order { try JSONFields(parsing: Array(text.utf8)).decode() }
 
+    @Test func `the error about a nested object that is decoded names the field with its path`() throws {
+        var fields = try JSONFields(parsing: Array(#"{"order":{"number":"1"}}"#.utf8))
+        let nested = try #require(try fields.fields("order"))
+        #expect(throws: JSONFault("'order.number' is a string, expected an integer")) {
+            let _: Order = try nested.decode()
+        }
+        #expect(throws: JSONFault("'order' is an object, expected an array")) { let _: [Int] = try nested.decode() }
+    }
+
     @Test func `an object decodes by name and type`() throws {
         let text = #"{"items":[{"name":"a"},{"price":1.5,"name":"b"}],"number":7,"colour":"blue","sizes":{"s":1}}"#
         let order = try order(text)
@@ -44,7 +53,7 @@ import Testing
         arguments: [
             ("{}", "'number' is missing, expected an integer"),
             (#"{"number":1,"nmuber":2}"#, "unknown field 'nmuber', expected only"),
-            (#"{"number":1,"isPaid":null}"#, "'isPaid' is null, expected a value, or no such field"),
+            (#"{"number":1,"isPaid":null}"#, "'isPaid' is null; give a value, or leave the field out"),
             (#"{"number":null}"#, "'number' is null, expected an integer"),
             (#"{"number":"1"}"#, "'number' is a string, expected an integer"),
             (#"{"number":1.5}"#, "'number' is a number, expected an integer"),

@@ -41,7 +41,7 @@ enum FuzzTarget: String, CaseIterable {
         let opened = DecryptedPaymentData(plaintext: SecretBytes(copying: bytes))
         guard let data = try? opened.paymentData() else { return }
         precondition(
-            (8...19).contains(data.applicationPrimaryAccountNumber.exposed.utf8.count),
+            (8...19).contains(data.applicationPrimaryAccountNumber.unredacted.utf8.count),
             "an account number has 8 to 19 digits")
         let fields = data.maskedFields
         precondition(fields.count >= 6 && "\(data)" == "(redacted)", "the description is redacted")

@@ -63,7 +63,8 @@ struct SignatureRules {
         if full[.structure].outcome == .failed {
             // The layout does not check that the signing time is a valid time.
             precondition(
-                full[.structure].failureReason == .signingTimeAttribute, "libcrypto accepts the structure of the layout"
+                full[.structure].failureReason == .invalidSigningTimeAttribute,
+                "libcrypto accepts the structure of the layout"
             )
             return
         }
@@ -71,6 +72,6 @@ struct SignatureRules {
         precondition((full[.messageDigest].outcome == .passed) == isSameDigest, "both find the same digest")
         let isSameTime = signature[found.signingTime] == token.signature[layout.signingTime]
         precondition((full.signingTime == receivedAt) == isSameTime, "both find the same time")
-        precondition(full[.markers].outcome == .passed, "both find the same certificates")
+        precondition(full[.markerExtensions].outcome == .passed, "both find the same certificates")
     }
 }

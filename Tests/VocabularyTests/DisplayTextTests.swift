@@ -53,8 +53,8 @@ struct DisplayTextTests {
 
     @Test("the length limit counts bytes of UTF-8")
     func length() {
-        #expect(fault("") == .length(0, longest: 1024))
+        #expect(fault("") == .length(bytes: 0, longest: 1024))
         #expect(fault("éé", longest: 4) == nil)
-        #expect(fault("ééa", longest: 4) == .length(5, longest: 4))
+        #expect(fault("ééa", longest: 4) == .length(bytes: 5, longest: 4))
     }
 }

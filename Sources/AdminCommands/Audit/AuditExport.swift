@@ -10,10 +10,13 @@ struct AuditExport: AsyncParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
-        try await global.withAdmin { admin in
+        try await global.withAdminClient { admin in
             try await admin.eachAuditPage(try await options.query(admin)) { page in
                 guard case .object(let object) = try Printer.parse(page.json), case .array(let items) = object["items"]
-                else { throw CommandFailure(.refused, "merchantkeyctl: the daemon's response has no 'items'") }
+                else {
+                    throw CommandFailure(
+                        .refused, "merchantkeyctl: the daemon's response can't be read: it has no 'items'")
+                }
                 StandardStream.output.write(items.map { JSONText.compact($0) + "\n" }.joined())
             }
         }

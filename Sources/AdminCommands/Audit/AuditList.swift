@@ -8,7 +8,7 @@ struct AuditList: AsyncParsableCommand {
 
     @OptionGroup var options: AuditOptions
 
-    @Option(help: ArgumentHelp("The largest number of records.", valueName: "n"))
+    @Option(help: ArgumentHelp("List at most this many records.", valueName: "n"))
     var limit = 100
 
     @OptionGroup var global: GlobalOptions
@@ -18,8 +18,8 @@ struct AuditList: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await global.withAdmin { admin in
-            let records = try await admin.auditRecords(try await options.query(admin), most: limit)
+        try await global.withAdminClient { admin in
+            let records = try await admin.auditRecords(try await options.query(admin), limit: limit)
             try global.printer.show(records, orTable: AuditRecordDocument.table)
             if records.hasMore { global.printer.note("there are more records; raise --limit to see them") }
         }

@@ -7,15 +7,15 @@ struct AuditVerify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Verify that no audit record was edited, removed, cut off or reordered.",
         discussion: """
-            Exit status: 0 for an intact chain, 1 for a broken one. An attacker who can write the database could cut off or \
-            rebuild the chain; --head detects this. Save the head elsewhere: 'status' shows it, and the setting audit.head \
-            sends it to another place.
+            Each record contains the hash of the previous record, so that the records form a chain. Exit status: 0 if the chain \
+            is intact, 1 if it is broken. An attacker who can write the database could cut off or rebuild the chain; --head \
+            detects this. The head is the number and hash of the last record. Save the head on another machine: 'status' shows \
+            it, and the settings audit.head.file and audit.head.syslog make the daemon write it.
             """)
 
     @Option(
         help: ArgumentHelp(
-            "Compare the chain with a head that was saved earlier: its number, a colon, its hash.",
-            valueName: "head"))
+            "Compare the chain with a head that was saved earlier, written as NUMBER:HASH.", valueName: "head"))
     var head: String?
 
     @OptionGroup var global: GlobalOptions
@@ -30,12 +30,14 @@ struct AuditVerify: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let result = try await global.withAdmin { try await verify($0) }
+        let result = try await global.withAdminClient { try await verify($0) }
         let json = try JSONEncoder().encode(result)
         try global.printer.show(json) { result.blocks }
         guard result.intact else {
             throw CommandFailure(
-                .refused, "the audit chain is broken in \(result.breakCount) places; they are listed above")
+                .refused,
+                "the audit chain is broken in \(result.breakCount) places, of which at most 100 are listed above; keep a copy of the database as evidence"
+            )
         }
     }
 
@@ -43,6 +45,7 @@ struct AuditVerify: AsyncParsableCommand {
         var result = AuditResult()
         var cursor: String?
         repeat {
+            // The comparison with the head does not depend on the range, so only the first request contains the head.
             let range = try await admin.verifyAudit(against: cursor == nil ? head : nil, from: cursor)
             result.add(range)
             cursor = range.nextCursor
@@ -66,6 +69,7 @@ private struct AuditResult: Encodable {
     mutating func add(_ range: AuditVerificationDocument) {
         records += range.examined
         breakCount += range.breakCount
+        // Every record could be broken, so only the first 100 breaks are kept. `breakCount` counts all of them.
         breaks += range.breaks.prefix(max(0, 100 - breaks.count))
         head = range.head ?? head
         intact = breakCount == 0

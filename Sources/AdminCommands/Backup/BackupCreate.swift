@@ -7,10 +7,11 @@ struct BackupCreate: AsyncParsableCommand {
         commandName: "create", abstract: "Create a backup while the daemon runs, and verify it.",
         discussion: """
             The daemon writes FILE as its own user, with mode 0600, and never replaces an existing file. The private keys in \
-            it are sealed, as in the database. The backup does not contain the master key, and is useless without it.
+            the backup are sealed (encrypted), as in the database. The backup does not contain the master key, and is useless \
+            without the master key.
             """)
 
-    @Argument(help: "A new file, on the daemon's machine.")
+    @Argument(help: "The path of the new backup file, on the daemon's machine.")
     var file: String
 
     @Flag(help: "Do not verify the backup. Only a verified backup counts in 'status'.")
@@ -19,17 +20,17 @@ struct BackupCreate: AsyncParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
-        let path = try BackupNoun.absolute(file)
-        try await global.withAdmin { admin in
+        let path = try BackupCommands.absolutePath(of: file)
+        try await global.withAdminClient { admin in
             let created = try await admin.createBackup(at: path)
             guard !unverified else { return try global.printer.show(created.json) { created.document.blocks } }
             let verification: Response<BackupVerificationDocument>
             do { verification = try await admin.verifyBackup(path) } catch {
-                global.printer.note("\(path) was created, but not verified; run 'backup verify' again")
+                global.printer.note("\(path) was created, but not verified; run 'backup verify' to verify it")
                 throw error
             }
             try global.printer.show(verification.json) { verification.document.blocks }
-            try verification.document.requireGood()
+            try verification.document.throwUnlessGood()
         }
     }
 }

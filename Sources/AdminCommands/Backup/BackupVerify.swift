@@ -4,10 +4,10 @@ import WireAPI
 
 struct BackupVerify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify", abstract: "Verify a backup by restoring it into a scratch directory.",
+        commandName: "verify", abstract: "Verify a backup by restoring it into a temporary directory.",
         discussion: """
-            Unseals every private key, compares it with its public key and certificates, verifies the audit chain, and shows \
-            how long this took. FILE is not changed. With --offline, the command needs the master key but no daemon.
+            Decrypts (unseals) every private key, compares it with its public key and certificates, verifies the audit chain, \
+            and shows how long this took. FILE is not changed. With --offline, the command needs the master key but no daemon.
             """)
 
     @Argument(help: "The backup file, on the daemon's machine.")
@@ -18,7 +18,7 @@ struct BackupVerify: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "With --offline: file of the master key. Default: as in the settings.",
+            "With --offline: read the master key from this file. Default: the source of the master key in the settings.",
             discussion: "Repeat the option for a backup that was created during a rotation of the master key.",
             valueName: "file"))
     var masterKeyFile: [String] = []
@@ -33,23 +33,23 @@ struct BackupVerify: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let path = try BackupNoun.absolute(file)
+        let path = try BackupCommands.absolutePath(of: file)
         guard !offline else {
             try DaemonProgram.execute(
                 ["backup-verify", path] + masterKeyFile.flatMap { ["--master-key-file", $0] } + paths.arguments
                     + global.outputArguments)
         }
-        try await global.withAdmin { admin in
+        try await global.withAdminClient { admin in
             let verification = try await admin.verifyBackup(path)
             try global.printer.show(verification.json) { verification.document.blocks }
-            try verification.document.requireGood()
+            try verification.document.throwUnlessGood()
         }
     }
 }
 
 extension BackupVerificationDocument {
     /// - Throws: ``CommandFailure`` if the verification has findings.
-    func requireGood() throws(CommandFailure) {
+    func throwUnlessGood() throws(CommandFailure) {
         guard good else {
             throw CommandFailure(.refused, "the verification of \(backup.file) failed; the findings are listed above")
         }
@@ -65,7 +65,7 @@ extension BackupVerificationDocument {
             ("certificates checked", Cell(certificatesChecked)),
             ("audit records checked", Cell(auditRecordsChecked)),
             ("audit head", backup.auditHead.map { Cell($0.description) }),
-            ("seconds", Cell("\(seconds)")),
+            ("duration (seconds)", Cell("\(seconds)")),
         ])
         guard !good else { return [record] }
         return [record, .table(headings: ["FINDING"], rows: findings.map { [Cell($0, .critical)] })]

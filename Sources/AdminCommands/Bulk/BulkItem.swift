@@ -1,13 +1,13 @@
 import FoundationEssentials
 import Vocabulary
 
-/// One item of a bulk operation.
+/// One item of a bulk operation, such as a line of a CSV file or a certificate file.
 protocol BulkItem: Sendable {
-    /// The name of the item in output and in the report, such as an identifier or a file's name. It is the same in
-    /// every run.
+    /// The name of the item in output and in the report, such as an identifier or a file's name. An item has the same
+    /// name in every run.
     var name: String { get }
-    /// A text that is different for a different request. A later run handles an item with the same name and other
-    /// content as a new item.
+    /// What is requested for the item, as text. If the name is in the report with other content, the item is handled as
+    /// a new item.
     var content: String { get }
     /// The item's place in the input file, such as `line 5`; nil if there is no input file with lines.
     var place: String? { get }
@@ -15,12 +15,13 @@ protocol BulkItem: Sendable {
 
 /// The result of one item.
 enum BulkOutcome: Hashable, Sendable {
-    /// The daemon executed the request. The values are details for the report, by name.
+    /// The daemon executed the request. The dictionary contains details for the report.
     case done([String: String])
-    /// Nothing was changed, because the daemon already had what the item requests. The values are details for the
-    /// report.
+    /// Nothing was changed, because the daemon already had what the item requests. The dictionary contains details for
+    /// the report.
     case unchanged([String: String])
-    /// The item failed. `code` is the code of the daemon's refusal, if the daemon refused; the text is the reason.
+    /// The item failed. `code` is the code of the daemon's refusal; nil if the daemon did not refuse the item. The text
+    /// is the reason.
     case failed(code: String? = nil, String)
 }
 

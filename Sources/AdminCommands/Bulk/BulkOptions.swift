@@ -6,10 +6,11 @@ struct BulkOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Append each item's result to this report, as JSON lines. An existing file must be a report of the same command.",
+            discussion: "Default: a file whose name ends in .report.jsonl; the summary shows its path.",
             valueName: "file"))
     var report: String?
 
-    @Option(help: ArgumentHelp("How many requests run at the same time, 1 to 128.", valueName: "n"))
+    @Option(help: ArgumentHelp("Run this many requests at the same time, 1 to 128.", valueName: "n"))
     var concurrency = 32
 
     func validate() throws {
@@ -20,9 +21,9 @@ struct BulkOptions: ParsableArguments {
 
     /// Opens the report.
     ///
-    /// - Parameter path: the path of the report if `--report` does not name another.
-    func open(_ subcommand: String, default path: String) throws(CommandFailure) -> BulkReport {
-        try BulkReport(report ?? path, of: subcommand)
+    /// - Parameter defaultPath: the path of the report if `--report` is not given.
+    func openReport(of subcommand: String, defaultPath: String) throws(CommandFailure) -> BulkReport {
+        try BulkReport(report ?? defaultPath, of: subcommand)
     }
 }
 
@@ -45,5 +46,6 @@ struct Directory {
         self.path = path
     }
 
-    func file(_ name: String) -> String { path.hasSuffix("/") ? path + name : "\(path)/\(name)" }
+    /// The path of a file in the directory.
+    func path(ofFile name: String) -> String { path.hasSuffix("/") ? path + name : "\(path)/\(name)" }
 }

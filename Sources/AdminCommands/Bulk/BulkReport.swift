@@ -7,8 +7,8 @@ import Vocabulary
 ///
 /// Only one task may use a report. While a run has the file open, a second run with the same file is refused.
 final class BulkReport {
-    /// The largest report that a run continues, in bytes.
-    static let largest = 1 << 30
+    /// The largest report that a run reads and continues, in bytes.
+    static let sizeLimit = 1 << 30
 
     /// The first line of a report. The program never writes to a file that has another first line.
     private struct Header: Codable {
@@ -27,9 +27,9 @@ final class BulkReport {
     let path: String
     private let descriptor: Int32
     private let subcommand: String
-    private var finished: [Key: EarlierResult] = [:]
+    private var earlierResults: [ItemKey: EarlierResult] = [:]
 
-    private struct Key: Hashable {
+    private struct ItemKey: Hashable {
         let item: String
         let content: String
     }
@@ -41,6 +41,7 @@ final class BulkReport {
     init(_ path: String, of subcommand: String) throws(CommandFailure) {
         self.path = path
         self.subcommand = subcommand
+        // O_NONBLOCK: opening a device or named pipe must not wait. The type of the file is checked below.
         descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else {
             throw CommandFailure(.refused, "can't write the report \(path): \(String(cString: strerror(errno)))")
@@ -53,14 +54,14 @@ final class BulkReport {
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw CommandFailure(
                 .refused,
-                "can't use the report \(path): another run is writing it; wait for its end, or name another file with --report"
+                "can't use the report \(path): another run is writing it; wait until that run has ended, or name another file with --report"
             )
         }
-        let bytes = try content()
+        let bytes = try readAll()
         if bytes.isEmpty {
             try write(line: Header(report: Header.kind, subcommand: subcommand, version: 1))
         } else {
-            try read(bytes)
+            try parse(bytes)
         }
     }
 
@@ -68,7 +69,7 @@ final class BulkReport {
 
     /// The result of an item in an earlier run; nil if no earlier run finished the item with the same content.
     func earlierResult(_ item: some BulkItem) -> EarlierResult? {
-        finished[Key(item: item.name, content: item.content)]
+        earlierResults[ItemKey(item: item.name, content: item.content)]
     }
 
     func add(_ record: BulkRecord) throws(CommandFailure) { try write(line: record) }
@@ -89,7 +90,7 @@ final class BulkReport {
         }
     }
 
-    private func content() throws(CommandFailure) -> Data {
+    private func readAll() throws(CommandFailure) -> Data {
         var bytes = Data()
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
         while true {
@@ -99,22 +100,23 @@ final class BulkReport {
             }
             guard count > 0 else { return bytes }
             bytes.append(contentsOf: buffer[..<count])
-            guard bytes.count <= Self.largest else {
+            guard bytes.count <= Self.sizeLimit else {
                 throw CommandFailure(
                     .refused,
-                    "can't use the report \(path): it has more than \(Self.largest) bytes; name another file with --report"
+                    "can't use the report \(path): it has more than \(Self.sizeLimit) bytes; name another file with --report"
                 )
             }
         }
     }
 
-    private func read(_ bytes: Data) throws(CommandFailure) {
+    /// Reads the results of earlier runs from the report's content.
+    private func parse(_ bytes: Data) throws(CommandFailure) {
         let decoder = JSONDecoder()
         guard let headerEnd = bytes.firstIndex(of: UInt8(ascii: "\n")),
             let header = try? decoder.decode(Header.self, from: bytes[..<headerEnd]), header.report == Header.kind,
             header.version == 1
         else {
-            throw notAReport("its first line is not a report header")
+            throw notAReport("its first line is not the header of a report")
         }
         guard header.subcommand == subcommand else {
             throw notAReport("it is the report of '\(header.subcommand)'")
@@ -123,10 +125,12 @@ final class BulkReport {
         let end = (bytes.lastIndex(of: UInt8(ascii: "\n")) ?? headerEnd) + 1
         for (index, line) in bytes[(headerEnd + 1)..<end].split(separator: UInt8(ascii: "\n")).enumerated() {
             guard let record = try? decoder.decode(BulkRecord.self, from: line) else {
-                throw notAReport("result \(index + 1) after its header can't be parsed")
+                throw notAReport("its result number \(index + 1) can't be parsed")
             }
-            let key = Key(item: record.item, content: record.content)
-            finished[key] =
+            let key = ItemKey(item: record.item, content: record.content)
+            // A later line of the same item replaces an earlier one. An item whose last line is a failure is not
+            // finished.
+            earlierResults[key] =
                 record.outcome == .failed
                 ? nil
                 : EarlierResult(
@@ -140,7 +144,7 @@ final class BulkReport {
     private func notAReport(_ why: String) -> CommandFailure {
         CommandFailure(
             .refused,
-            "can't use \(path) as the report of '\(subcommand)': \(why); it is unchanged; name another file with --report"
+            "can't use \(path) as the report of '\(subcommand)': \(why); the file was not changed; name another file with --report"
         )
     }
 }

@@ -2,8 +2,8 @@ import MerchantKeyClient
 
 /// Executes one operation for many items, several at the same time, and writes each result to a report.
 ///
-/// Even if the report lists an item as done by an earlier run, the new run asks the daemon about it. Since the earlier
-/// run, the daemon's database may have been restored from a backup or replaced.
+/// A run asks the daemon even about items that the report lists as done. Since the earlier run, the daemon's database
+/// may have been restored from a backup or replaced.
 struct BulkRun<Item: BulkItem> {
     private let report: BulkReport
     private let concurrency: Int
@@ -21,8 +21,8 @@ struct BulkRun<Item: BulkItem> {
     /// - Parameters:
     ///   - total: how many items there will be; nil if unknown.
     ///   - next: returns the next item, or nil after the last one.
-    ///   - act: calls the daemon for one item, and returns `unchanged` if the daemon already has what was requested. It
-    ///     must be safe to repeat, because it is called again if no response arrives. Its second argument is the item's
+    ///   - act: calls the daemon for one item, and returns `unchanged` if the daemon already has what was requested.
+    ///     `act` is called again if no response arrives, so a repeat must be safe. Its second argument is the item's
     ///     result in the report; nil if no earlier run finished the item.
     func run(
         total: Int?, next: () async throws -> Item?,
@@ -46,9 +46,9 @@ struct BulkRun<Item: BulkItem> {
                         // The report already has a line for this item, and the daemon confirms it.
                         summary.skipped += 1
                     } else {
-                        let record = BulkRecord(item, outcome)
-                        try report.add(record)
-                        summary.count(record)
+                        let line = BulkRecord(item, outcome)
+                        try report.add(line)
+                        summary.count(line)
                     }
                 case .abort(let reason): summary.abortReason = summary.abortReason ?? reason
                 }
@@ -62,7 +62,7 @@ struct BulkRun<Item: BulkItem> {
                 }
                 guard let item = try await next() else { break }
                 let earlier = report.earlierResult(item)
-                group.addTask { try await Self.attempt(item, throttle) { try await act($0, earlier) } }
+                group.addTask { try await Self.actWithRetries(item, throttle) { try await act($0, earlier) } }
                 running += 1
             }
             while let result = try await group.next() { try record(result) }
@@ -72,17 +72,18 @@ struct BulkRun<Item: BulkItem> {
         return summary
     }
 
-    private static func attempt(
+    /// Calls `act` until the item has a result or the run must end.
+    private static func actWithRetries(
         _ item: Item, _ throttle: BulkThrottle, _ act: @Sendable (Item) async throws -> BulkOutcome
     ) async throws -> ItemResult {
-        var tries = 0
+        var failedCalls = 0
         while true {
             try await throttle.wait()
             do {
                 return .outcome(item, try await act(item))
             } catch let error as ClientError {
-                tries += 1
-                switch BulkReaction(to: error, tries: tries) {
+                failedCalls += 1
+                switch BulkReaction(to: error, failedCalls: failedCalls) {
                 case .pauseAll(let duration): await throttle.pause(duration)
                 case .delay(let duration): try await Task.sleep(for: duration)
                 case .stop(let status): return .abort(.init(error: error, status: status))

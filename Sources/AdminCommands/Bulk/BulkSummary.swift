@@ -1,7 +1,7 @@
 import MerchantKeyClient
 import StrictJSON
 
-/// The result of one run of a bulk operation.
+/// The numbers and failures of one run of a bulk operation.
 struct BulkSummary: Sendable {
     /// Why a run ended before its last item.
     struct AbortReason: Sendable {
@@ -16,7 +16,7 @@ struct BulkSummary: Sendable {
     private(set) var done = 0
     private(set) var unchanged = 0
     private(set) var failed = 0
-    /// Items that the report lists as done by an earlier run, and that the daemon still has.
+    /// How many items were already done: the report lists them, and the daemon has confirmed this.
     var skipped = 0
     var wasInterrupted = false
     var abortReason: AbortReason?
@@ -28,6 +28,7 @@ struct BulkSummary: Sendable {
 
     init(report: String) { self.report = report }
 
+    /// How many items have a result of this run. Skipped items do not count.
     var finished: Int { done + unchanged + failed }
 
     /// How many items per second this run finished.
@@ -57,16 +58,16 @@ extension BulkSummary {
     ///
     /// - Throws: ``CommandFailure`` if an item failed or the run ended before its last item.
     func printAndThrowIfFailed(_ printer: Printer) throws {
-        switch printer.form {
+        switch printer.format {
         case .table: printer.show(blocks)
         case .json: printer.json(document)
         }
-        let again = "run the same command again to continue"
+        let advice = "run the same command again to continue"
         if let abortReason {
-            throw CommandFailure(abortReason.status, "merchantkeyctl: stopped: \(abortReason.error); \(again)")
+            throw CommandFailure(abortReason.status, "merchantkeyctl: stopped: \(abortReason.error); \(advice)")
         }
-        if wasInterrupted { throw CommandFailure(.refused, "interrupted; \(again)") }
-        if failed > 0 { throw CommandFailure(.refused, "\(failed) failed; \(again), without repeating what is done") }
+        if wasInterrupted { throw CommandFailure(.refused, "interrupted; \(advice)") }
+        if failed > 0 { throw CommandFailure(.refused, "\(failed) failed; \(advice) with the failed items") }
     }
 
     private var blocks: [Block] {
@@ -81,7 +82,7 @@ extension BulkSummary {
         ])
         guard !failures.isEmpty else { return [record] }
         let table = Block.table(
-            headings: ["FAILED", "PLACE", "REASON"],
+            headings: ["FAILED ITEM", "PLACE", "REASON"],
             rows: failures.map { failure in
                 let why = [failure.code, failure.detail].compactMap(\.self).joined(separator: ": ")
                 return [Cell(failure.item), Cell(failure.place), Cell(why)]

@@ -2,14 +2,14 @@ import MerchantKeyClient
 
 /// Delays all calls of a run after the daemon or Apple has asked for a pause.
 actor BulkThrottle {
-    private var until = ContinuousClock.now
+    private var pauseEnd = ContinuousClock.now
 
     /// Waits until no pause is in effect.
     func wait() async throws {
-        while ContinuousClock.now < until { try await Task.sleep(until: until, clock: .continuous) }
+        while ContinuousClock.now < pauseEnd { try await Task.sleep(until: pauseEnd, clock: .continuous) }
     }
 
-    func pause(_ duration: Duration) { until = max(until, ContinuousClock.now + duration) }
+    func pause(_ duration: Duration) { pauseEnd = max(pauseEnd, ContinuousClock.now + duration) }
 }
 
 /// How a run reacts to a failed call.
@@ -23,28 +23,37 @@ enum BulkReaction: Hashable, Sendable {
     /// End the run, because every item would fail in the same way. The item is not recorded.
     case stop(ExitStatus)
 
+    /// The longest pause, in seconds, even if the daemon requests a longer one.
     private static let longestPause = 300
-    private static let mostRepeats = 8
-    /// How often a call is repeated if the daemon is restarting or overloaded. With the growing delays, this takes some
-    /// seconds.
-    private static let mostQuickRepeats = 6
+    /// How often a call is repeated if Apple is unavailable or the call's outcome is unknown.
+    private static let maximumRepeats = 8
+    /// How often a call is repeated if the daemon sends no response, is restarting or is overloaded. All repeats
+    /// together take about 6 seconds, because the delay doubles each time.
+    private static let maximumQuickRepeats = 6
 
-    /// - Parameter tries: how many calls for the item have failed, including this one.
-    init(to error: ClientError, tries: Int) {
-        let quick = Duration.milliseconds(50) * (1 << min(tries, 6))
+    /// - Parameter failedCalls: how many calls for the item have failed, including this one.
+    init(to error: ClientError, failedCalls: Int) {
+        let quickDelay = Duration.milliseconds(50) * (1 << min(failedCalls, 6))
         guard case .refused(let refusal) = error else {
-            self = !error.isTemporary ? .fail : tries > Self.mostQuickRepeats ? .stop(.unreachable) : .delay(quick)
+            if !error.isTemporary {
+                self = .fail
+            } else {
+                // No response: the daemon may be restarting.
+                self = failedCalls > Self.maximumQuickRepeats ? .stop(.unreachable) : .delay(quickDelay)
+            }
             return
         }
-        let requested = Duration.seconds(min(refusal.retryAfter ?? 1 << min(tries, 6), Self.longestPause))
+        // Without `Retry-After`, the pause doubles after each failed call.
+        let pause = Duration.seconds(min(refusal.retryAfter ?? 1 << min(failedCalls, 6), Self.longestPause))
         switch (refusal.status, refusal.code) {
         case (_, "gatewayNotConfigured"), (_, "gatewayUnauthorized"), (_, "gatewayUntrusted"): self = .stop(.refused)
-        // A rate limit is temporary, so the call is repeated without a limit until it succeeds.
-        case (429, _): self = .pauseAll(requested)
-        case (503, "gatewayUnavailable"): self = tries > Self.mostRepeats ? .stop(.refused) : .pauseAll(requested)
-        case (503, _): self = tries > Self.mostQuickRepeats ? .stop(.refused) : .delay(quick)
-        // The outcome is unknown. A repeat is safe, and returns the outcome.
-        case (504, _): self = tries > Self.mostRepeats ? .fail : .delay(.seconds(1 << min(tries - 1, 4)))
+        // A rate limit is temporary, so the number of repeats has no limit.
+        case (429, _): self = .pauseAll(pause)
+        case (503, "gatewayUnavailable"): self = failedCalls > Self.maximumRepeats ? .stop(.refused) : .pauseAll(pause)
+        // The daemon is restarting or overloaded.
+        case (503, _): self = failedCalls > Self.maximumQuickRepeats ? .stop(.refused) : .delay(quickDelay)
+        // The outcome at Apple is unknown. A repeat is safe, and returns the outcome.
+        case (504, _): self = failedCalls > Self.maximumRepeats ? .fail : .delay(.seconds(1 << min(failedCalls - 1, 4)))
         default: self = .fail
         }
     }

@@ -1,13 +1,15 @@
 package import FoundationEssentials
 
-/// A CSV file with a heading. The heading names only known columns, and every row has as many fields as the heading.
+/// The rows of a CSV file whose first line, the header line, names the columns. Unknown columns are refused, and every
+/// row has a field for each column.
 package struct CSVTable: Sendable {
     package struct Row: Sendable {
-        package let line: Int
+        /// The number of the row's first line in the file, counted from 1.
+        package let lineNumber: Int
         private let fields: [String: String]
 
-        init(line: Int, fields: [String: String]) {
-            self.line = line
+        init(lineNumber: Int, fields: [String: String]) {
+            self.lineNumber = lineNumber
             self.fields = fields
         }
 
@@ -15,41 +17,45 @@ package struct CSVTable: Sendable {
         package subscript(column: String) -> String? { fields[column].flatMap { $0.isEmpty ? nil : $0 } }
     }
 
+    /// The rows after the header line.
     package let rows: [Row]
 
     /// - Parameters:
     ///   - required: columns that the file must have, in any order.
     ///   - optional: columns that the file may have.
-    /// - Throws: ``CSVReader/Fault`` with the line, what was found in it and what was expected.
+    /// - Throws: ``CSVReader/Fault`` with the number of the invalid line.
     package init(_ bytes: Data, required: [String], optional: [String]) throws(CSVReader.Fault) {
         let rows = try CSVReader.rows(bytes)
-        let names = (required + optional).joined(separator: ", ")
-        guard let heading = rows.first else {
-            throw CSVReader.Fault(description: "the file is empty, expected a heading with some of \(names)")
+        let knownNames = (required + optional).joined(separator: ", ")
+        guard let header = rows.first else {
+            throw CSVReader.Fault(description: "the file is empty; the first line must name the columns: \(knownNames)")
         }
-        for (index, name) in heading.fields.enumerated() {
+        for (index, name) in header.fields.enumerated() {
             guard (required + optional).contains(name) else {
                 throw CSVReader.Fault(
-                    description: "line 1 has the unknown column '\(name.prefix(64))', expected some of \(names)")
+                    description:
+                        "line 1 has the unknown column '\(name.prefix(64))'; the known columns are \(knownNames)")
             }
-            guard !heading.fields[..<index].contains(name) else {
-                throw CSVReader.Fault(description: "line 1 has the column '\(name)' twice, expected each column once")
+            guard !header.fields[..<index].contains(name) else {
+                throw CSVReader.Fault(description: "line 1 has the column '\(name)' twice; remove one of the two")
             }
         }
-        for name in required where !heading.fields.contains(name) {
+        for name in required where !header.fields.contains(name) {
             throw CSVReader.Fault(description: "line 1 has no column '\(name)', which is required")
         }
         var found: [Row] = []
         found.reserveCapacity(rows.count - 1)
         for row in rows.dropFirst() {
-            guard row.fields.count == heading.fields.count else {
+            guard row.fields.count == header.fields.count else {
                 throw CSVReader.Fault(
                     description:
-                        "line \(row.line) has \(row.fields.count) fields, expected \(heading.fields.count) as in the heading"
+                        "line \(row.lineNumber) has \(row.fields.count) fields, expected \(header.fields.count) as in line 1"
                 )
             }
             found.append(
-                Row(line: row.line, fields: Dictionary(uniqueKeysWithValues: zip(heading.fields, row.fields))))
+                Row(
+                    lineNumber: row.lineNumber,
+                    fields: Dictionary(uniqueKeysWithValues: zip(header.fields, row.fields))))
         }
         self.rows = found
     }

@@ -2,8 +2,8 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Records the first Ctrl-C or SIGTERM, so that a run starts no further item but finishes the items in progress. A
-/// second signal ends the program at once.
+/// Records the first Ctrl-C or SIGTERM, so that a run finishes the items in progress and starts no others. A second
+/// signal ends the program at once.
 final class Interruption: Sendable {
     private let isRecorded = Mutex(false)
     private let sources = Mutex<[any DispatchSourceSignal]>([])
@@ -13,6 +13,7 @@ final class Interruption: Sendable {
     init() {
         sources.withLock { sources in
             for number in [SIGINT, SIGTERM] {
+                // By default the signal would end the program, before the event handler runs.
                 signal(number, SIG_IGN)
                 let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
                 source.setEventHandler { [weak self] in self?.record() }
@@ -22,15 +23,15 @@ final class Interruption: Sendable {
         }
     }
 
-    deinit { restore() }
+    deinit { restoreDefaultActions() }
 
     private func record() {
         isRecorded.withLock { $0 = true }
-        restore()
+        restoreDefaultActions()
         StandardStream.error.write("\nstopping after the running requests; press Ctrl-C again to stop at once\n")
     }
 
-    private func restore() {
+    private func restoreDefaultActions() {
         sources.withLock { sources in
             for source in sources { source.cancel() }
             sources = []

@@ -8,8 +8,9 @@ import WireAPI
 struct CertificateFiles {
     struct Item: BulkItem {
         let name: String
-        /// SHA-256 of the file, in hexadecimal. A later run handles a file whose content changed as a new item.
+        /// SHA-256 of the file, in hexadecimal, so that a later run handles a changed file as a new item.
         let content: String
+        /// The content of the file; nil if the file could not be read.
         let bytes: Data?
         /// Why the file could not be read; nil if it was read.
         let failure: CommandFailure?
@@ -20,7 +21,7 @@ struct CertificateFiles {
     static let subcommand = "certificate upload"
     static let suffixes = [".cer", ".crt", ".pem", ".der"]
     /// The daemon's limit for a certificate, in bytes.
-    static let largest = 65_536
+    static let sizeLimit = 65_536
 
     private let directory: String
     private let merchant: MerchantIdentifier?
@@ -45,34 +46,43 @@ struct CertificateFiles {
         }
         guard !found.isEmpty else {
             throw CommandFailure(
-                .refused, "\(directory) contains no certificate, expected files that end in .cer, .crt, .pem or .der")
+                .refused,
+                "\(directory) contains no certificate: no file's name ends in \(Self.suffixes.joined(separator: ", "))")
         }
         names = found.sorted()
     }
 
     func upload(_ admin: AdminClient, _ options: BulkOptions) async throws -> BulkSummary {
-        let report = try options.open(
-            Self.subcommand, default: "\(directory)certificate-upload.report.jsonl")
-        let begin = try await admin.status().document.time
-        var rest = names[...]
+        let report = try options.openReport(
+            of: Self.subcommand, defaultPath: "\(directory)certificate-upload.report.jsonl")
+        let runStart = try await admin.status().document.time
+        var remainingNames = names[...]
         return try await BulkRun(report: report, concurrency: options.concurrency).run(total: names.count) {
-            rest.popFirst().map(item)
+            remainingNames.popFirst().map(item)
         } act: { [merchant] item, earlier in
+            // A thrown `CommandFailure` is recorded as the failure of this item. The run continues.
             guard let bytes = item.bytes else { throw item.failure ?? CommandFailure(.refused, "can't be read") }
+            // A certificate's fingerprint is the SHA-256 of its DER; `PublicKeyHash(of:)` is the SHA-256 of any bytes.
+            // A file that is not PEM is DER.
             let fingerprint = PEM.firstCertificate(in: bytes).map { PublicKeyHash(of: $0).hex } ?? item.content
-            func stored(in key: KeyDocument) -> CertificateDocument? {
+            func certificate(in key: KeyDocument) -> CertificateDocument? {
                 key.certificates.first { $0.fingerprint == fingerprint }
             }
-            // Check first: if the key pair was revoked since the earlier run, the daemon would refuse the upload.
-            if let hash = earlier?.publicKeyHash, let key = try await admin.keyIfAny(hash), stored(in: key) != nil {
+            // If an earlier run has uploaded the certificate, only check that the daemon still has it. The daemon would
+            // refuse a second upload if the key pair was revoked since then.
+            if let hash = earlier?.publicKeyHash, let key = try await admin.keyIfAny(hash), certificate(in: key) != nil
+            {
                 return .unchanged(Self.result(key))
             }
             let key = try await admin.uploadCertificate(bytes, of: merchant).document
-            if let storedAt = stored(in: key)?.storedAt, storedAt < begin { return .unchanged(Self.result(key)) }
+            if let storedAt = certificate(in: key)?.storedAt, storedAt < runStart {
+                return .unchanged(Self.result(key))
+            }
             return .done(Self.result(key))
         }
     }
 
+    /// The details for the report.
     private static func result(_ key: KeyDocument) -> [String: String] {
         [
             "merchantIdentifier": key.merchantIdentifier.rawValue, "publicKeyHash": key.publicKeyHash.base64,
@@ -82,7 +92,7 @@ struct CertificateFiles {
 
     private func item(_ name: String) -> Item {
         do throws(CommandFailure) {
-            let bytes = try InputFile(directory + name).read(largest: Self.largest)
+            let bytes = try InputFile(directory + name).read(sizeLimit: Self.sizeLimit)
             return Item(name: name, content: PublicKeyHash(of: bytes).hex, bytes: bytes, failure: nil)
         } catch {
             return Item(name: name, content: "", bytes: nil, failure: error)
@@ -91,7 +101,7 @@ struct CertificateFiles {
 }
 
 extension AdminClient {
-    /// The key pair with this publicKeyHash; nil if the daemon does not have it.
+    /// The key pair with this publicKeyHash; nil if the daemon does not have the key pair.
     fileprivate func keyIfAny(_ hash: PublicKeyHash) async throws(ClientError) -> KeyDocument? {
         do throws(ClientError) {
             return try await key(hash).document

@@ -7,8 +7,9 @@ struct CertificateUpload: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "upload", abstract: "Upload a certificate that Apple issued.",
         discussion: """
-            The certificate is PEM or DER, at most 64 KiB; its public key identifies the key pair. For a directory, every file \
-            that ends in .cer, .crt, .pem or .der is uploaded, unless the daemon has already stored it.
+            The certificate is PEM or DER, at most 64 KiB; the daemon finds the key pair by the certificate's public key. With \
+            a directory, uploads every file in it that ends in .cer, .crt, .pem or .der. A certificate that the daemon already \
+            has is reported as unchanged.
             """)
 
     @Argument(
@@ -18,7 +19,9 @@ struct CertificateUpload: AsyncParsableCommand {
     var file: String
 
     @Option(
-        help: ArgumentHelp("Refuse a certificate of another merchant.", valueName: "id"),
+        help: ArgumentHelp(
+            "Refuse a certificate of another merchant. Default: accept certificates of every merchant.", valueName: "id"
+        ),
         transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier?
 
@@ -28,13 +31,13 @@ struct CertificateUpload: AsyncParsableCommand {
     func run() async throws {
         if Directory.exists(file) {
             let files = try CertificateFiles(in: file, merchant: merchant)
-            let summary = try await global.withAdmin(connections: bulk.concurrency) { admin in
+            let summary = try await global.withAdminClient(connections: bulk.concurrency) { admin in
                 try await files.upload(admin, bulk)
             }
             return try summary.printAndThrowIfFailed(global.printer)
         }
-        let bytes = try InputFile(file).read()
-        try await global.withAdmin { admin in
+        let bytes = try InputFile(file).read(sizeLimit: CertificateFiles.sizeLimit)
+        try await global.withAdminClient { admin in
             let response = try await admin.uploadCertificate(bytes, of: merchant)
             try global.printer.show(response.json) { response.document.blocks }
         }

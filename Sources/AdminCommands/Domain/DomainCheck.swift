@@ -14,12 +14,12 @@ struct DomainCheck: AsyncParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
-        try await global.withAdmin { admin in
+        try await global.withAdminClient { admin in
             let response = try await admin.checkDomain(domain)
             try global.printer.show(response.json) { response.document.blocks }
             guard response.document.passed else {
                 let kinds = response.document.findings.map(\.kind).joined(separator: ", ")
-                throw CommandFailure(.refused, "\(domain) is not ready for Apple: \(kinds)")
+                throw CommandFailure(.refused, "Apple would refuse \(domain): \(kinds); details are listed above")
             }
         }
     }

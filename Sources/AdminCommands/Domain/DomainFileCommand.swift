@@ -12,7 +12,7 @@ struct DomainFileCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Store this file, at most 64 KiB, in place of the former one; '-' reads standard input.", valueName: "file")
+            "Store this file, at most 64 KiB, and replace the stored one; '-' reads standard input.", valueName: "file")
     )
     var set: String?
 
@@ -21,12 +21,12 @@ struct DomainFileCommand: AsyncParsableCommand {
     func run() async throws {
         if let set {
             let bytes = try InputFile(set).read()
-            return try await global.withAdmin { admin in
+            return try await global.withAdminClient { admin in
                 let response = try await admin.setDomainFile(bytes)
                 try global.printer.show(response.json) { response.document.blocks }
             }
         }
-        try await global.withAdmin { admin in
+        try await global.withAdminClient { admin in
             guard global.output == .table else {
                 let response = try await admin.domainFile()
                 return try global.printer.show(response.json) { response.document.blocks }
@@ -41,7 +41,7 @@ struct DomainFileCommand: AsyncParsableCommand {
         "Instructions for the merchant: serve this file, unchanged, on every domain that shows Apple Pay, at",
         "  https://DOMAIN\(Paths.wellKnownDomainFile)",
         "without a file extension, with status 200, without a redirect, a login or a proxy, and with a publicly trusted",
-        "certificate. www.DOMAIN is a separate domain. Keep the file there permanently. Then run",
-        "'domain check DOMAIN' and 'registration register'.",
+        "certificate. www.DOMAIN is a separate domain. Keep the file there permanently.",
+        "After the merchant has done this, run 'domain check DOMAIN' and 'registration register'.",
     ]
 }

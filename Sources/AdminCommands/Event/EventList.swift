@@ -15,21 +15,21 @@ struct EventList: AsyncParsableCommand {
     var follow = false
 
     @Option(
-        help: ArgumentHelp("Only events of this merchant.", valueName: "id"), transform: MerchantIdentifier.parse)
+        help: ArgumentHelp("List only events of this merchant.", valueName: "id"), transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier?
 
-    @Option(help: "Only events of this kind, such as keyRevoked or certificateExpired.")
+    @Option(help: "List only events of this kind, such as keyRevoked or certificateExpired.")
     var kind: String?
 
-    @Option(help: "Only events of this severity: notice, warning or critical.")
+    @Option(help: "List only events of this severity: notice, warning or critical.")
     var severity: Severity?
 
-    @Option(help: ArgumentHelp("How many of the newest events to show, 1 to 1000.", valueName: "n"))
+    @Option(help: ArgumentHelp("List this many of the newest events, 1 to 1000.", valueName: "n"))
     var last = 100
 
     @Option(
         help: ArgumentHelp(
-            "Instead of the newest events, show all events after the one with this number.", valueName: "number"))
+            "Instead of the newest events, list all events after the event with this number.", valueName: "number"))
     var after: Int?
 
     @OptionGroup var global: GlobalOptions
@@ -49,10 +49,12 @@ struct EventList: AsyncParsableCommand {
 
     func run() async throws {
         let filter = filter
-        try await global.withAdmin { admin in
-            if follow { return try await EventStream(filter, admin, global.printer).run(after: after, orLast: last) }
+        try await global.withAdminClient { admin in
+            if follow {
+                return try await EventStream(filter, admin, global.printer).run(after: after, newestCount: last)
+            }
             if let after {
-                let events = try await admin.events(filter, after: after, most: .max)
+                let events = try await admin.events(filter, after: after, limit: .max)
                 return try global.printer.show(events, orTable: EventDocument.table)
             }
             let newest = try await admin.newestEvents(filter, count: last)

@@ -5,24 +5,28 @@ import WireAPI
 struct EventRedeliver: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "redeliver", abstract: "Deliver parked events to their webhooks again.",
-        discussion: "An event is parked after its delivery failed for 24 hours; 'status' shows how many are parked.")
+        discussion: """
+            After the delivery of an event has failed for 24 hours, the event is parked: the daemon no longer tries to deliver \
+            it. 'status' shows how many events are parked.
+            """)
 
-    @Argument(help: ArgumentHelp("The number of one event. Default: all parked events.", valueName: "number"))
+    @Argument(
+        help: ArgumentHelp("Deliver only the event with this number. Default: all parked events.", valueName: "number"))
     var sequence: Int?
 
-    @Option(help: ArgumentHelp("Only events for this webhook.", valueName: "name"))
+    @Option(help: ArgumentHelp("Deliver only to this webhook. Default: every webhook.", valueName: "name"))
     var webhook: String?
 
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
-        try await global.withAdmin { admin in
+        try await global.withAdminClient { admin in
             var request = RedeliverEventsRequest()
             request.sequence = sequence
             request.webhook = webhook
             let response = try await admin.redeliverEvents(request)
             try global.printer.show(response.json) {
-                [.record([("redelivered", Cell(response.document.redelivered))])]
+                [.record([("deliveries queued", Cell(response.document.redelivered))])]
             }
         }
     }

@@ -5,7 +5,7 @@ import WireAPI
 /// `event list --follow`: prints new events until the program is stopped.
 struct EventStream {
     /// How long one request waits for events, in seconds.
-    private static let wait = 25
+    private static let waitSeconds = 25
 
     private let filter: EventFilter
     private let admin: AdminClient
@@ -18,27 +18,30 @@ struct EventStream {
     }
 
     /// - Parameters:
-    ///   - after: the sequence number after which the stream begins; nil to begin with the newest events.
-    ///   - count: how many of the newest events are printed first, if `after` is nil.
-    /// - Throws: an error if the daemon refuses a request, or can't be reached at the first request. If a later request
-    ///   can't reach the daemon, the stream repeats it every second.
-    func run(after: Int?, orLast count: Int) async throws {
-        var position = after ?? 0
+    ///   - after: the number of the event after which the stream begins; nil to begin with the newest events.
+    ///   - newestCount: how many of the newest events are printed first, if `after` is nil.
+    /// - Throws: an error if the daemon refuses a request, or can't be reached at the first request. If the daemon
+    ///   can't be reached at a later request, the stream repeats the request every second.
+    func run(after: Int?, newestCount: Int) async throws {
+        var lastSequence = after ?? 0
         if after == nil {
-            let newest = try await admin.newestEvents(filter, count: count)
+            let newest = try await admin.newestEvents(filter, count: newestCount)
             try show(newest)
-            position = newest.document.items.last?.sequence ?? 0
+            lastSequence = newest.document.items.last?.sequence ?? 0
         }
         var isDisconnected = false
+        // Whether the loop sends the first request of the stream. That request does not wait for events, and is not
+        // repeated: an unreachable daemon is reported at once.
         var isFirst = after != nil
         while true {
             do {
-                let page = try await admin.events(filter, after: position, waiting: isFirst ? 0 : Self.wait)
+                let page = try await admin.events(
+                    filter, after: lastSequence, waiting: isFirst ? 0 : Self.waitSeconds)
                 if isDisconnected { printer.note("reconnected to the daemon") }
                 isDisconnected = false
                 isFirst = false
                 try show(page)
-                position = page.document.items.last?.sequence ?? position
+                lastSequence = page.document.items.last?.sequence ?? lastSequence
             } catch let error as ClientError where !isFirst && error.isTemporary {
                 if !isDisconnected { printer.note("\(error); retrying") }
                 isDisconnected = true
@@ -48,7 +51,7 @@ struct EventStream {
     }
 
     private func show(_ page: Response<Page<EventDocument>>) throws {
-        switch printer.form {
+        switch printer.format {
         case .table:
             for event in page.document.items { printer.show([.line(event.cells, widths: Self.widths)]) }
         case .json:
@@ -58,8 +61,8 @@ struct EventStream {
         }
     }
 
-    /// The widths of the columns. They are constant, because the texts of later events are unknown. The last column
-    /// needs no width.
+    /// The widths of the columns, without the last one, which is not padded. The widths are fixed, because the texts
+    /// of later events are unknown.
     private static let widths = [6, 16, 8, 20, 36, 44]
 }
 

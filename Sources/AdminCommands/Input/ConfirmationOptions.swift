@@ -14,22 +14,27 @@ struct ConfirmationOptions: ParsableArguments {
 
     /// Asks for confirmation on the terminal, unless `--yes` is given.
     ///
-    /// - Throws: ``CommandFailure`` if standard input is not a terminal, or the response is not yes.
-    func confirm(_ action: String, _ printer: Printer) throws(CommandFailure) {
+    /// - Parameter action: completes the question "Type yes to …".
+    /// - Throws: ``CommandFailure`` if standard input is not a terminal, or the answer is not `yes`.
+    func confirm(_ action: String) throws(CommandFailure) {
         guard !yes else { return }
         guard isatty(STDIN_FILENO) == 1 else {
             throw CommandFailure(
-                .refused, "nothing was changed: standard input is not a terminal; confirm with --yes to \(action)")
+                .refused,
+                "nothing was changed: standard input is not a terminal, so you can't be asked; use --yes to \(action)")
         }
         StandardStream.error.write("Type yes to \(action): ".printable(keepingLines: false))
-        guard readLine() == "yes" else { throw CommandFailure(.refused, "nothing was changed") }
+        guard readLine() == "yes" else {
+            throw CommandFailure(.refused, "nothing was changed, because the answer was not 'yes'")
+        }
     }
 
-    /// Shows a plan, asks for confirmation, and executes it.
+    /// Shows the changes that the daemon would make, asks for confirmation, and then lets the daemon make them. With
+    /// `--dry-run`, only shows the changes; with `--yes`, does not ask.
     ///
     /// - Parameters:
     ///   - action: completes the question "Type yes to …".
-    ///   - call: calls the daemon. Its argument is whether the call is a dry run.
+    ///   - call: sends the request to the daemon, as a dry run if its argument is true.
     func run<Document: PlannedChange>(
         _ action: String, _ printer: Printer, call: (_ dryRun: Bool) async throws -> Response<Document>
     ) async throws {
@@ -42,19 +47,21 @@ struct ConfirmationOptions: ParsableArguments {
             }
             for change in plan.document.changes { printer.note("would \(change)") }
             printer.warn(plan.document.allWarnings)
-            try confirm(action, printer)
+            try confirm(action)
         }
-        let done = try await call(false)
-        try printer.show(done.json) { done.document.blocks }
+        let response = try await call(false)
+        try printer.show(response.json) { response.document.blocks }
         // Without --yes, the warnings were already shown before the question.
-        if yes { printer.warn(done.document.allWarnings) }
+        if yes { printer.warn(response.document.allWarnings) }
     }
 }
 
-/// The response to an operation that changes something, or to its dry run. It lists the changes and warnings.
+/// The daemon's response to an operation, or to a dry run of the operation, with the changes and warnings.
 protocol PlannedChange: Decodable & Sendable {
+    /// The output for `--output table`.
     var blocks: [Block] { get }
-    /// The changes. Each text completes the sentence "would …".
+    /// The changes, one text for each, such as `unregister shop.example.com`. Before the question, each text is printed
+    /// with "would" in front.
     var changes: [String] { get }
     var allWarnings: [String] { get }
 }

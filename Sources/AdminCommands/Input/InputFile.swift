@@ -3,8 +3,8 @@ import Glibc
 
 /// A file that a subcommand reads; `-` is standard input.
 package struct InputFile: Sendable {
-    /// The default limit of a file's size, in bytes.
-    package static let largest = 1 << 20
+    /// The largest size that ``read(sizeLimit:)`` accepts by default, in bytes.
+    package static let defaultSizeLimit = 1 << 20
 
     package let path: String
 
@@ -14,8 +14,8 @@ package struct InputFile: Sendable {
 
     /// Reads the whole file.
     ///
-    /// - Throws: ``CommandFailure`` if the file can't be read, is empty, or has more than `largest` bytes.
-    package func read(largest: Int = largest) throws(CommandFailure) -> Data {
+    /// - Throws: ``CommandFailure`` if the file can't be read, is empty, or has more than `sizeLimit` bytes.
+    package func read(sizeLimit: Int = defaultSizeLimit) throws(CommandFailure) -> Data {
         let descriptor = isStandardInput ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(errno) }
         defer { if !isStandardInput { close(descriptor) } }
@@ -30,8 +30,8 @@ package struct InputFile: Sendable {
             }
             guard count > 0 else { break }
             bytes.append(contentsOf: buffer[..<count])
-            guard bytes.count <= largest else {
-                throw CommandFailure(.refused, "\(name) has more than \(largest) bytes, the limit for this file")
+            guard bytes.count <= sizeLimit else {
+                throw CommandFailure(.refused, "\(name) has more than \(sizeLimit) bytes, the limit for this file")
             }
         }
         guard !bytes.isEmpty else { throw CommandFailure(.refused, "\(name) is empty") }

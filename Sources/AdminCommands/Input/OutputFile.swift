@@ -13,12 +13,15 @@ package struct OutputFile: Sendable {
 
     package var isStandardOutput: Bool { path == "-" }
 
-    /// Checks whether ``write(_:)`` may write the file. Call this before the operation that produces the content.
+    /// Checks whether ``write(_:)`` may write the file. Call this before the operation that produces the content, so
+    /// that no operation is executed whose result can't be written.
+    ///
+    /// - Throws: ``CommandFailure`` if the file exists and may not be replaced.
     package func checkWritable() throws(CommandFailure) {
         guard !isStandardOutput else { return }
         var found = stat()
         guard lstat(path, &found) == 0 else { return }
-        // Writing replaces the file. For a device or a link, this would break other programs that use it.
+        // Writing replaces the file. Replacing a device or a link would break the programs that use the device or link.
         guard found.st_mode & S_IFMT == S_IFREG else {
             throw CommandFailure(.refused, "\(path) is not a regular file; name another file")
         }
@@ -31,21 +34,21 @@ package struct OutputFile: Sendable {
     package func write(_ bytes: Data) throws(CommandFailure) {
         guard !isStandardOutput else { return StandardStream.output.write(bytes) }
         try checkWritable()
-        let draft = "\(path).\(getpid()).new"
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        let temporaryPath = "\(path).\(getpid()).new"
+        let descriptor = open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw failure(errno) }
-        defer { unlink(draft) }
-        let writing = Self.fill(descriptor, bytes)
+        defer { unlink(temporaryPath) }
+        let writeError = Self.writeAndSync(descriptor, bytes)
         close(descriptor)
-        guard writing == 0 else { throw failure(writing) }
+        guard writeError == 0 else { throw failure(writeError) }
         // link(2) fails if the name exists. A file that was created since the check is therefore not overwritten.
-        guard (overwrites ? rename(draft, path) : link(draft, path)) == 0 else { throw failure(errno) }
+        guard (overwrites ? rename(temporaryPath, path) : link(temporaryPath, path)) == 0 else { throw failure(errno) }
     }
 
     /// Writes the bytes, and waits until they are on stable storage.
     ///
     /// - Returns: 0, or errno if this failed.
-    private static func fill(_ descriptor: Int32, _ bytes: Data) -> Int32 {
+    private static func writeAndSync(_ descriptor: Int32, _ bytes: Data) -> Int32 {
         // The content is a CSR or a certificate, which is public. The mode therefore does not depend on the umask.
         guard fchmod(descriptor, 0o644) == 0 else { return errno }
         let code = bytes.write(to: descriptor)

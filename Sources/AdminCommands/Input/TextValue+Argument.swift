@@ -6,6 +6,7 @@ extension TextValue {
     ///
     /// - Throws: `ValidationError`, which ends the program with exit status 2.
     package static func parse(_ text: String) throws -> Self {
+        // The argument parser prints "The value '…' is invalid for '…': " before this message.
         guard let value = Self(text: text) else { throw ValidationError("it \(refusal(of: text))") }
         return value
     }

@@ -8,14 +8,15 @@ struct KeyCSR: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "csr", abstract: "Print or write a key pair's CSR, for Apple to sign.",
         discussion: """
-            Default: PEM, to standard output. With --all-pending, one file for each key pair that waits for its \
-            certificate; a second run writes the files that are missing. Example: merchantkeyctl key csr --all-pending --out csrs
+            Prints the CSR as PEM to standard output by default. --all-pending writes one file for each key pair that has no \
+            certificate yet; a second run writes only the files that are missing. \
+            Example: merchantkeyctl key csr --all-pending --out csrs
             """)
 
-    @Argument(help: "The publicKeyHash, or its first characters.", transform: KeyArgument.parse)
+    @Argument(help: "The key's publicKeyHash, or its first characters (at least 4).", transform: KeyArgument.parse)
     var key: KeyArgument?
 
-    @Flag(help: "Write the CSR of every pending key pair.")
+    @Flag(help: "Instead of one CSR, write the CSRs of all merchants' key pairs that have no certificate yet.")
     var allPending = false
 
     @Option(
@@ -33,7 +34,10 @@ struct KeyCSR: AsyncParsableCommand {
 
     func validate() throws {
         guard (key == nil) == allPending else {
-            throw ValidationError("found \(allPending ? "both" : "neither"), expected a KEY or --all-pending")
+            throw ValidationError(
+                allPending
+                    ? "a KEY can't be combined with --all-pending; omit one of the two"
+                    : "name a KEY, or use --all-pending")
         }
         guard !allPending || out != nil else {
             throw ValidationError("--all-pending needs --out with a directory")
@@ -43,7 +47,7 @@ struct KeyCSR: AsyncParsableCommand {
     func run() async throws {
         if allPending, let out {
             let directory = try Directory(creating: out)
-            let summary = try await global.withAdmin(connections: bulk.concurrency) { admin in
+            let summary = try await global.withAdminClient(connections: bulk.concurrency) { admin in
                 try await PendingCSRs(directory: directory, isDER: der, overwrites: force).run(admin, bulk)
             }
             return try summary.printAndThrowIfFailed(global.printer)
@@ -52,9 +56,10 @@ struct KeyCSR: AsyncParsableCommand {
         let file = out.map { OutputFile($0, overwrites: force) }
         try file?.checkWritable()
         if der, file == nil, global.output == .table, StandardStream.output.isTerminal {
-            throw CommandFailure(.wrongUsage, "DER is not printed on a terminal; use --out FILE or a pipe")
+            throw CommandFailure(
+                .wrongUsage, "DER is binary and is not printed on a terminal; use --out FILE or redirect the output")
         }
-        try await global.withAdmin { admin in
+        try await global.withAdminClient { admin in
             let hash = try await key.resolve(admin)
             let csr = try await admin.csr(of: hash, as: der ? .der : .pem)
             if let file {
@@ -68,7 +73,7 @@ struct KeyCSR: AsyncParsableCommand {
         }
     }
 
-    /// The JSON output. It contains PEM as text, and DER in Base64.
+    /// The JSON output, with the CSR as PEM text, or as DER in Base64.
     private static func document(_ hash: PublicKeyHash, _ csr: Data, isDER: Bool) -> JSONValue {
         let text = isDER ? csr.base64EncodedString() : String(decoding: csr, as: UTF8.self)
         return .object(

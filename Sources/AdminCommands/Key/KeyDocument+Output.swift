@@ -22,7 +22,7 @@ extension KeyDocument {
         return certificates.isEmpty ? [record] : [record, certificateTable]
     }
 
-    private static func cell(_ use: KeyUseDocument.Observed) -> Cell {
+    private static func cell(_ use: KeyUseDocument.UseSummary) -> Cell {
         Cell("\(use.count), from \(Cell(time: use.first).text) to \(Cell(time: use.last).text) UTC")
     }
 
@@ -56,6 +56,7 @@ extension KeyDocument {
 extension KeyTransitionDocument {
     var blocks: [Block] {
         guard !transitions.isEmpty else {
+            // The state is unchanged, for example after `key destroy` with a delay.
             return [
                 .record([
                     ("publicKeyHash", Cell(key.publicKeyHash)), ("state", Cell(state: key.state)),

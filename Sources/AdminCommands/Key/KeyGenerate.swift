@@ -15,7 +15,10 @@ struct KeyGenerate: AsyncParsableCommand {
     @Argument(help: "The merchant's identifier.", transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier
 
-    @Option(help: "Algorithm: EC_v1 (P-256) or RSA_v1 (RSA-2048, mainland China). Default: EC_v1; RSA_v1 for identity.")
+    @Option(
+        help: """
+            Algorithm: EC_v1 (P-256) or RSA_v1 (RSA-2048, mainland China). Default: EC_v1, or RSA_v1 with --purpose identity.
+            """)
     var algorithm: KeyAlgorithm?
 
     @Option(help: "Purpose: paymentProcessing or identity. Default: paymentProcessing.")
@@ -33,13 +36,13 @@ struct KeyGenerate: AsyncParsableCommand {
         let file = csr.map { OutputFile($0, overwrites: force) }
         // Check this first, so that no key pair is generated whose CSR cannot be written.
         try file?.checkWritable()
-        try await global.withAdmin { admin in
+        try await global.withAdminClient { admin in
             var request = GenerateKeyRequest()
             request.algorithm = algorithm
             request.purpose = purpose
             let response = try await admin.generateKey(of: merchant, request)
             let key = response.document
-            try await write(file, key, admin)
+            try writeCSR(of: key, to: file)
             guard file?.isStandardOutput != true else {
                 return global.printer.note("generated key \(key.publicKeyHash) (\(key.algorithm), \(key.state))")
             }
@@ -49,7 +52,7 @@ struct KeyGenerate: AsyncParsableCommand {
         }
     }
 
-    private func write(_ file: OutputFile?, _ key: KeyDocument, _ admin: AdminClient) async throws {
+    private func writeCSR(of key: KeyDocument, to file: OutputFile?) throws {
         guard let file else { return }
         guard let pem = key.csr else { throw ClientError.protocolViolation("the new key has no CSR") }
         do {

@@ -9,23 +9,27 @@ struct KeyImport: AsyncParsableCommand {
         commandName: "import", abstract: "Import an existing private key with its certificate.",
         discussion: """
             The private key is PEM (PKCS#8, SEC 1 or PKCS#1, encrypted or not) or PKCS#12; the certificate is PEM or DER. \
-            Each file has at most 1 MiB. The daemon stores its own sealed copy; remove yours afterwards. Example: \
-            merchantkeyctl key import merchant.com.example --private-key key.p12 --certificate example.cer --passphrase-file p
+            Each file has at most 1 MiB. The daemon stores the private key sealed (encrypted); delete your file afterwards. Example: \
+            merchantkeyctl key import merchant.com.example --private-key key.p12 --certificate example.cer \
+            --passphrase-file passphrase.txt
             """)
 
     @Argument(help: "The merchant's identifier.", transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier
 
-    @Option(help: ArgumentHelp("File of the private key.", valueName: "file"))
+    @Option(help: ArgumentHelp("Read the private key from this file.", valueName: "file"))
     var privateKey: String
 
-    @Option(help: ArgumentHelp("File of the certificate that Apple issued for the key.", valueName: "file"))
+    @Option(help: ArgumentHelp("Read the certificate that Apple issued for the key from this file.", valueName: "file"))
     var certificate: String
 
-    @Option(help: ArgumentHelp("File of the passphrase; a line end after it is ignored.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "Read the private key's passphrase from this file. One line end at the end of the file is ignored.",
+            valueName: "file"))
     var passphraseFile: String?
 
-    @Option(help: "State: standby, current or retiring. Default: standby.")
+    @Option(help: "State of the imported key: standby, current or retiring. Default: standby.")
     var state: ImportStateArgument?
 
     @Flag(help: "Accept an expired certificate, so that old tokens can be decrypted.")
@@ -52,7 +56,7 @@ struct KeyImport: AsyncParsableCommand {
         fields.purpose = purpose
         fields.allowExpired = allowExpired ? true : nil
         let request = fields
-        try await global.withAdmin { admin in
+        try await global.withAdminClient { admin in
             let response = try await admin.importKey(to: merchant, request)
             try global.printer.show(response.json) { response.document.blocks }
         }

@@ -12,7 +12,7 @@ struct KeyList: AsyncParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
-        try await global.withAdmin { admin in
+        try await global.withAdminClient { admin in
             try global.printer.show(try await admin.keys(of: merchant), orTable: KeyDocument.table)
         }
     }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Vocabulary
 
-/// The states in which a key pair may be imported.
+/// The values of `key import --state`.
 package enum ImportStateArgument: String, ExpressibleByArgument, CaseIterable, Sendable {
     case standby, current, retiring
 

@@ -4,13 +4,14 @@ import WireAPI
 
 struct KeyPromote: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "promote", abstract: "Make a key pair the merchant's current one.",
+        commandName: "promote", abstract: "Make a key pair the merchant's current key.",
         discussion: """
-            Promote a key after its certificate was activated at Apple. The former current key becomes retiring and still \
-            decrypts; promote it to undo this.
+            The current key is the key to which Apple encrypts tokens, so promote a key after its certificate was activated at \
+            Apple. The former current key becomes retiring: the daemon still decrypts tokens for that key. To undo the \
+            promotion, promote the former key.
             """)
 
-    @Argument(help: "The publicKeyHash, or its first characters.", transform: KeyArgument.parse)
+    @Argument(help: "The key's publicKeyHash, or its first characters (at least 4).", transform: KeyArgument.parse)
     var key: KeyArgument
 
     @Flag(help: "Show what would be done, and change nothing.")
@@ -19,7 +20,7 @@ struct KeyPromote: AsyncParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
-        try await global.withAdmin { admin in
+        try await global.withAdminClient { admin in
             let response = try await admin.promote(try await key.resolve(admin), dryRun: dryRun)
             try global.printer.show(response.json) { response.document.blocks }
             global.printer.warn(response.document.warnings)

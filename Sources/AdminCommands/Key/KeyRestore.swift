@@ -7,7 +7,7 @@ struct KeyRestore: AsyncParsableCommand {
         commandName: "restore", abstract: "Undo a revocation, and cancel a destruction whose delay has not passed.",
         discussion: "The key pair becomes pending, standby or retiring, never current.")
 
-    @Argument(help: "The publicKeyHash, or its first characters.", transform: KeyArgument.parse)
+    @Argument(help: "The key's publicKeyHash, or its first characters (at least 4).", transform: KeyArgument.parse)
     var key: KeyArgument
 
     @Flag(help: "Show what would be done, and change nothing.")
@@ -16,7 +16,7 @@ struct KeyRestore: AsyncParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
-        try await global.withAdmin { admin in
+        try await global.withAdminClient { admin in
             let response = try await admin.restore(try await key.resolve(admin), dryRun: dryRun)
             try global.printer.show(response.json) { response.document.blocks }
             global.printer.warn(response.document.warnings)

@@ -4,13 +4,13 @@ import WireAPI
 
 struct KeyRevoke: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "revoke", abstract: "Revoke a key pair: from then on its tokens are refused.",
+        commandName: "revoke", abstract: "Revoke a key pair, so that the daemon refuses tokens for it from now on.",
         discussion: """
-            The private key is kept until it is destroyed, and 'key restore' undoes the revocation. A merchant's last active \
-            key is revoked only if the reason is 'compromised'.
+            The daemon keeps the private key until 'key destroy'; until then 'key restore' undoes the revocation. A merchant's \
+            last active key is revoked only if the reason is 'compromised'.
             """)
 
-    @Argument(help: "The publicKeyHash, or its first characters.", transform: KeyArgument.parse)
+    @Argument(help: "The key's publicKeyHash, or its first characters (at least 4).", transform: KeyArgument.parse)
     var key: KeyArgument
 
     @Option(help: "Reason, recorded in the audit.")
@@ -20,7 +20,7 @@ struct KeyRevoke: AsyncParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
-        try await global.withAdmin { admin in
+        try await global.withAdminClient { admin in
             let hash = try await key.resolve(admin)
             try await confirmation.run("revoke key \(hash)", global.printer) { dryRun in
                 try await admin.revoke(hash, reason: reason, dryRun: dryRun)

@@ -6,13 +6,13 @@ struct KeyShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show a key pair and its certificates.")
 
-    @Argument(help: "The publicKeyHash, or its first characters.", transform: KeyArgument.parse)
+    @Argument(help: "The key's publicKeyHash, or its first characters (at least 4).", transform: KeyArgument.parse)
     var key: KeyArgument
 
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
-        try await global.withAdmin { admin in
+        try await global.withAdminClient { admin in
             let response = try await admin.key(try await key.resolve(admin))
             try global.printer.show(response.json) { response.document.blocks }
         }

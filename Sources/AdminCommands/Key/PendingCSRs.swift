@@ -22,19 +22,21 @@ struct PendingCSRs {
     let overwrites: Bool
 
     func run(_ admin: AdminClient, _ options: BulkOptions) async throws -> BulkSummary {
-        let report = try options.open(Self.subcommand, default: directory.file("key-csr.report.jsonl"))
+        let report = try options.openReport(
+            of: Self.subcommand, defaultPath: directory.path(ofFile: "key-csr.report.jsonl"))
         let total = try await admin.status().document.keyPairs[KeyState.pending.rawValue]
-        var waiting: [Item] = []
+        // The rest of the current page, last item first, so that `popLast` returns the items in order.
+        var itemsOfPage: [Item] = []
         var cursor: String?
         var isLast = false
         return try await BulkRun(report: report, concurrency: options.concurrency).run(total: total) {
-            while waiting.isEmpty, !isLast {
+            while itemsOfPage.isEmpty, !isLast {
                 let page = try await admin.keys(in: .pending, cursor: cursor).document
-                waiting = page.items.map(item).reversed()
+                itemsOfPage = page.items.map(item).reversed()
                 cursor = page.nextCursor
                 isLast = cursor == nil
             }
-            return waiting.popLast()
+            return itemsOfPage.popLast()
         } act: { [isDER, overwrites] item, _ in
             let csr = try await admin.csr(of: item.hash, as: isDER ? .der : .pem)
             let result = [
@@ -47,6 +49,7 @@ struct PendingCSRs {
 
     private func item(_ key: KeyDocument) -> Item {
         Item(
-            hash: key.publicKeyHash, merchant: key.merchantIdentifier, path: directory.file(CSRFile.name(of: key)))
+            hash: key.publicKeyHash, merchant: key.merchantIdentifier,
+            path: directory.path(ofFile: CSRFile.name(of: key)))
     }
 }

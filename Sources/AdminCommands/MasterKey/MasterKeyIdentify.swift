@@ -6,7 +6,7 @@ struct MasterKeyIdentify: AsyncParsableCommand {
         discussion:
             "Works without the daemon. 'backup verify' shows the identifier of the master key that a backup needs.")
 
-    @Argument(help: "A master key file: 32 bytes, mode 0600.")
+    @Argument(help: "The file with the master key: 32 bytes, mode 0600.")
     var file: String
 
     @OptionGroup var global: GlobalOptions

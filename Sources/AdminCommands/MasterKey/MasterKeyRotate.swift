@@ -6,17 +6,19 @@ struct MasterKeyRotate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate", abstract: "Replace the master key and the data key, and seal every private key again.",
         discussion: """
-            Rotate after a suspected leak, and when a person who knew the master key leaves. The daemon serves requests during \
-            the rotation and continues it after a restart; a second rotate joins the one in progress. At the end the old \
-            master key and everything that it sealed are erased. Then save the new master key elsewhere, and keep copies of \
-            the old one until no backup needs it. If the daemon cannot write the master key (a credential or a command), \
-            install the new one first, name the old one in master-key.previous, and restart the daemon.
+            The data key seals (encrypts) the private keys, and the master key seals the data key. Rotate both after a \
+            suspected leak, and when a person who knew the master key leaves. The daemon serves requests during the rotation \
+            and continues the rotation after a restart; a second 'rotate' joins the rotation in progress. At the end, the \
+            daemon erases the old data key, and the file of the old master key if the key came from a file. Then save the new \
+            master key elsewhere, and keep your own copies of the old master key until no backup needs it. The daemon cannot \
+            write a master key that it reads from a credential or a command: then install the new master key yourself, name \
+            the old one in the setting master-key.previous, and restart the daemon before you rotate.
             """)
 
     @Flag(help: "Keep the master key, and replace only the data key.")
     var dataKeyOnly = false
 
-    @Flag(help: "Do not wait for the end; 'master-key status' shows the progress.")
+    @Flag(help: "Do not wait for the end of the rotation; 'master-key status' shows the progress.")
     var noWait = false
 
     @OptionGroup var confirmation: ConfirmationOptions
@@ -24,24 +26,24 @@ struct MasterKeyRotate: AsyncParsableCommand {
 
     func run() async throws {
         let printer = global.printer
-        try await global.withAdmin { admin in
+        try await global.withAdminClient { admin in
             if confirmation.dryRun || !confirmation.yes {
                 let plan = try await admin.rotateMasterKey(dataKeyOnly: dataKeyOnly, dryRun: true)
                 if confirmation.dryRun { return try printer.show(plan.json) { plan.document.blocks } }
                 for step in plan.document.steps { printer.note("would \(step)") }
-                try confirmation.confirm("rotate the \(dataKeyOnly ? "data key" : "master key")", printer)
+                try confirmation.confirm("rotate the \(dataKeyOnly ? "data key" : "master key")")
             }
             let started = try await admin.rotateMasterKey(dataKeyOnly: dataKeyOnly, dryRun: false).document
             if started.joins { printer.note("joined the rotation in progress") }
             let last = noWait ? try await admin.masterKey() : try await waitForEnd(admin)
             try printer.show(last.json) { last.document.blocks }
             if last.document.rotation?.state == "finished", !dataKeyOnly {
-                printer.note("save the new master key elsewhere; earlier backups need the old one")
+                printer.note("save the new master key elsewhere; earlier backups need the old master key")
             }
         }
     }
 
-    /// Reads the progress of the rotation every 100 ms until the rotation has ended.
+    /// Asks the daemon for the progress of the rotation every 100 ms until the rotation has ended.
     ///
     /// - Throws: ``CommandFailure`` if the rotation is blocked.
     private func waitForEnd(_ admin: AdminClient) async throws -> Response<MasterKeyDocument> {

@@ -9,7 +9,7 @@ struct MasterKeyShowStatus: AsyncParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
-        try await global.withAdmin { admin in
+        try await global.withAdminClient { admin in
             let response = try await admin.masterKey()
             try global.printer.show(response.json) { response.document.blocks }
         }
@@ -24,7 +24,7 @@ extension MasterKeyDocument {
                 ("data key", Cell(dataKeyIdentifier)),
                 ("rotation", rotation.map { Cell($0.state, $0.blockedBy == nil ? .plain : .warning) }),
                 ("rotates", rotation.map { Cell($0.dataKeyOnly ? "only the data key" : "master key and data key") }),
-                ("sealed again", rotation.map { Cell("\($0.done) of \($0.total)") }),
+                ("keys sealed again", rotation.map { Cell("\($0.done) of \($0.total)") }),
                 ("started (UTC)", rotation.map { Cell(time: $0.startedAt) }),
                 ("ended (UTC)", rotation?.finishedAt.map { Cell(time: $0) }),
                 ("blocked by", rotation?.blockedBy.map { Cell($0, .warning) }),

@@ -7,7 +7,7 @@ struct MerchantAdd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Add a merchant.",
         discussion: """
-            Default target: 2 active key pairs. Adding a merchant again with the same options changes nothing. Example: \
+            The default target is 2 active key pairs. Adding a merchant again with the same options changes nothing. Example: \
             merchantkeyctl merchant add merchant.com.example --name "Example Shop" --csr-directory csrs
             """)
 
@@ -26,13 +26,13 @@ struct MerchantAdd: AsyncParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
-        try await global.withAdmin { admin in
+        try await global.withAdminClient { admin in
             var request = AddMerchantRequest(id)
             request.set(options)
             request.generateKeyPairs = csrDirectory == nil ? nil : true
             let response = try await admin.addMerchant(request)
             if let csrDirectory {
-                try write(response.document.pendingKeyPairs ?? [], to: try Directory(creating: csrDirectory))
+                try writeCSRs(of: response.document.pendingKeyPairs ?? [], to: try Directory(creating: csrDirectory))
             }
             try global.printer.show(response.json) { response.document.blocks }
         }
@@ -40,8 +40,8 @@ struct MerchantAdd: AsyncParsableCommand {
 
     /// Writes the CSRs that are not in the directory yet. The CSR of a key pair never changes, so existing files stay
     /// valid.
-    private func write(_ pending: [KeyDocument], to directory: Directory) throws {
-        for key in pending {
+    private func writeCSRs(of keys: [KeyDocument], to directory: Directory) throws {
+        for key in keys {
             let (path, isNew) = try CSRFile.write(key, to: directory)
             if isNew { global.printer.note("wrote \(path)") }
         }

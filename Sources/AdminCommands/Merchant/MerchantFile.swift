@@ -6,19 +6,19 @@ package import WireAPI
 /// `targetActiveKeyPairs`.
 package struct MerchantFile: Sendable {
     package struct Line: Sendable {
-        package let line: Int
+        package let lineNumber: Int
         package let request: AddMerchantRequest
     }
 
     /// The largest file, in bytes.
-    package static let largest = 256 << 20
-    /// How many errors of a file the message shows.
+    package static let sizeLimit = 256 << 20
+    /// How many of a file's errors the message shows.
     static let shownErrors = 20
 
     package let lines: [Line]
 
-    /// - Throws: ``CommandFailure`` if the file has errors, with one sentence for each of them. A file with one error
-    ///   is refused as a whole.
+    /// - Throws: ``CommandFailure`` if the file has an error. The message has one line for each error, but at most
+    ///   `shownErrors` of them.
     package init(_ bytes: Data, named path: String) throws(CommandFailure) {
         let table: CSVTable
         do throws(CSVReader.Fault) {
@@ -28,30 +28,32 @@ package struct MerchantFile: Sendable {
         }
         var lines: [Line] = []
         var errors: [String] = []
-        var seen: [MerchantIdentifier: Int] = [:]
+        var linesByMerchant: [MerchantIdentifier: Int] = [:]
         for row in table.rows {
-            guard let identifier = MerchantIdentifier(row["merchantIdentifier"] ?? "") else {
-                let found = (row["merchantIdentifier"] ?? "").prefix(80)
-                errors.append("line \(row.line): '\(found)' \(MerchantIdentifier.refusal(of: ""))")
+            let text = row["merchantIdentifier"] ?? ""
+            guard let identifier = MerchantIdentifier(text) else {
+                errors.append("line \(row.lineNumber): '\(text.prefix(80))' \(MerchantIdentifier.refusal(of: text))")
                 continue
             }
-            if let first = seen.updateValue(row.line, forKey: identifier) {
-                errors.append("line \(row.line): \(identifier) is listed twice, first in line \(first)")
+            if let earlierLine = linesByMerchant.updateValue(row.lineNumber, forKey: identifier) {
+                errors.append(
+                    "line \(row.lineNumber): \(identifier) is listed twice; line \(earlierLine) also has this merchant")
             }
+            // Text that is not a number becomes 0, which the check below refuses.
             let target = row["targetActiveKeyPairs"].map { Int($0) ?? 0 }
             if let target, !(1...16).contains(target) {
                 let found = (row["targetActiveKeyPairs"] ?? "").prefix(40)
-                errors.append("line \(row.line): targetActiveKeyPairs is '\(found)', expected 1 to 16")
+                errors.append("line \(row.lineNumber): targetActiveKeyPairs is '\(found)', expected 1 to 16")
             }
             if let name = row["name"] {
                 do { _ = try DisplayText(name, longest: 1_024) } catch {
-                    errors.append("line \(row.line): the name \(error)")
+                    errors.append("line \(row.lineNumber): the name \(error)")
                 }
             }
             var request = AddMerchantRequest(identifier)
             request.name = row["name"]
             request.targetActiveKeyPairs = target
-            lines.append(Line(line: row.line, request: request))
+            lines.append(Line(lineNumber: row.lineNumber, request: request))
         }
         guard errors.isEmpty else {
             let more = errors.count - Self.shownErrors
@@ -61,7 +63,7 @@ package struct MerchantFile: Sendable {
                     + (more > 0 ? ["and \(more) more"] : [])).joined(separator: "\n"))
         }
         guard !lines.isEmpty else {
-            throw CommandFailure(.refused, "\(path) contains only a heading, expected merchants")
+            throw CommandFailure(.refused, "nothing was imported: \(path) contains no line after the header line")
         }
         self.lines = lines
     }
@@ -70,5 +72,5 @@ package struct MerchantFile: Sendable {
 extension MerchantFile.Line: BulkItem {
     var name: String { request.merchantIdentifier.rawValue }
     var content: String { "\(request.targetActiveKeyPairs.map(String.init) ?? "") \(request.name ?? "")" }
-    var place: String? { "line \(line)" }
+    var place: String? { "line \(lineNumber)" }
 }

@@ -8,8 +8,8 @@ struct MerchantImport: AsyncParsableCommand {
         commandName: "import", abstract: "Add the merchants listed in a CSV file.",
         discussion: """
             The first line names the columns: merchantIdentifier, and optionally name and targetActiveKeyPairs (default 2). \
-            The file is UTF-8; fields that contain a comma are in quotes. A file with an error is refused as a whole. Run the \
-            command again to continue after an interruption: merchants that exist are not changed. Example: \
+            The file is UTF-8, at most 256 MiB; put a field that contains a comma in quotes. If the file has an error, nothing \
+            is imported. Run the command again to continue after an interruption: existing merchants are not changed. Example: \
             merchantkeyctl merchant import merchants.csv --generate-keys --csr-directory csrs
             """)
 
@@ -37,21 +37,21 @@ struct MerchantImport: AsyncParsableCommand {
     func run() async throws {
         let input = InputFile(file)
         let path = input.isStandardInput ? "standard input" : file
-        let merchants = try MerchantFile(try input.read(largest: MerchantFile.largest), named: path)
+        let merchants = try MerchantFile(try input.read(sizeLimit: MerchantFile.sizeLimit), named: path)
         if dryRun { return global.printer.note("would import \(merchants.lines.count) merchants") }
         let directory = try csrDirectory.map { path throws(CommandFailure) in try Directory(creating: path) }
         let subcommand = generateKeys ? "merchant import --generate-keys" : "merchant import"
-        let report = try bulk.open(
-            subcommand, default: "\(input.isStandardInput ? "merchant-import" : file).report.jsonl")
-        let summary = try await global.withAdmin(connections: bulk.concurrency) { admin in
+        let report = try bulk.openReport(
+            of: subcommand, defaultPath: "\(input.isStandardInput ? "merchant-import" : file).report.jsonl")
+        let summary = try await global.withAdminClient(connections: bulk.concurrency) { admin in
             let onboarding = MerchantOnboarding(
                 admin: admin, generatesKeys: generateKeys, directory: directory,
-                begin: try await admin.status().document.time)
-            var rest = merchants.lines[...]
+                runStart: try await admin.status().document.time)
+            var remainingLines = merchants.lines[...]
             return try await BulkRun(report: report, concurrency: bulk.concurrency).run(
                 total: merchants.lines.count
             ) {
-                rest.popFirst()
+                remainingLines.popFirst()
             } act: { line, _ in
                 try await onboarding.onboard(line)
             }

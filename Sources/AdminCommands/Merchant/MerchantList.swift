@@ -8,7 +8,7 @@ struct MerchantList: AsyncParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
-        try await global.withAdmin { admin in
+        try await global.withAdminClient { admin in
             try global.printer.show(try await admin.merchants(), orTable: MerchantDocument.table)
         }
     }

@@ -10,7 +10,7 @@ struct MerchantOnboarding: Sendable {
     let directory: Directory?
     /// When the run began, by the daemon's clock. A merchant or key pair that was created later counts as created by
     /// this run.
-    let begin: Timestamp
+    let runStart: Timestamp
 
     /// Adds one merchant with one request. The request is safe to repeat: the response also lists a merchant and key
     /// pairs that an earlier request created.
@@ -18,23 +18,23 @@ struct MerchantOnboarding: Sendable {
         var request = line.request
         request.generateKeyPairs = generatesKeys ? true : nil
         let merchant = try await admin.addMerchant(request).document
-        guard generatesKeys else { return isOfThisRun(merchant.createdAt) ? .done([:]) : .unchanged([:]) }
+        guard generatesKeys else { return isFromThisRun(merchant.createdAt) ? .done([:]) : .unchanged([:]) }
         let generated = (merchant.pendingKeyPairs ?? []).filter {
-            $0.purpose == .paymentProcessing && isOfThisRun($0.createdAt)
+            $0.purpose == .paymentProcessing && isFromThisRun($0.createdAt)
         }
-        for key in generated { try write(key) }
-        return isOfThisRun(merchant.createdAt) || !generated.isEmpty
+        for key in generated { try writeCSR(of: key) }
+        return isFromThisRun(merchant.createdAt) || !generated.isEmpty
             ? .done(["publicKeyHashes": generated.map(\.publicKeyHash.base64).joined(separator: " ")]) : .unchanged([:])
     }
 
-    private func isOfThisRun(_ time: Timestamp) -> Bool { time >= begin }
+    private func isFromThisRun(_ time: Timestamp) -> Bool { time >= runStart }
 
-    private func write(_ key: KeyDocument) throws {
+    private func writeCSR(of key: KeyDocument) throws {
         guard let directory else { return }
         do { _ = try CSRFile.write(key, to: directory) } catch let failure as CommandFailure {
             throw CommandFailure(
                 .refused,
-                "key \(key.publicKeyHash) was generated, but \(failure.message); 'key csr --all-pending' writes what is missing"
+                "key \(key.publicKeyHash) was generated, but \(failure.message); 'key csr --all-pending' writes the missing CSRs"
             )
         }
     }

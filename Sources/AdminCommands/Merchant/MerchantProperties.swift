@@ -3,7 +3,7 @@ import WireAPI
 
 /// The options of `merchant add` and `merchant set` for the properties of a merchant.
 struct MerchantOptions: ParsableArguments {
-    @Option(help: "Name of the merchant, for people.")
+    @Option(help: "The merchant's name, for display.")
     var name: String?
 
     @Option(help: ArgumentHelp("How many active key pairs the merchant should have, 1 to 16.", valueName: "n"))

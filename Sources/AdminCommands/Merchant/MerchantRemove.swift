@@ -7,8 +7,8 @@ struct MerchantRemove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove a merchant.",
         discussion: """
-            A merchant can be removed when each of its key pairs is destroyed, or was abandoned before it had a certificate. \
-            Its history is kept and its identifier stays reserved. This can't be undone.
+            A merchant can be removed if each of its key pairs is destroyed, or was revoked before it had a certificate, and no \
+            registration names the merchant. Its history is kept and its identifier stays reserved. A removal can't be undone.
             """)
 
     @Argument(help: "The merchant's identifier.", transform: MerchantIdentifier.parse)
@@ -18,7 +18,7 @@ struct MerchantRemove: AsyncParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
-        try await global.withAdmin { admin in
+        try await global.withAdminClient { admin in
             let before = try await admin.merchant(id)
             if confirmation.dryRun || !confirmation.yes { try await admin.removeMerchant(id, dryRun: true) }
             if confirmation.dryRun {
@@ -26,7 +26,7 @@ struct MerchantRemove: AsyncParsableCommand {
                 global.printer.note("would remove merchant \(id); its identifier stays reserved")
                 return
             }
-            try confirmation.confirm("remove merchant \(id), which can't be undone", global.printer)
+            try confirmation.confirm("remove merchant \(id), which can't be undone")
             try await admin.removeMerchant(id, dryRun: false)
             try global.printer.show(before.json) { before.document.blocks }
             global.printer.note("removed merchant \(id); its identifier stays reserved")

@@ -7,7 +7,7 @@ struct MerchantSet: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Change the properties of a merchant.",
         discussion: """
-            A property that is not given stays as it is. Example: \
+            Properties whose option is not given are not changed. Example: \
             merchantkeyctl merchant set merchant.com.example --target 3
             """)
 
@@ -22,7 +22,7 @@ struct MerchantSet: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await global.withAdmin { admin in
+        try await global.withAdminClient { admin in
             var request = ChangeMerchantRequest()
             request.set(options)
             let response = try await admin.changeMerchant(id, request)

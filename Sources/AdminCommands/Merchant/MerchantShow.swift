@@ -12,7 +12,7 @@ struct MerchantShow: AsyncParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
-        try await global.withAdmin { admin in
+        try await global.withAdminClient { admin in
             let response = try await admin.merchant(id)
             try global.printer.show(response.json) { response.document.blocks }
         }

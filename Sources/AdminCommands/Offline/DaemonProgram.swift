@@ -3,10 +3,14 @@ import Glibc
 
 /// Executes `merchantkeyd`, because only that program may open the database and the master key.
 enum DaemonProgram {
-    /// Replaces this process by `merchantkeyd` with these arguments.
+    /// Replaces this process by `merchantkeyd` with these arguments. Prefers the `merchantkeyd` beside this program to
+    /// the one in `PATH`.
+    ///
+    /// - Throws: ``CommandFailure`` if neither can be executed.
     static func execute(_ arguments: [String]) throws(CommandFailure) -> Never {
         for path in [siblingPath, "merchantkeyd"].compactMap(\.self) {
             var argumentVector: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
+            // execvp(3) returns only if it failed.
             execvp(path, &argumentVector)
             for argument in argumentVector { free(argument) }
         }
@@ -16,7 +20,7 @@ enum DaemonProgram {
         )
     }
 
-    /// The path of `merchantkeyd` in the directory of this program; nil if there is no such program.
+    /// The path of `merchantkeyd` in the directory of this program; nil if that directory contains no such program.
     private static var siblingPath: String? {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = buffer.withUnsafeMutableBytes { bytes in
@@ -24,21 +28,26 @@ enum DaemonProgram {
                 ?? 0
         }
         guard count > 0 else { return nil }
-        let own = String(decoding: buffer[..<count], as: UTF8.self)
-        guard let slash = own.lastIndex(of: "/") else { return nil }
-        let path = "\(own[..<slash])/merchantkeyd"
+        let ownPath = String(decoding: buffer[..<count], as: UTF8.self)
+        guard let slash = ownPath.lastIndex(of: "/") else { return nil }
+        let path = "\(ownPath[..<slash])/merchantkeyd"
         return access(path, X_OK) == 0 ? path : nil
     }
 }
 
 /// The options for the paths of the daemon's settings and state, for subcommands that work without the daemon.
 struct DaemonPathOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The daemon's settings file.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "Read the daemon's settings from this file.",
+            discussion: "Default: no file; all settings have their defaults.",
+            valueName: "file"))
     var config: String?
 
     @Option(
         help: ArgumentHelp(
-            "The daemon's state directory.", discussion: "Default: as in the settings, else that of merchantkeyd.",
+            "Use this state directory of the daemon.",
+            discussion: "Default: the state directory in the settings, else the default of merchantkeyd.",
             valueName: "directory"))
     var stateDirectory: String?
 

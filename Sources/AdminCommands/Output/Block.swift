@@ -1,10 +1,11 @@
 import Vocabulary
 
-/// A part of the output for `--output table`. It is one of: lines of `name  value`, a table, a single row with given
-/// column widths, or text.
+/// A part of the output for `--output table`.
 package enum Block: Sendable {
+    /// One line `name  value` for each field. Fields without a value are not printed.
     case record([(name: String, value: Cell?)])
     case table(headings: [String], rows: [[Cell]])
+    /// One row of a table whose other rows are not known yet, so the column widths are given.
     case line([Cell], widths: [Int])
     case text(String)
 
@@ -18,7 +19,6 @@ package enum Block: Sendable {
         }
     }
 
-    /// One line for each field. Fields without a value are left out.
     private static func record(_ fields: [(name: String, value: Cell?)], _ style: Style) -> String {
         let shown = fields.compactMap { field in
             field.value.map { (name: field.name.printable(keepingLines: false), value: $0) }

@@ -2,7 +2,7 @@ package import Vocabulary
 import WireAPI
 
 extension Cell {
-    /// The text that the daemon uses for a value; `-` if the value is nil.
+    /// Creates a cell with the text of a value, such as an identifier or a state; `-` if the value is nil.
     init(_ value: (some TextValue)?) { self.init(value?.text) }
 
     init(_ count: Int, _ tone: Tone = .plain) { self.init("\(count)", tone) }

@@ -2,10 +2,10 @@ import MerchantKeyClient
 import StrictJSON
 
 extension Printer {
-    /// Prints a list in the output format: as one JSON document with the items of all pages, or as the block that
-    /// `table` returns.
+    /// Prints a list: with `--output json` as one JSON document with the items of all pages, otherwise as the block
+    /// that `table` returns.
     func show<Item>(_ listing: Listing<Item>, orTable table: ([Item]) -> Block) throws {
-        switch form {
+        switch format {
         case .table:
             show([table(listing.items)])
         case .json:
@@ -13,7 +13,8 @@ extension Printer {
             for page in listing.pages {
                 guard case .object(let object) = try Self.parse(page), case .array(let pageItems) = object["items"]
                 else {
-                    throw CommandFailure(.refused, "merchantkeyctl: the daemon's response has no 'items'")
+                    throw CommandFailure(
+                        .refused, "merchantkeyctl: the daemon's response can't be read: it has no 'items'")
                 }
                 items += pageItems
             }

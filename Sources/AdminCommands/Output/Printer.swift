@@ -4,14 +4,14 @@ import Vocabulary
 
 /// Prints results to standard output, and notes and warnings to standard error.
 struct Printer: Sendable {
-    let form: OutputForm
+    let format: OutputFormat
     private let style = Style.ofStandardOutput
 
-    init(form: OutputForm) { self.form = form }
+    init(format: OutputFormat) { self.format = format }
 
-    /// Prints a document in the output format: as JSON, or as the blocks that `table` returns.
+    /// Prints a document: with `--output json` as JSON, otherwise as the blocks that `table` returns.
     func show(_ json: Data, orTable table: () -> [Block]) throws {
-        switch form {
+        switch format {
         case .json: self.json(try Self.parse(json))
         case .table: show(table())
         }
@@ -23,7 +23,7 @@ struct Printer: Sendable {
 
     func json(_ value: JSONValue) { StandardStream.output.write(JSONText.pretty(value) + "\n") }
 
-    /// Prints one line of a stream of results, such as a JSON line.
+    /// Prints one line of a stream, such as one event as JSON.
     func line(_ text: String) { StandardStream.output.write(text + "\n") }
 
     /// Prints bytes unchanged.

@@ -7,7 +7,7 @@ package struct ProgressBar {
     package struct State: Hashable, Sendable {
         /// How many items this run has handled, successfully or not.
         let finished: Int
-        /// How many items an earlier run had done.
+        /// How many items were already done by an earlier run.
         let skipped: Int
         let failed: Int
 
@@ -18,14 +18,16 @@ package struct ProgressBar {
         }
     }
 
-    private static let interval = Duration.milliseconds(100)
+    /// The shortest time between two updates of the line.
+    private static let updateInterval = Duration.milliseconds(100)
 
     /// The number of all items; nil if it is unknown.
     private let total: Int?
     private let isShown: Bool
     private let style: Style
     private let begin = ContinuousClock.now
-    private var last: ContinuousClock.Instant?
+    /// When the line was last updated; nil if the line is not on the terminal.
+    private var lastUpdate: ContinuousClock.Instant?
 
     init(total: Int?) {
         self.total = total
@@ -36,8 +38,8 @@ package struct ProgressBar {
 
     mutating func show(_ state: State) {
         let now = ContinuousClock.now
-        guard isShown, last.map({ $0 + Self.interval < now }) ?? true else { return }
-        last = now
+        guard isShown, lastUpdate.map({ $0 + Self.updateInterval < now }) ?? true else { return }
+        lastUpdate = now
         let line = Self.line(state, total: total, after: now - begin, columns: Self.columns, style)
         // ECMA-48: move to the start of the line, and erase it.
         StandardStream.error.write("\r\u{1B}[K" + line)
@@ -45,32 +47,36 @@ package struct ProgressBar {
 
     /// Erases the line from the terminal.
     mutating func clear() {
-        guard isShown, last != nil else { return }
+        guard isShown, lastUpdate != nil else { return }
         StandardStream.error.write("\r\u{1B}[K")
-        last = nil
+        lastUpdate = nil
     }
 
     /// The line, with at most `columns` characters. Colour codes do not count.
     package static func line(
         _ state: State, total: Int?, after time: Duration, columns: Int, _ style: Style
     ) -> String {
-        let past = state.finished + state.skipped
+        let processed = state.finished + state.skipped
+        // The rate counts only the items that this run handled.
         let rate = time > .zero ? Double(state.finished) / (time / .seconds(1)) : 0
-        var text = total.map { "\(past) of \($0)" } ?? "\(past)"
+        var text = total.map { "\(processed) of \($0)" } ?? "\(processed)"
         text += ", \(Int(rate))/s"
-        if let total, total > past, rate > 0 { text += ", \(self.time(Double(total - past) / rate)) left" }
+        if let total, total > processed, rate > 0 {
+            text += ", \(self.text(ofSeconds: Double(total - processed) / rate)) left"
+        }
         let failed = state.failed > 0 ? ", \(state.failed) failed" : ""
         let width = min(40, columns - text.count - failed.count - 4)
         let bar =
             total.map { total in
                 guard width >= 10 else { return "" }
-                let filled = min(width, width * past / max(total, 1))
+                let filled = min(width, width * processed / max(total, 1))
                 return "[\(String(repeating: "#", count: filled))\(String(repeating: ".", count: width - filled))] "
             } ?? ""
         return bar + text + (failed.isEmpty ? "" : style.paint(failed, .critical))
     }
 
-    private static func time(_ seconds: Double) -> String {
+    private static func text(ofSeconds seconds: Double) -> String {
+        // `Int` traps on a number that is too large, so the time is limited to 100 hours.
         let seconds = Int(min(seconds, 360_000))
         return seconds < 120 ? "\(seconds) s" : seconds < 7_200 ? "\(seconds / 60) min" : "\(seconds / 3_600) h"
     }

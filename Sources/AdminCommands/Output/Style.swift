@@ -5,7 +5,7 @@ package enum Tone: Sendable {
     case plain, heading, good, notice, warning, critical
 }
 
-/// Whether output has colours.
+/// Whether the program prints colours, and the terminal's code for each colour.
 package struct Style: Sendable {
     package static let plain = Style(isColored: false)
     package static let colored = Style(isColored: true)

@@ -12,7 +12,7 @@ extension RegistrationDocument {
                 ("url", merchantUrl.map { Cell($0) }),
                 ("merchant", merchantIdentifier.map { Cell($0) }),
                 ("source", Cell(source == "apple" ? "Apple" : "the daemon's record")),
-                ("Apple's record of (UTC)", Cell(learned)),
+                ("Apple responded (UTC)", Cell(timeOfAppleResponse)),
                 ("changed (UTC)", Cell(time: changedAt)),
                 ("domains", Cell(domainNames.count)),
             ])
@@ -24,7 +24,7 @@ extension RegistrationDocument {
 
     static func table(_ registrations: [RegistrationDocument]) -> Block {
         .table(
-            headings: ["PARTNER", "NAME", "STATE", "DOMAINS", "ENCRYPT TO", "DIFFERENCES", "APPLE'S RECORD OF (UTC)"],
+            headings: ["PARTNER", "NAME", "STATE", "DOMAINS", "ENCRYPT TO", "DIFFERENCES", "APPLE RESPONDED (UTC)"],
             rows: registrations.map {
                 [
                     Cell($0.partnerInternalMerchantIdentifier), Cell($0.partnerMerchantName), Cell($0.state),
@@ -35,7 +35,7 @@ extension RegistrationDocument {
             })
     }
 
-    private var learned: String {
+    private var timeOfAppleResponse: String {
         guard let learnedAt, let ageSeconds else { return "never" }
         return "\(Cell(time: learnedAt).text), \(Self.age(ageSeconds)) ago"
     }
@@ -101,7 +101,7 @@ extension DomainCheckDocument {
         var blocks: [Block] = [
             .record([
                 ("domain", Cell(domainName)), ("address", Cell(address)),
-                ("result", Cell(passed ? "ready" : "Apple would refuse it", passed ? .good : .critical)),
+                ("result", Cell(passed ? "ready" : "Apple would refuse the domain", passed ? .good : .critical)),
             ])
         ]
         if !findings.isEmpty {

@@ -9,9 +9,9 @@ struct RegistrationImport: AsyncParsableCommand {
         discussion: """
             The first line names the columns, in any order: partnerInternalMerchantIdentifier, partnerMerchantName, \
             domainNames (separated by blanks or semicolons), and optionally encryptTo, merchantUrl, merchantIdentifier. The \
-            file is UTF-8, at most 64 MiB; fields that contain a comma are in quotes. A file with an error is refused as a \
-            whole. Run the command again to continue after an interruption: a registration that the report lists as done and \
-            the daemon confirms is not sent to Apple again.
+            file is UTF-8, at most 64 MiB; put a field that contains a comma in quotes. If the file has an error, nothing is \
+            registered. Run the command again to continue after an interruption: a registration that the report lists as done \
+            and the daemon confirms is not sent to Apple again.
             """)
 
     static let subcommand = "registration import"
@@ -25,15 +25,16 @@ struct RegistrationImport: AsyncParsableCommand {
     func run() async throws {
         let input = InputFile(file)
         let registrations = try RegistrationFile(
-            try input.read(largest: RegistrationFile.largest), named: input.isStandardInput ? "standard input" : file)
-        let report = try bulk.open(
-            Self.subcommand, default: "\(input.isStandardInput ? "registration-import" : file).report.jsonl")
-        let summary = try await global.withAdmin(connections: bulk.concurrency) { admin in
-            var rest = registrations.lines[...]
+            try input.read(sizeLimit: RegistrationFile.sizeLimit),
+            named: input.isStandardInput ? "standard input" : file)
+        let report = try bulk.openReport(
+            of: Self.subcommand, defaultPath: "\(input.isStandardInput ? "registration-import" : file).report.jsonl")
+        let summary = try await global.withAdminClient(connections: bulk.concurrency) { admin in
+            var remainingLines = registrations.lines[...]
             return try await BulkRun(report: report, concurrency: bulk.concurrency).run(
                 total: registrations.lines.count
             ) {
-                rest.popFirst()
+                remainingLines.popFirst()
             } act: { line, earlier in
                 if earlier != nil, try await admin.hasRegistered(line.request) { return .unchanged([:]) }
                 let warnings = try await admin.register(line.request).document.warnings
@@ -45,8 +46,8 @@ struct RegistrationImport: AsyncParsableCommand {
 }
 
 extension AdminClient {
-    /// Whether the daemon's record shows everything that the line requests as registered. The daemon does not ask
-    /// Apple.
+    /// Whether everything that the line requests is registered according to the daemon's record. The daemon does not
+    /// ask Apple.
     fileprivate func hasRegistered(_ request: RegisterRequest) async throws(ClientError) -> Bool {
         let found: RegistrationDocument
         do throws(ClientError) {
@@ -54,6 +55,7 @@ extension AdminClient {
         } catch .refused(let refusal) where refusal.status == 404 {
             return false
         }
+        // A field that the line leaves empty requests nothing, so it matches every value.
         func matches<Value: Equatable>(_ requested: Value?, _ found: Value?) -> Bool {
             requested == nil || requested == found
         }

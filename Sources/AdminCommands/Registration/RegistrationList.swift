@@ -9,7 +9,7 @@ struct RegistrationList: AsyncParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
-        try await global.withAdmin { admin in
+        try await global.withAdminClient { admin in
             try global.printer.show(try await admin.registrations(), orTable: RegistrationDocument.table)
         }
     }

@@ -16,34 +16,35 @@ struct RegistrationRegister: AsyncParsableCommand {
         help: "The platform's own identifier of the merchant.", transform: PartnerInternalMerchantIdentifier.parse)
     var partner: PartnerInternalMerchantIdentifier
 
-    @Option(help: "The merchant's name. Default: that of the registration; required for a new one.")
+    @Option(help: "The merchant's name. Required for a new registration. Default: the registered name.")
     var name: String?
 
     @Option(
         name: .customLong("domain"), parsing: .singleValue,
-        help: ArgumentHelp("A domain to add; repeat the option for more.", valueName: "domain"),
+        help: ArgumentHelp("Add this domain; repeat the option for more.", valueName: "domain"),
         transform: DomainName.parse)
     var domains: [DomainName]
 
     @Option(
         help: ArgumentHelp(
-            "The identifier whose certificate encrypts the tokens.",
-            discussion: "Default: that of the registration, else the only platformintegrator.… identifier.",
+            "The merchant or platform integrator identifier to whose certificate Apple encrypts the tokens.",
+            discussion:
+                "Default: the registered one; for a new registration, the only platformintegrator.… identifier.",
             valueName: "id"), transform: MerchantIdentifier.parse)
     var encryptTo: MerchantIdentifier?
 
-    @Option(help: "The merchant's web site; Apple does not verify it.")
+    @Option(help: "The URL of the merchant's web site. Apple does not verify the URL.")
     var url: String?
 
     @Option(
-        help: ArgumentHelp("The merchant record that the registration belongs to.", valueName: "id"),
+        help: ArgumentHelp("The daemon's merchant that the registration belongs to. Default: none.", valueName: "id"),
         transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier?
 
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
-        try await global.withAdmin { admin in
+        try await global.withAdminClient { admin in
             var request = RegisterRequest(partner, domainNames: domains)
             request.partnerMerchantName = name
             request.encryptTo = encryptTo

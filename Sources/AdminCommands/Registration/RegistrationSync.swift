@@ -6,10 +6,11 @@ import WireAPI
 
 struct RegistrationSync: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sync", abstract: "Compare all registrations with Apple's record, and repair differences.",
+        commandName: "sync",
+        abstract: "Compare all registrations with Apple's records; with --repair, repair differences.",
         discussion: """
             Shows the differences: missing or additional domains, another name or encryptTo, a missing registration. With \
-            --repair, the daemon registers what is missing and unregisters what should not be there; without it, nothing \
+            --repair, the daemon registers what is missing and unregisters what should not be there; without --repair, nothing \
             changes at Apple. Exit status 1 if a registration could not be compared or repaired.
             """)
 
@@ -20,12 +21,13 @@ struct RegistrationSync: AsyncParsableCommand {
 
     /// The number of registrations in one request. It is small, so that the progress bar moves even if Apple is slow.
     private static let batchSize = 100
-    /// How many times in a row the command waits for Apple before it gives up.
-    private static let mostWaits = 10
+    /// How many times in a row the command waits for Apple before it fails.
+    private static let maximumWaits = 10
 
     func run() async throws {
-        try await global.withAdmin { admin in
+        try await global.withAdminClient { admin in
             var result = SyncResult(repair: repair)
+            // Only for the progress bar. If the daemon can't be reached, the first batch reports the error.
             let total = try? await admin.status().document.registrations
             var bar = ProgressBar(total: total)
             defer { bar.clear() }
@@ -38,7 +40,10 @@ struct RegistrationSync: AsyncParsableCommand {
                 do throws(ClientError) {
                     batch = try await admin.syncRegistrations(request)
                 } catch {
-                    guard case .refused(let refusal) = error, let seconds = refusal.retryAfter, waits < Self.mostWaits,
+                    // If the first batch is refused, the caller learns this at once and nothing is lost. Later the
+                    // command waits, so that the results of the earlier batches are not lost.
+                    guard case .refused(let refusal) = error, let seconds = refusal.retryAfter,
+                        waits < Self.maximumWaits,
                         result.compared > 0
                     else { throw error }
                     waits += 1
@@ -49,7 +54,8 @@ struct RegistrationSync: AsyncParsableCommand {
                 bar.show(.init(finished: result.compared))
                 request.cursor = batch.document.nextCursor
                 if let halted = batch.document.halted {
-                    guard let seconds = halted.retryAfter, waits < Self.mostWaits else { break }
+                    // The daemon ended the batch early, for example because of Apple's rate limit.
+                    guard let seconds = halted.retryAfter, waits < Self.maximumWaits else { break }
                     waits += 1
                     try await Task.sleep(for: .seconds(min(seconds, 300)))
                 } else {
@@ -68,9 +74,10 @@ private struct SyncResult {
     let repair: Bool
     var compared = 0
     var findings: [SyncDocument.Finding] = []
+    /// Why the daemon ended the last batch early; nil if it did not.
     var halted: FailureDocument?
-    /// The findings in the form in which the daemon sent them, for JSON output.
-    private var json: [JSONValue] = []
+    /// The findings as the daemon sent them, for JSON output.
+    private var jsonFindings: [JSONValue] = []
 
     init(repair: Bool) { self.repair = repair }
 
@@ -78,19 +85,20 @@ private struct SyncResult {
         compared += batch.document.compared
         findings += batch.document.findings
         halted = batch.document.halted
-        if case .object(let object) = try Printer.parse(batch.json), case .array(let some) = object["findings"] {
-            json += some
+        if case .object(let object) = try Printer.parse(batch.json), case .array(let batchFindings) = object["findings"]
+        {
+            jsonFindings += batchFindings
         }
     }
 
     func show(_ printer: Printer) throws {
-        switch printer.form {
+        switch printer.format {
         case .json:
             printer.json(
                 .object(
                     JSONObject(members: [
                         .init(name: "compared", value: .number(String(compared))),
-                        .init(name: "findings", value: .array(json)),
+                        .init(name: "findings", value: .array(jsonFindings)),
                         .init(name: "repair", value: .bool(repair)),
                     ])))
         case .table:
@@ -101,10 +109,13 @@ private struct SyncResult {
         printer.note(
             "compared \(compared) registrations: \(drifting) differ\(drifting == 1 ? "s" : "")"
                 + (repair ? ", \(repaired) repaired" : ""))
-        if let halted { throw CommandFailure(.refused, "stopped: \(halted.code): \(halted.detail)") }
+        if let halted {
+            throw CommandFailure(.refused, "stopped before the last registration: \(halted.code): \(halted.detail)")
+        }
         let failed = findings.count { $0.failure != nil || $0.repaired == false }
         guard failed == 0 else {
-            throw CommandFailure(.refused, "\(failed) registrations could not be compared or repaired")
+            throw CommandFailure(
+                .refused, "\(failed) registrations could not be compared or repaired; see the findings above")
         }
     }
 }

@@ -8,8 +8,8 @@ struct RegistrationUnregister: AsyncParsableCommand {
         commandName: "unregister",
         abstract: "Remove domains from a registration with Apple, or the whole registration.",
         discussion: """
-            Without --domain, every domain is removed. Removing the last domain ends the registration, and Apple Pay stops on \
-            the merchant's pages.
+            Without --domain, every domain is removed. Removing the last domain ends the registration: Apple Pay then no longer \
+            works on the merchant's pages.
             """)
 
     @Argument(
@@ -18,7 +18,8 @@ struct RegistrationUnregister: AsyncParsableCommand {
 
     @Option(
         name: .customLong("domain"), parsing: .singleValue,
-        help: ArgumentHelp("A domain to remove; repeat the option for more. Default: all.", valueName: "domain"),
+        help: ArgumentHelp(
+            "Remove this domain; repeat the option for more. Default: all domains.", valueName: "domain"),
         transform: DomainName.parse)
     var domains: [DomainName] = []
 
@@ -32,7 +33,7 @@ struct RegistrationUnregister: AsyncParsableCommand {
         var fields = UnregisterRequest(reason: reason)
         fields.domainNames = domains.isEmpty ? nil : domains
         let request = fields
-        try await global.withAdmin { admin in
+        try await global.withAdminClient { admin in
             try await confirmation.run("unregister domains of \(partner)", global.printer) { dryRun in
                 try await admin.unregister(partner, request, dryRun: dryRun)
             }

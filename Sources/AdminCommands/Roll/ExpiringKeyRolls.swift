@@ -17,44 +17,47 @@ struct ExpiringKeyRolls {
 
     static let subcommand = "roll start --ending-within"
 
-    private let bound: Timestamp
+    /// Certificates that expire at this time or earlier are replaced.
+    private let latestExpiry: Timestamp
     /// The algorithm of the keys that are replaced; nil for both algorithms.
     private let algorithm: KeyAlgorithm?
-    private let run = UUID().uuidString
+    private let runIdentifier = UUID().uuidString
 
     init(within length: DurationArgument, algorithm: KeyAlgorithm?) {
-        bound = Timestamp(Date()).adding(.seconds(length.seconds))
+        latestExpiry = Timestamp(Date()).adding(.seconds(length.seconds))
         self.algorithm = algorithm
     }
 
     func start(_ admin: AdminClient, _ options: BulkOptions) async throws -> BulkSummary {
-        let report = try options.open(Self.subcommand, default: "roll-start.report.jsonl")
-        let begin = try await admin.status().document.time
-        var waiting: [Item] = []
+        let report = try options.openReport(of: Self.subcommand, defaultPath: "roll-start.report.jsonl")
+        let runStart = try await admin.status().document.time
+        // The rest of the current page, last item first, so that `popLast` returns the items in order.
+        var itemsOfPage: [Item] = []
         var cursor: String?
         var isLast = false
         return try await BulkRun(report: report, concurrency: options.concurrency).run(total: nil) {
-            while waiting.isEmpty, !isLast {
+            while itemsOfPage.isEmpty, !isLast {
                 let page = try await admin.keys(in: .current, cursor: cursor).document
-                waiting = page.items.filter(isExpiring).map(item).reversed()
+                itemsOfPage = page.items.filter(isExpiring).map(item).reversed()
                 cursor = page.nextCursor
                 isLast = cursor == nil
             }
-            return waiting.popLast()
+            return itemsOfPage.popLast()
         } act: { item, _ in
             let roll = try await admin.startRoll(of: item.merchant, algorithm: item.algorithm).document
             let result = ["rollId": roll.rollId, "publicKeyHash": roll.to.base64, "state": roll.state]
-            return roll.startedAt >= begin ? .done(result) : .unchanged(result)
+            // If a roll was open before this run, the daemon has returned that roll.
+            return roll.startedAt >= runStart ? .done(result) : .unchanged(result)
         }
     }
 
     private func isExpiring(_ key: KeyDocument) -> Bool {
         guard key.purpose == .paymentProcessing, algorithm == nil || key.algorithm == algorithm, let end = key.notAfter
         else { return false }
-        return end <= bound
+        return end <= latestExpiry
     }
 
     private func item(_ key: KeyDocument) -> Item {
-        Item(merchant: key.merchantIdentifier, algorithm: key.algorithm, content: run)
+        Item(merchant: key.merchantIdentifier, algorithm: key.algorithm, content: runIdentifier)
     }
 }

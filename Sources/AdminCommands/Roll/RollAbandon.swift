@@ -5,10 +5,10 @@ import WireAPI
 
 struct RollAbandon: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "abandon", abstract: "Abandon a roll before its new key is promoted.",
-        discussion: "A new key without a certificate is revoked; one with a certificate stays active.")
+        commandName: "abandon", abstract: "End a roll before its new key is promoted, and keep the old key.",
+        discussion: "If the new key has no certificate yet, it is revoked. Otherwise the new key stays active.")
 
-    @OptionGroup var choice: RollChoice
+    @OptionGroup var selection: RollSelection
 
     @Option(help: "Reason, recorded in the audit.")
     var reason: String?
@@ -17,8 +17,8 @@ struct RollAbandon: AsyncParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
-        try await global.withAdmin { admin in
-            let roll = try await choice.find(admin)
+        try await global.withAdminClient { admin in
+            let roll = try await selection.find(admin)
             try await confirmation.run("abandon roll \(roll.rollId) of \(roll.merchantIdentifier)", global.printer) {
                 try await admin.abandonRoll(roll.rollId, reason: reason, dryRun: $0)
             }

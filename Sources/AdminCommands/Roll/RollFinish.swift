@@ -5,15 +5,16 @@ import WireAPI
 
 struct RollFinish: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "finish", abstract: "Revoke the old key of a roll once it is quiet.",
+        commandName: "finish", abstract: "Finish a roll: revoke its old key, if that key is no longer used.",
         discussion: """
-            The old key is quiet when nobody has requested it for 7 days and a token was decrypted with the new key. Before \
-            that the command is refused, and says what is missing. 'key restore' undoes the revocation.
+            The old key counts as no longer used (the roll is quiet) if no decryptor has requested it for 7 days, and a token \
+            was decrypted with the new key. The setting roll.quiet-period changes the 7 days. Otherwise the command is \
+            refused, and the message says what is missing. 'key restore' undoes the revocation.
             """)
 
-    @OptionGroup var choice: RollChoice
+    @OptionGroup var selection: RollSelection
 
-    @Flag(help: "Do not wait until the old key is quiet; needs --reason.")
+    @Flag(help: "Revoke the old key even if it may still be used; needs --reason.")
     var now = false
 
     @Option(help: "Reason, recorded in the audit.")
@@ -24,13 +25,13 @@ struct RollFinish: AsyncParsableCommand {
 
     func validate() throws {
         guard !now || reason != nil else {
-            throw ValidationError("--now needs --reason")
+            throw ValidationError("--now needs --reason, which is recorded in the audit")
         }
     }
 
     func run() async throws {
-        try await global.withAdmin { admin in
-            let roll = try await choice.find(admin)
+        try await global.withAdminClient { admin in
+            let roll = try await selection.find(admin)
             try await confirmation.run("finish roll \(roll.rollId) of \(roll.merchantIdentifier)", global.printer) {
                 try await admin.finishRoll(roll.rollId, now: now, reason: reason, dryRun: $0)
             }

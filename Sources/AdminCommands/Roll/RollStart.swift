@@ -8,7 +8,8 @@ struct RollStart: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "start", abstract: "Start a roll: generate a new key pair and its CSR.",
         discussion: """
-            If a roll is open, the command shows it and starts none. With '--csr -', standard output contains only the CSR. \
+            If the merchant already has an open roll, the command shows that roll and starts no other. With '--csr -', standard \
+            output contains only the CSR. \
             Example: merchantkeyctl roll start merchant.com.example --csr example.certSigningRequest
             """)
 
@@ -21,7 +22,10 @@ struct RollStart: AsyncParsableCommand {
             valueName: "duration"), transform: DurationArgument.parse)
     var endingWithin: DurationArgument?
 
-    @Option(help: "Algorithm: EC_v1 or RSA_v1. Default: that of the merchant's only current key, else EC_v1.")
+    @Option(
+        help: """
+            Algorithm of the new key: EC_v1 or RSA_v1. Default: the algorithm of the merchant's only current key, else EC_v1.
+            """)
     var algorithm: KeyAlgorithm?
 
     @Option(help: ArgumentHelp("Write the CSR to this file, as PEM.", valueName: "file"))
@@ -36,7 +40,9 @@ struct RollStart: AsyncParsableCommand {
     func validate() throws {
         guard (endingWithin != nil) != (merchant != nil) else {
             throw ValidationError(
-                "expected either a merchant or --ending-within, found \(merchant == nil ? "neither" : "both")")
+                merchant == nil
+                    ? "name a MERCHANT, or use --ending-within"
+                    : "a MERCHANT can't be combined with --ending-within; omit one of the two")
         }
         guard endingWithin == nil || csr == nil else {
             throw ValidationError(
@@ -47,16 +53,18 @@ struct RollStart: AsyncParsableCommand {
     func run() async throws {
         if let endingWithin {
             let rolls = ExpiringKeyRolls(within: endingWithin, algorithm: algorithm)
-            let summary = try await global.withAdmin(connections: bulk.concurrency) { try await rolls.start($0, bulk) }
+            let summary = try await global.withAdminClient(connections: bulk.concurrency) {
+                try await rolls.start($0, bulk)
+            }
             return try summary.printAndThrowIfFailed(global.printer)
         }
         guard let merchant else { return }
         let file = csr.map { OutputFile($0, overwrites: force) }
         try file?.checkWritable()
-        try await global.withAdmin { admin in
+        try await global.withAdminClient { admin in
             let response = try await admin.startRoll(of: merchant, algorithm: algorithm)
             let roll = response.document
-            try await write(file, roll, admin)
+            try await writeCSR(of: roll, to: file, admin)
             guard file?.isStandardOutput != true else {
                 return global.printer.note("roll \(roll.rollId) to key \(roll.to) is \(roll.state)")
             }
@@ -64,15 +72,15 @@ struct RollStart: AsyncParsableCommand {
         }
     }
 
-    private func write(_ file: OutputFile?, _ roll: RollDocument, _ admin: AdminClient) async throws {
+    private func writeCSR(of roll: RollDocument, to file: OutputFile?, _ admin: AdminClient) async throws {
         guard let file else { return }
         do {
             try file.write(try await admin.csr(of: roll.to, as: .pem))
-        } catch let failure as CommandFailure {
-            throw CommandFailure(
-                .refused,
-                "roll \(roll.rollId) was started, but \(failure.message); get its CSR with: merchantkeyctl key csr \(roll.to)"
-            )
+        } catch {
+            // The error alone would not say that the roll exists.
+            global.printer.note(
+                "roll \(roll.rollId) was started; get its CSR with: merchantkeyctl key csr \(roll.to)")
+            throw error
         }
         if !file.isStandardOutput { global.printer.note("wrote \(file.path)") }
     }

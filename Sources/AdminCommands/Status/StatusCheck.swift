@@ -26,22 +26,22 @@ package struct StatusCheck: Hashable, Sendable {
             status = severities.contains(.warning) ? 1 : 0
         }
         let active = ["standby", "current", "retiring"].reduce(0) { $0 + (document.keyPairs[$1] ?? 0) }
-        let word = ["OK", "WARNING", "CRITICAL", "UNKNOWN"][Int(status)]
-        let numbers =
+        let statusName = ["OK", "WARNING", "CRITICAL", "UNKNOWN"][Int(status)]
+        let counts =
             "\(document.merchants) merchants, \(document.merchantsBelowTarget) below target, \(active) active key pairs"
         line =
-            "merchantkeyd \(word): \(numbers)\(Self.summary(of: document.findings))".printable(keepingLines: false)
+            "merchantkeyd \(statusName): \(counts)\(Self.summary(of: document.findings))".printable(keepingLines: false)
     }
 
-    /// The details of the first findings that are more urgent than a notice. If there are none, the detail of the first
-    /// notice.
+    /// The texts of the first findings that are more urgent than a notice. If there are no such findings, the text of
+    /// the first notice.
     private static func summary(of findings: [StatusDocument.Finding]) -> String {
         let urgent = findings.filter { $0.severity != Severity.notice.rawValue }
-        let named = urgent.isEmpty ? findings.prefix(1) : urgent.prefix(mostNamed)
+        let named = urgent.isEmpty ? findings.prefix(1) : urgent.prefix(maximumNamed)
         let more = urgent.count > named.count ? ["more in 'merchantkeyctl status'"] : []
         return (named.map(\.detail) + more).enumerated().map { ($0.offset == 0 ? ": " : "; ") + $0.element }.joined()
     }
 
     /// How many findings the line names. Monitoring systems truncate long lines.
-    private static let mostNamed = 3
+    private static let maximumNamed = 3
 }

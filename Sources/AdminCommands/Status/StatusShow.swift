@@ -5,7 +5,8 @@ import WireAPI
 
 struct StatusShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show the state of the daemon and its keys, with findings, most urgent first.")
+        commandName: "status",
+        abstract: "Show the state of the daemon and its keys, and the problems it found, most urgent first.")
 
     @Flag(help: "Print one line and exit as monitoring systems expect: 0 OK, 1 warning, 2 critical, 3 unknown.")
     var check = false
@@ -14,19 +15,21 @@ struct StatusShow: AsyncParsableCommand {
 
     func run() async throws {
         guard check else {
-            return try await global.withAdmin { admin in
+            return try await global.withAdminClient { admin in
                 let response = try await admin.status()
                 try global.printer.show(response.json) { response.document.blocks }
             }
         }
-        let result = await checkResult()
-        guard result.status == 0 else { throw result }
+        let exit = await monitoringExit()
+        guard exit.status == 0 else { throw exit }
     }
 
     /// Prints the line for the monitoring system, or with `--output json` the status document.
-    private func checkResult() async -> MonitoringExit {
+    ///
+    /// - Returns: the exit status for the monitoring system.
+    private func monitoringExit() async -> MonitoringExit {
         do {
-            return try await global.withAdmin { admin in
+            return try await global.withAdminClient { admin in
                 let response = try await admin.status()
                 let result = StatusCheck(response.document)
                 try global.printer.show(response.json) { [.text(result.line)] }
@@ -61,16 +64,16 @@ extension StatusDocument {
             ("time (UTC)", Cell(time: time)),
             ("started (UTC)", Cell(time: startedAt)),
             ("merchants", Cell("\(merchants)")),
-            ("below target", Cell("\(merchantsBelowTarget)", merchantsBelowTarget > 0 ? .warning : .plain)),
+            ("merchants below target", Cell("\(merchantsBelowTarget)", merchantsBelowTarget > 0 ? .warning : .plain)),
             ("key pairs", Cell(keyPairsInOrder)),
             ("certificates", Cell("\(certificates)")),
             ("registrations", Cell("\(registrations)")),
             (
-                "differ from Apple",
+                "registrations that differ",
                 registrationsDrifting > 0 ? Cell("\(registrationsDrifting)", .warning) : nil
             ),
             (
-                "calls without result",
+                "Apple calls without result",
                 registrationCallsOpen > 0 ? Cell("\(registrationCallsOpen)", .warning) : nil
             ),
             ("audit records", Cell("\(auditRecords)")),
@@ -80,16 +83,17 @@ extension StatusDocument {
                     backups.lastVerified.map { Cell(time: $0) } ?? Cell("never", merchants > 0 ? .warning : .plain)
                 }
             ),
-            ("merchants without backup", backups.map { Cell(Self.text($0)) }),
+            ("merchants without backup", backups.map { Cell(Self.merchantsWithoutBackup($0)) }),
             ("audit head", auditHead.map { Cell($0.description) }),
-            ("rolls", Cell(rollsInOrder)),
-            ("awaiting destruction", awaitingDestruction > 0 ? Cell("\(awaitingDestruction)") : nil),
+            ("open rolls", Cell(rollsInOrder)),
+            ("keys awaiting destruction", awaitingDestruction > 0 ? Cell("\(awaitingDestruction)") : nil),
         ])
-        return [record] + timeline + waitingRolls + waitingDestructions + (webhooks.isEmpty ? [] : [webhookTable])
+        return [record] + expiryTable + waitingRolls + waitingDestructions + (webhooks.isEmpty ? [] : [webhookTable])
             + (findings.isEmpty ? [] : [findingTable])
     }
 
-    private static func text(_ backups: BackupCoverageDocument) -> String {
+    /// How many merchants have no backup of their newest key, and the first five of these merchants.
+    private static func merchantsWithoutBackup(_ backups: BackupCoverageDocument) -> String {
         let named = backups.withoutBackup.prefix(5)
         guard !named.isEmpty else { return "\(backups.merchantsWithoutBackup)" }
         let more = backups.merchantsWithoutBackup > named.count ? ", … (see 'merchant list')" : ""
@@ -97,16 +101,16 @@ extension StatusDocument {
     }
 
     /// A table with a row for each week in which a certificate expires.
-    private var timeline: [Block] {
+    private var expiryTable: [Block] {
         let weeks = endingByWeek.filter { $0.ending > 0 }
-        guard let most = weeks.map(\.ending).max() else { return [] }
+        guard let largestCount = weeks.map(\.ending).max() else { return [] }
         return [
             .table(
                 headings: ["WEEK FROM (UTC)", "CERTIFICATES EXPIRE", ""],
                 rows: weeks.map { week in
                     [
                         Cell(String(week.begins.rfc3339.prefix(10))), Cell("\(week.ending)"),
-                        Cell(String(repeating: "#", count: max(1, week.ending * 40 / most))),
+                        Cell(String(repeating: "#", count: max(1, week.ending * 40 / largestCount))),
                     ]
                 })
         ]

@@ -1,6 +1,6 @@
 /// The names of the certificate extensions in the signatures of payment tokens.
 enum CertificateExtension {
-    /// - Returns: the name of the extension with an object identifier; nil if the extension is unknown.
+    /// The name of the extension with this object identifier; nil if this program does not know the extension.
     static func name(_ oid: String) -> String? { names[oid] }
 
     /// Sources: Apple's documents and certificates; RFC 5280 section 4.2.

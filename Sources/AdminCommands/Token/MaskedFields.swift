@@ -19,21 +19,21 @@ package struct MaskedFields: Sendable {
         do {
             self.init(try JSONParser.parse(plaintext, limits: .request))
         } catch {
-            throw CommandFailure(.refused, "the decrypted payment data can't be shown as a table; use --raw: \(error)")
+            throw CommandFailure(.refused, "the decrypted payment data can't be shown as a table: \(error); use --raw")
         }
     }
 
     package init(_ value: JSONValue) { rows = Self.rows(value, path: "", name: "") }
 
     /// The names of the fields that are shown, at any depth. Source: Apple, "Payment token format reference".
-    private static let shown: Set<String> = [
+    private static let shownNames: Set<String> = [
         "applicationExpirationDate", "currencyCode", "transactionAmount", "deviceManufacturerIdentifier",
         "paymentDataType", "eciIndicator", "merchantIdentifier", "merchantTokenIdentifier",
         // Fields of the view `authorization`.
         "network", "expirationDate", "electronicCommerceIndicator", "tokenRequestorID",
     ]
 
-    private static let accountNumbers: Set<String> = ["applicationPrimaryAccountNumber", "primaryAccountNumber"]
+    private static let accountNumberNames: Set<String> = ["applicationPrimaryAccountNumber", "primaryAccountNumber"]
 
     private static func rows(_ value: JSONValue, path: String, name: String) -> [Row] {
         switch value {
@@ -43,20 +43,20 @@ package struct MaskedFields: Sendable {
             }
         case .array(let items):
             items.enumerated().flatMap { rows($0.element, path: "\(path)[\($0.offset)]", name: name) }
-        case .null, .bool: [Row(name: path, value: shown.contains(name) ? JSONText.compact(value) : "(masked)")]
+        case .null, .bool: [Row(name: path, value: shownNames.contains(name) ? JSONText.compact(value) : "(masked)")]
         case .number(let text), .string(let text): [Row(name: path, value: masked(text, name))]
         }
     }
 
     private static func masked(_ text: String, _ name: String) -> String {
-        if shown.contains(name) { return text }
-        if accountNumbers.contains(name) { return accountNumber(text) }
+        if shownNames.contains(name) { return text }
+        if accountNumberNames.contains(name) { return maskedAccountNumber(text) }
         return "(masked, \(text.count) characters)"
     }
 
-    /// Shows the last four digits, as a receipt does. A number of fewer than 12 digits is masked completely, because
-    /// four digits would be too large a part of it.
-    private static func accountNumber(_ text: String) -> String {
+    /// Shows the last four digits, as on a receipt. In a number of fewer than 12 digits, four digits would reveal too
+    /// much, so that number is masked completely.
+    private static func maskedAccountNumber(_ text: String) -> String {
         guard text.count >= 12 else { return String(repeating: "*", count: text.count) }
         return String(repeating: "*", count: text.count - 4) + text.suffix(4)
     }

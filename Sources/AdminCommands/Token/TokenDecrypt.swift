@@ -4,7 +4,7 @@ import MerchantKeyClient
 import Vocabulary
 import WireAPI
 
-/// A form of the payment data with other field names.
+/// The values of `--view`. `authorization` shows the payment data under the field names of an authorization message.
 enum TokenView: String, CaseIterable, ExpressibleByArgument {
     case authorization
 }
@@ -13,7 +13,8 @@ struct TokenDecrypt: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decrypt", abstract: "Verify and decrypt a payment token.",
         discussion: """
-            The table masks the account number, cryptograms and unknown fields. '--raw' and '--output json' mask nothing. \
+            Prints a table in which the account number, cryptograms and unknown fields are masked. '--raw' and \
+            '--output json' mask nothing. \
             Example: merchantkeyctl token decrypt token.json --merchant merchant.com.example
             """)
 
@@ -24,37 +25,40 @@ struct TokenDecrypt: AsyncParsableCommand {
     var file: String
 
     @Option(
-        help: ArgumentHelp("Refuse a token of another merchant. Default: accept every merchant's.", valueName: "id"),
+        help: ArgumentHelp(
+            "Refuse a token of another merchant. Default: accept tokens of every merchant.", valueName: "id"),
         transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier?
 
     @Option(
-        help: ArgumentHelp("Check the token as of this time of receipt, RFC 3339. Default: now.", valueName: "time"),
+        help: ArgumentHelp(
+            "Verify the token as if it had been received at this time (RFC 3339). Default: now.", valueName: "time"),
         transform: Timestamp.parse)
     var at: Timestamp?
 
     @Option(
         help: ArgumentHelp(
-            "Refuse the token unless its applicationData hash is that of this file.",
-            discussion: "Default: the hash is not compared, and reported as notChecked.", valueName: "file"))
+            "Refuse the token unless its applicationData is the SHA-256 of this file.",
+            discussion: "Default: the applicationData is not checked, and is reported as notChecked.", valueName: "file"
+        ))
     var applicationData: String?
 
     @Flag(help: "Decrypt without verifying.")
     var unverified = false
 
-    @Option(help: "Show the payment data with other field names: authorization, for an authorization message.")
+    @Option(help: "Show the payment data with other field names; authorization: those of an authorization message.")
     var view: TokenView?
 
-    @Flag(help: "Print only the unchanged plaintext, or with --view the view as JSON.")
+    @Flag(help: "Print only the decrypted JSON, unchanged and unmasked; with --view, the view as JSON.")
     var raw = false
 
-    @Flag(help: "Claim the payment, so that no other call decrypts this token again.")
+    @Flag(help: "Claim the token: record its use, and refuse the token if another call has claimed it.")
     var claim = false
 
     @Option(
         help: ArgumentHelp(
-            "Identify the claim: for an hour, a repeat with the same key returns the same response.",
-            discussion: "Default: a random key. Never derive it from the token.", valueName: "key"))
+            "Identify the claim: for one hour, a repeat with the same idempotency key returns the same response.",
+            discussion: "Default: a random key. Never derive the key from the token.", valueName: "key"))
     var idempotencyKey: String?
 
     @OptionGroup var decryptor: DecryptorOptions
@@ -70,50 +74,52 @@ struct TokenDecrypt: AsyncParsableCommand {
         }
         guard !claim || (!unverified && at == nil) else {
             throw ValidationError(
-                "--claim excludes --unverified and --at, because only a token that is verified now can be claimed")
+                "--claim can't be combined with --unverified or --at, because a claimed token must be verified as of now"
+            )
         }
     }
 
     func run() async throws {
         let token = try TokenFile.read(file)
-        let terms = try terms()
-        try await decryptor.withDecryptor(global) { client in
-            let response = try await decrypt(token.json, terms, client)
-            let shown = try shownBytes(response.document)
-            if raw { return global.printer.raw(Data(shown)) }
-            let fields = try MaskedFields(plaintext: shown)
+        let parameters = try parameters()
+        try await decryptor.withDecryptorClient(global) { client in
+            let response = try await decrypt(token.json, parameters, client)
+            let json = try jsonToPrint(response.document)
+            if raw { return global.printer.raw(Data(json)) }
+            let fields = try MaskedFields(plaintext: json)
             try global.printer.show(response.json) { Self.blocks(response.document, fields) }
         }
     }
 
-    private func terms() throws(CommandFailure) -> DecryptTerms {
+    private func parameters() throws(CommandFailure) -> DecryptParameters {
         var expectation = PaymentExpectation(merchant: merchant.map { .named($0.rawValue) } ?? .any)
         if let applicationData {
             expectation.applicationData = Array(
-                try InputFile(applicationData).read(largest: Self.largestApplicationData))
+                try InputFile(applicationData).read(sizeLimit: Self.largestApplicationData))
         }
-        var terms = DecryptTerms(expected: expectation, claim: claim)
-        terms.verify = unverified ? false : nil
-        terms.receivedAt = at
-        terms.view = view?.rawValue
-        return terms
+        var parameters = DecryptParameters(expected: expectation, claim: claim)
+        parameters.verify = unverified ? false : nil
+        parameters.receivedAt = at
+        parameters.view = view?.rawValue
+        return parameters
     }
 
-    /// Repeats a claim whose response was not received, because the payment may already be claimed.
+    /// Sends the request. If no response to a claim arrives, sends the same claim once more with the same idempotency
+    /// key: the daemon may have recorded the claim, and then returns the response to the first request.
     private func decrypt(
-        _ token: [UInt8], _ terms: DecryptTerms, _ client: DecryptorClient
+        _ token: [UInt8], _ parameters: DecryptParameters, _ client: DecryptorClient
     ) async throws -> Response<DecryptedTokenDocument> {
-        guard claim else { return try await client.decrypt(token, terms) }
+        guard claim else { return try await client.decrypt(token, parameters) }
         let key = idempotencyKey ?? UUID().uuidString
         for isLast in [false, true] {
             do throws(ClientError) {
-                return try await client.decrypt(token, terms, idempotencyKey: key)
+                return try await client.decrypt(token, parameters, idempotencyKey: key)
             } catch {
                 guard case .unreachable = error else { throw error }
                 if isLast {
                     throw CommandFailure(
                         .unreachable,
-                        "merchantkeyctl: \(error)\nrepeat it with --idempotency-key \(key): the payment may already be claimed"
+                        "merchantkeyctl: \(error)\nthe token may already be claimed; to repeat the command, add --idempotency-key \(key)"
                     )
                 }
             }
@@ -121,12 +127,14 @@ struct TokenDecrypt: AsyncParsableCommand {
         preconditionFailure("the last round returns or throws")
     }
 
-    /// The JSON text to print: the plaintext, or the view if `--view` requests one.
-    private func shownBytes(_ document: DecryptedTokenDocument) throws -> [UInt8] {
+    /// The JSON text to print: the decrypted payment data, or what `--view` requests instead.
+    private func jsonToPrint(_ document: DecryptedTokenDocument) throws -> [UInt8] {
         guard view != nil else { return try document.plaintextBytes() }
         guard let authorization = document.authorization else {
             throw CommandFailure(
-                .refused, "the payment has no fields for an authorization message, because its type is not 3DSecure")
+                .refused,
+                "--view authorization can't show this payment, because its paymentDataType is not 3DSecure; omit --view"
+            )
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

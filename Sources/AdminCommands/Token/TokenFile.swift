@@ -2,11 +2,12 @@ import FoundationEssentials
 package import PaymentToken
 package import StrictJSON
 
-/// A payment token in a file. The file contains the payment object of Apple Pay on the Web, the token, or the token's
-/// `paymentData`.
+/// A payment token in a file. The file contains one of three JSON objects: the payment object of Apple Pay on the Web
+/// (`{"token": {"paymentData": …}}`), the token (`{"paymentData": …}`), or the token's `paymentData` alone.
 package struct TokenFile: Sendable {
     package let paymentData: JSONObject
-    private let whole: JSONObject
+    /// The whole JSON object in the file.
+    private let fileObject: JSONObject
 
     /// - Throws: ``CommandFailure`` if the file is not JSON or has no `paymentData`.
     package init(_ bytes: some Collection<UInt8>) throws(CommandFailure) {
@@ -16,29 +17,27 @@ package struct TokenFile: Sendable {
         } catch {
             throw CommandFailure(.refused, "the payment token can't be parsed: \(error)")
         }
-        guard case .object(let outermost) = value else {
+        guard case .object(let object) = value else {
             throw CommandFailure(.refused, "the payment token is \(value.kind), expected an object")
         }
-        whole = outermost
-        paymentData = try Self.paymentData(in: outermost)
+        fileObject = object
+        paymentData = try Self.paymentData(in: object)
     }
 
     static func read(_ path: String) throws(CommandFailure) -> TokenFile { try TokenFile(try InputFile(path).read()) }
 
-    /// The `paymentData` as JSON text for a request. The order of its members and their values are unchanged.
+    /// The `paymentData` as JSON text for a request, with its members and values in the order of the file.
     package var json: [UInt8] { Array(JSONText.compact(.object(paymentData)).utf8) }
 
-    /// - Throws: ``CommandFailure`` with the part of the token that is missing or invalid.
+    /// - Throws: ``CommandFailure`` that names the missing or invalid part of the token.
     package func token() throws(CommandFailure) -> ApplePayToken {
         do {
-            return try ApplePayToken(JSONFields(whole))
+            return try ApplePayToken(JSONFields(fileObject))
         } catch {
             throw CommandFailure(.refused, "the payment token can't be parsed: \(error.detail)")
         }
     }
 
-    /// Finds `paymentData` in the payment object of Apple Pay on the Web, `{"token": {"paymentData": …}}`, or in a
-    /// token, `{"paymentData": …}`. Otherwise the object itself is `paymentData`.
     private static func paymentData(in object: JSONObject) throws(CommandFailure) -> JSONObject {
         if case .object(let token) = object["token"] { return try paymentData(in: token) }
         if let inner = object["paymentData"] {
@@ -49,7 +48,7 @@ package struct TokenFile: Sendable {
         }
         guard object["header"] != nil, object["data"] != nil else {
             throw CommandFailure(
-                .refused, "the JSON has neither 'paymentData' nor its 'header' and 'data', expected a payment token")
+                .refused, "the file is not a payment token: it has neither 'paymentData' nor 'header' and 'data'")
         }
         return object
     }
@@ -57,5 +56,5 @@ package struct TokenFile: Sendable {
 
 extension JSONLimits {
     /// Larger than the limits for `paymentData`, because a file may also contain the names and pictures of cards.
-    static let tokenFile = JSONLimits(bytes: InputFile.largest, depth: 32, values: 65_536)
+    static let tokenFile = JSONLimits(bytes: InputFile.defaultSizeLimit, depth: 32, values: 65_536)
 }

@@ -7,10 +7,10 @@ import WireAPI
 
 struct TokenInspect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "inspect", abstract: "Show the contents of a payment token that need no key.",
+        commandName: "inspect", abstract: "Show the parts of a payment token that are not encrypted.",
         discussion: """
-            Shows the signing time, the certificates with their extensions and dates, and the key that the token is for. Nothing \
-            is verified. The daemon is asked only for the stored key, and may be stopped.
+            Shows the signing time, the certificates with their extensions and dates, and the key that the token is encrypted \
+            to. Nothing is verified. The command asks the daemon whether it has this key, and also works without the daemon.
             """)
 
     @Argument(help: "The token file, or '-' for standard input.")
@@ -29,19 +29,20 @@ struct TokenInspect: AsyncParsableCommand {
     }
 }
 
-/// The daemon's key pair that a token is encrypted to.
+/// What the daemon knows about the key pair that a token is encrypted to.
 enum StoredKey {
     case found(Response<KeyDocument>)
-    case none
+    case notStored
+    /// The daemon could not be asked, for this reason.
     case unknown(String)
 
     init(of hash: PublicKeyHash, _ global: GlobalOptions) async throws {
         do {
-            self = .found(try await global.withAdmin { try await $0.key(hash) })
+            self = .found(try await global.withAdminClient { try await $0.key(hash) })
         } catch ClientError.refused(let refusal) where refusal.code == "keyNotFound" {
-            self = .none
+            self = .notStored
         } catch let error as ClientError {
-            // Everything else in the inspection comes from the token, so the command continues without the daemon.
+            // All other results come from the token itself, so the command continues without the daemon.
             self = .unknown("\(error)")
         }
     }
@@ -52,7 +53,7 @@ enum StoredKey {
             Cell(
                 "\(response.document.state), of \(response.document.merchantIdentifier)",
                 Cell(state: response.document.state).tone)
-        case .none: Cell("no stored key has this publicKeyHash", .warning)
+        case .notStored: Cell("no stored key has this publicKeyHash", .warning)
         case .unknown(let why): Cell("unknown: \(why)", .notice)
         }
     }

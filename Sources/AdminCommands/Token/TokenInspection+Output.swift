@@ -5,14 +5,15 @@ import StrictJSON
 import Vocabulary
 
 extension ApplePayToken.Version {
-    /// The algorithms of the version: how the token transports its symmetric key, and the cipher of the payment data.
-    fileprivate var explanation: String {
+    /// How the symmetric key is obtained, and the cipher of the payment data.
+    fileprivate var algorithms: String {
         switch self {
         case .ecV1: "P-256 key agreement, AES-256-GCM"
         case .rsaV1: "RSA-2048 key wrapping, AES-128-GCM"
         }
     }
 
+    /// The field of the token's header from which the symmetric key is obtained.
     fileprivate var keyMaterialName: String {
         switch self {
         case .ecV1: "ephemeralPublicKey"
@@ -31,7 +32,7 @@ extension TokenInspection {
     func blocks(_ stored: StoredKey) -> [Block] {
         let summary = Block.record([
             ("version", Cell(version.rawValue)),
-            ("algorithm", Cell(version.explanation)),
+            ("algorithm", Cell(version.algorithms)),
             ("publicKeyHash", Cell(publicKeyHash)),
             ("stored key", stored.cell),
             ("transactionId", Cell(transactionId)),
@@ -96,7 +97,7 @@ extension TokenInspection {
         ]
         switch stored {
         case .found(let response): members.append(.init(name: "storedKey", value: try Printer.parse(response.json)))
-        case .none: members.append(.init(name: "storedKey", value: .null))
+        case .notStored: members.append(.init(name: "storedKey", value: .null))
         case .unknown(let why): members.append(.init(name: "storedKeyUnknown", value: .string(why)))
         }
         return .object(members)

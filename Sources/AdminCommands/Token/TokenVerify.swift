@@ -6,13 +6,16 @@ import WireAPI
 struct TokenVerify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Verify a payment token's signature and time.",
-        discussion: "Needs no stored key, and claims nothing. Exit status 1 if the verification fails.")
+        discussion: """
+            Needs no key of the daemon, and does not claim the token (record it as used). Exit status 1 if the verification fails.
+            """)
 
     @Argument(help: "The token file, or '-' for standard input.")
     var file: String
 
     @Option(
-        help: ArgumentHelp("Check the token as of this time of receipt, RFC 3339. Default: now.", valueName: "time"),
+        help: ArgumentHelp(
+            "Verify the token as if it had been received at this time (RFC 3339). Default: now.", valueName: "time"),
         transform: Timestamp.parse)
     var at: Timestamp?
 
@@ -21,7 +24,7 @@ struct TokenVerify: AsyncParsableCommand {
 
     func run() async throws {
         let token = try TokenFile.read(file)
-        try await decryptor.withDecryptor(global) { client in
+        try await decryptor.withDecryptorClient(global) { client in
             let response = try await client.verify(token.json, receivedAt: at)
             try global.printer.show(response.json) { [response.document.table] }
             guard response.document.verified else {

@@ -31,6 +31,6 @@ extension BackupCoverageDocument {
         lastVerified = coverage.lastVerified
         file = coverage.lastVerifiedPath
         merchantsWithoutBackup = coverage.merchantsWithoutBackup
-        withoutBackup = coverage.withoutBackup
+        withoutBackup = coverage.firstMerchantsWithoutBackup
     }
 }

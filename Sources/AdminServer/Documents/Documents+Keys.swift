@@ -10,8 +10,8 @@ extension KeyDocument {
             keyPair.publicKeyHash, of: keyPair.merchantIdentifier, algorithm: keyPair.algorithm,
             purpose: keyPair.purpose, origin: keyPair.origin.rawValue, createdAt: keyPair.createdAt,
             state: keyPair.state, since: keyPair.stateSince)
-        notBefore = view.answering?.notBefore
-        notAfter = view.answering?.notAfter
+        notBefore = view.certificateInUse?.notBefore
+        notAfter = view.certificateInUse?.notAfter
         revocationReason = keyPair.revocationReason
         destroyAfter = keyPair.destroyAfter
         exportedAt = keyPair.exportedAt
@@ -25,12 +25,12 @@ extension KeyDocument {
 extension KeyUseDocument {
     init(_ use: KeyUse) {
         self.init()
-        requests = use.requests.map(Observed.init)
-        decryptions = use.decryptions.map(Observed.init)
+        requests = use.requests.map(UseSummary.init)
+        decryptions = use.decryptions.map(UseSummary.init)
     }
 }
 
-extension KeyUseDocument.Observed {
+extension KeyUseDocument.UseSummary {
     init(_ use: ObservedUse) { self.init(use.count, from: use.first, to: use.last) }
 }
 
@@ -38,17 +38,17 @@ extension CertificateDocument {
     init(_ certificate: StoredCertificate) {
         self.init(
             pem: PEM.encode(certificate.der, label: "CERTIFICATE"), fingerprint: Hex.encode(certificate.fingerprint),
-            names: (certificate.subject, certificate.issuer, certificate.serialNumber),
+            identification: (certificate.subject, certificate.issuer, certificate.serialNumber),
             validFrom: certificate.notBefore, to: certificate.notAfter, storedAt: certificate.storedAt)
         issuerVerified = certificate.issuerVerified
     }
 }
 
 extension KeyTransitionDocument {
-    init(_ transitions: KeyTransitions) {
-        self.init(KeyDocument(transitions.key))
-        dryRun = transitions.dryRun
-        self.transitions = transitions.transitions.map { Transition($0.publicKeyHash, from: $0.from, to: $0.to) }
-        warnings = transitions.warnings
+    init(_ result: KeyTransitionResult) {
+        self.init(KeyDocument(result.key))
+        dryRun = result.dryRun
+        transitions = result.transitions.map { Transition($0.publicKeyHash, from: $0.from, to: $0.to) }
+        warnings = result.warnings
     }
 }

@@ -8,22 +8,26 @@ extension RegistrationDocument {
     init(_ view: RegistrationView) {
         let (registration, desired) = (view.registration, view.registration.desired)
         let desiredHash = desired.encryptTo.appleHash
-        // If Apple sent its record, the document shows that record. Apple's record of an unregistered merchant has no
-        // domains.
-        let apple = view.source == .apple ? registration.known?.details : nil
+        // If the daemon has just read Apple's record, the document shows Apple's values. If Apple has no record of the
+        // merchant, the document shows no domains, and the desired name.
+        let appleDetails = view.source == .apple ? registration.appleRecord?.details : nil
         let names =
-            view.source == .apple ? (apple?.domainNames ?? []).sorted() : desired.domainNames.map(\.rawValue).sorted()
-        let hash = apple?.encryptToHash.uppercased() ?? desiredHash
+            view.source == .apple
+            ? (appleDetails?.domainNames ?? []).sorted() : desired.domainNames.map(\.rawValue).sorted()
+        let encryptToHash = appleDetails?.encryptToHash.uppercased() ?? desiredHash
+        // The outcome of an open call to Apple is unknown.
+        let state = view.openCall != nil ? "unsettled" : names.isEmpty ? "unregistered" : "registered"
         self.init(
             registration.partnerInternalMerchantIdentifier,
-            name: apple?.partnerMerchantName ?? desired.partnerMerchantName, encryptToHash: hash,
-            state: view.openCall != nil ? "unsettled" : names.isEmpty ? "unregistered" : "registered",
+            name: appleDetails?.partnerMerchantName ?? desired.partnerMerchantName, encryptToHash: encryptToHash,
+            state: state,
             source: view.source.rawValue, createdAt: registration.createdAt, changedAt: registration.changedAt)
         domainNames = names
-        encryptTo = hash == desiredHash ? desired.encryptTo : nil
+        // Apple reports only a hash, so another identifier than the desired one is unknown.
+        encryptTo = encryptToHash == desiredHash ? desired.encryptTo : nil
         merchantUrl = desired.merchantUrl
         merchantIdentifier = registration.merchantIdentifier
-        learnedAt = registration.known?.learnedAt
+        learnedAt = registration.appleRecord?.learnedAt
         ageSeconds = learnedAt.map {
             Int(max(0, view.at.millisecondsSince1970 - $0.millisecondsSince1970) / 1000)
         }
@@ -46,11 +50,11 @@ extension DriftDocument {
 }
 
 extension WithdrawalDocument {
-    init(_ withdrawal: RegistrationWithdrawal) {
-        self.init(RegistrationDocument(withdrawal.view))
-        dryRun = withdrawal.dryRun
-        domainNames = withdrawal.domainNames.map(\.rawValue)
-        warnings = withdrawal.warnings
+    init(_ result: UnregistrationResult) {
+        self.init(RegistrationDocument(result.view))
+        dryRun = result.dryRun
+        domainNames = result.domainNames.map(\.rawValue)
+        warnings = result.warnings
     }
 }
 
@@ -77,6 +81,7 @@ extension SyncDocument.Finding {
 
 extension FailureDocument {
     init(_ error: MerchantError) {
+        // As in problem documents, the detail of an internal error appears only in the log.
         let detail = error.code == .internalError ? "internal error, see the daemon's log" : error.detail
         self.init(
             code: error.code.rawValue, detail: detail,

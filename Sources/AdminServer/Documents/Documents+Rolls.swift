@@ -4,20 +4,21 @@ import Vocabulary
 import WireAPI
 
 extension RollDocument {
-    init(_ view: RollView, outcome: RollTransitions? = nil) {
-        let (roll, standing) = (view.roll, view.standing)
+    /// - Parameter result: what finishing or abandoning the roll changed; nil for other requests.
+    init(_ view: RollView, result: RollTransitionResult? = nil) {
+        let (roll, progress) = (view.roll, view.progress)
         self.init(
             roll.rollId, of: roll.merchantIdentifier, algorithm: roll.algorithm, to: roll.to, startedAt: roll.startedAt,
-            state: standing.state.rawValue, since: standing.since, waitingFor: standing.waitingFor.rawValue)
+            state: progress.state.rawValue, since: progress.since, waitingFor: progress.waitingFor.rawValue)
         from = roll.from
-        next = standing.next
-        quietAt = standing.quietAt
+        next = progress.next
+        quietAt = progress.quietAt
         endedAt = roll.endedAt
         reason = roll.reason
-        dryRun = outcome?.dryRun
-        transitions = outcome?.transitions.map { .init($0.publicKeyHash, from: $0.from, to: $0.to) }
-        warnings = outcome?.warnings
+        dryRun = result?.dryRun
+        transitions = result?.transitions.map { .init($0.publicKeyHash, from: $0.from, to: $0.to) }
+        warnings = result?.warnings
     }
 
-    init(_ transitions: RollTransitions) { self.init(transitions.roll, outcome: transitions) }
+    init(_ result: RollTransitionResult) { self.init(result.roll, result: result) }
 }

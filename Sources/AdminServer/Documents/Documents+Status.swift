@@ -20,7 +20,7 @@ extension StatusDocument {
         registrationCallsOpen = counts.registrationCallsOpen
         rolls = Dictionary(uniqueKeysWithValues: RollState.allCases.map { ($0.rawValue, status.rolls[$0] ?? 0) })
         longestWaitingRolls = status.longestWaitingRolls.map { RollDocument($0) }
-        endingByWeek = status.endingByWeek.map { Week(begins: $0.begins, ending: $0.ending) }
+        endingByWeek = status.expiringByWeek.map { Week(begins: $0.begins, ending: $0.expiring) }
         awaitingDestruction = status.awaitingDestruction
         destructions = status.destructions.compactMap { keyPair in
             keyPair.destroyAfter.map {

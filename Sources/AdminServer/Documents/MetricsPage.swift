@@ -6,7 +6,7 @@ import Vocabulary
 /// The response to `GET /metrics`, in Prometheus' text format 0.0.4.
 struct MetricsPage {
     let counts: StoreCounts
-    /// When the first certificate of an active key pair expires. This time may be in the past.
+    /// The earliest time at which the last certificate of an active key pair expires. This time may be in the past.
     let soonestExpiry: Timestamp?
     let rolls: [RollState: Int]
     let webhooks: [WebhookState]
@@ -22,7 +22,7 @@ struct MetricsPage {
         func gauge(_ name: String, _ help: String, _ value: Int?) { page.append(gauge: name, help, value) }
         page.append(
             "merchantkeyd_build_info", .gauge, "The daemon's version.", [.init([("version", version)], 1)])
-        gauge("merchantkeyd_merchants", "Merchants, without those that were removed.", counts.merchants)
+        gauge("merchantkeyd_merchants", "Merchants that were not removed.", counts.merchants)
         gauge(
             "merchantkeyd_merchants_below_target", "Merchants with fewer active key pairs than their target.",
             counts.merchantsBelowTarget)
@@ -35,10 +35,10 @@ struct MetricsPage {
         gauge("merchantkeyd_certificates", "Stored certificates.", counts.certificates)
         gauge(
             "merchantkeyd_active_key_pairs_with_ended_certificate",
-            "Active key pairs of which every certificate has expired.", counts.activeWithExpiredCertificate)
+            "Active key pairs whose certificates have all expired.", counts.activeWithExpiredCertificate)
         gauge(
             "merchantkeyd_certificate_soonest_end_timestamp_seconds",
-            "Time at which the first certificate of an active key pair expires.",
+            "Earliest time at which the last certificate of an active key pair expires.",
             soonestExpiry.map { Int($0.millisecondsSince1970 / 1000) })
         func webhookMetric(_ name: String, _ help: String, _ value: (WebhookState) -> Int?) {
             page.append(
@@ -47,20 +47,21 @@ struct MetricsPage {
                     value(webhook).map { .init([("webhook", webhook.name)], $0) }
                 })
         }
-        webhookMetric("merchantkeyd_events_undelivered", "Events that were not delivered to the webhook yet.") {
+        webhookMetric("merchantkeyd_events_undelivered", "Events that are not yet delivered to the webhook.") {
             $0.undelivered
         }
         webhookMetric(
             "merchantkeyd_events_parked",
-            "Events that are not sent again until requested, because delivery failed for 24 hours."
+            "Events that the daemon sends again only on request, because delivery failed for 24 hours."
         ) { $0.parked }
         webhookMetric(
             "merchantkeyd_events_oldest_undelivered_timestamp_seconds",
-            "Time of the oldest event that was not delivered to the webhook yet."
+            "Time of the oldest event that is not yet delivered to the webhook."
         ) { $0.oldestUndelivered.map { Int($0.millisecondsSince1970 / 1000) } }
         gauge("merchantkeyd_audit_records", "Records in the audit chain.", counts.auditRecords)
         gauge(
-            "merchantkeyd_registrations", "Merchants that have a domain registered with Apple.", counts.registrations)
+            "merchantkeyd_registrations", "Merchants with a domain that should be registered with Apple.",
+            counts.registrations)
         gauge(
             "merchantkeyd_registrations_drifting", "Registrations that are known to differ from Apple's record.",
             counts.registrationsDrifting)
@@ -86,8 +87,8 @@ struct MetricsPage {
 
 /// The memory of this process, from proc(5).
 enum ProcessMemory {
-    /// The resident memory in bytes: the second number of /proc/self/statm, which is in pages. nil if it cannot be
-    /// read.
+    /// The resident memory in bytes; nil if it cannot be read. The second number of /proc/self/statm is this size in
+    /// pages.
     static func residentBytes() -> Int? {
         let descriptor = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

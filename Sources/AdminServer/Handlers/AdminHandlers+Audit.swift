@@ -16,7 +16,7 @@ extension AdminRoute {
 }
 
 extension AdminHandlers {
-    /// A caller whose permit is limited to some merchants must name one of them in the query.
+    /// Lists audit records. A caller whose permit is limited to some merchants must name one of them in the query.
     func listAudit(_ call: AdminCall) async throws -> AdminResponse {
         let limit = try call.limit()
         let filter = try call.auditFilter()
@@ -27,9 +27,10 @@ extension AdminHandlers {
             Page(records, limit: limit, document: AuditRecordDocument.init) { String($0.sequence) })
     }
 
-    /// Verifies one range of the audit chain. The client requests the next range with the cursor in the response.
+    /// Verifies one range of the audit chain. The client requests the next range with the cursor in the response. If
+    /// the query has a `head`, the chain must contain the record with this number and hash.
     func verifyAudit(_ call: AdminCall) async throws -> AdminResponse {
-        let kept = try call.query["head"].map { text throws(MerchantError) in
+        let expectedHead = try call.query["head"].map { text throws(MerchantError) in
             guard let head = AuditHead(text) else {
                 throw MerchantError(
                     .malformed, "'head' is not an audit head, expected a number, a colon and 64 hexadecimal digits")
@@ -38,7 +39,7 @@ extension AdminHandlers {
         }
         return try AdminResponse(
             AuditVerificationDocument(
-                try await operations.audit.verifyAudit(from: try call.numericCursor() ?? 1, against: kept)))
+                try await operations.audit.verifyAudit(from: try call.numericCursor() ?? 1, against: expectedHead)))
     }
 }
 

@@ -6,8 +6,8 @@ import WireAPI
 
 extension AdminRoute {
     static let backups: [AdminRoute] = [
-        changes(.post, "/v1/backups", action: "backup created", AdminHandlers.createBackup),
-        changes(.post, "/v1/backups/verification", action: "backup verified", AdminHandlers.verifyBackup),
+        changes(.post, "/v1/backups", logMessage: "backup created", AdminHandlers.createBackup),
+        changes(.post, "/v1/backups/verification", logMessage: "backup verified", AdminHandlers.verifyBackup),
     ]
 }
 

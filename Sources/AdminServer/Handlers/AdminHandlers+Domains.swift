@@ -9,8 +9,8 @@ import WireAPI
 extension AdminRoute {
     static let domains: [AdminRoute] = [
         reads("/v1/domain-file", AdminHandlers.getDomainFile),
-        changes(.put, "/v1/domain-file", action: "domain file stored", AdminHandlers.setDomainFile),
-        changes(.post, "/v1/domain-checks", action: "domain checked", AdminHandlers.checkDomain),
+        changes(.put, "/v1/domain-file", logMessage: "domain file stored", AdminHandlers.setDomainFile),
+        changes(.post, "/v1/domain-checks", logMessage: "domain checked", AdminHandlers.checkDomain),
         reads(
             "/.well-known/apple-developer-merchantid-domain-association", permit: nil,
             AdminHandlers.getDomainFileBytes),
@@ -18,7 +18,8 @@ extension AdminRoute {
 }
 
 extension AdminHandlers {
-    /// The bytes exactly as Apple provided them. They are hexadecimal digits, so the media type is text.
+    /// The bytes exactly as the administrator stored them. Apple's file contains only hexadecimal digits, so the media
+    /// type is text.
     func getDomainFileBytes(_ call: AdminCall) async throws -> AdminResponse {
         AdminResponse(
             bytes: ByteBuffer(bytes: try await operations.domains.domainFile().bytes), mediaType: "text/plain")

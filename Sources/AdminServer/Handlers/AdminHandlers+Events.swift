@@ -13,13 +13,13 @@ extension AdminRoute {
             "/v1/events", scope: .checkedByHandler,
             query: ["after", "cursor", "newest", "limit", "merchant", "kind", "severity", "wait"],
             AdminHandlers.listEvents),
-        changes(.post, "/v1/events/redeliver", action: "parked events sent again", AdminHandlers.redeliverEvents),
+        changes(.post, "/v1/events/redeliver", logMessage: "parked events sent again", AdminHandlers.redeliverEvents),
     ]
 }
 
 extension AdminHandlers {
-    /// The events, sorted by sequence. A caller whose permit is limited to some merchants gets the events of those
-    /// merchants.
+    /// Lists events, sorted by sequence number. A caller whose permit is limited to some merchants gets only the events
+    /// of those merchants.
     func listEvents(_ call: AdminCall) async throws -> AdminResponse {
         var query = EventQuery(try Self.part(call), limit: try call.limit() + 1)
         query.merchants = try Self.merchants(call)
@@ -27,6 +27,7 @@ extension AdminHandlers {
         query.severity = try call.query.value("severity")
         let limit = query.limit - 1
         if query.part == .newest {
+            // There is no page after the newest events, so the additional item, which reveals a next page, is not needed.
             query.limit = limit
             let found = try await operations.events.events(query)
             return try AdminResponse(Page(items: found.map(EventDocument.init), nextCursor: nil))
@@ -45,22 +46,25 @@ extension AdminHandlers {
         return try AdminResponse(RedeliveredEventsDocument(redelivered: count))
     }
 
+    /// The events that the query selects: the newest events, or the events after a sequence number (`after` or
+    /// `cursor`). Without these parameters, and with `newest=false`, all events.
     private static func part(_ call: AdminCall) throws(MerchantError) -> EventQuery.Part {
-        let places = ["after", "cursor", "newest"].filter { call.query[$0] != nil }
-        guard places.count <= 1 else {
+        let startParameters = ["after", "cursor", "newest"].filter { call.query[$0] != nil }
+        guard startParameters.count <= 1 else {
             throw MerchantError(
                 .malformed,
-                "found the query parameters \(places.map { "'\($0)'" }.joined(separator: " and ")), expected one of them"
+                "\(startParameters.map { "'\($0)'" }.joined(separator: " and ")) exclude each other; send only one"
             )
         }
         if try call.query.flag("newest") { return .newest }
-        guard let name = places.first, name != "newest", let text = call.query[name] else { return .after(0) }
+        guard let name = startParameters.first, name != "newest", let text = call.query[name] else { return .after(0) }
         guard let sequence = Int(text), sequence >= 0 else {
-            throw MerchantError(.malformed, "'\(name)' is not acceptable, expected the sequence of an event")
+            throw MerchantError(.malformed, "'\(name)' is invalid, expected the sequence number of an event")
         }
         return .after(sequence)
     }
 
+    /// How long the request waits if there is no event yet.
     private static func wait(_ call: AdminCall) throws(MerchantError) -> Duration {
         let longest = Int(EventOperations.longestEventWait.components.seconds)
         let seconds = try call.query.integer("wait", in: 0...longest, expectation: "0 to \(longest) seconds")

@@ -6,12 +6,13 @@ import WireAPI
 
 extension AdminRoute {
     static let keyTransitions: [AdminRoute] = [
-        changes(.post, "/v1/keys/{publicKeyHash}/promote", action: "key promoted", AdminHandlers.promoteKey),
+        changes(.post, "/v1/keys/{publicKeyHash}/promote", logMessage: "key promoted", AdminHandlers.promoteKey),
         changes(
-            .post, "/v1/keys/{publicKeyHash}/revoke", action: "key revoked", effect: .destroys, AdminHandlers.revokeKey),
-        changes(.post, "/v1/keys/{publicKeyHash}/restore", action: "key restored", AdminHandlers.restoreKey),
+            .post, "/v1/keys/{publicKeyHash}/revoke", logMessage: "key revoked", effect: .destroys,
+            AdminHandlers.revokeKey),
+        changes(.post, "/v1/keys/{publicKeyHash}/restore", logMessage: "key restored", AdminHandlers.restoreKey),
         changes(
-            .post, "/v1/keys/{publicKeyHash}/destroy", action: "key destruction ordered", effect: .destroys,
+            .post, "/v1/keys/{publicKeyHash}/destroy", logMessage: "key destruction requested", effect: .destroys,
             AdminHandlers.destroyKey),
     ]
 }
@@ -43,9 +44,9 @@ extension AdminHandlers {
                 hash, after: body.afterSeconds.map { .seconds($0) }, dryRun: body.dryRun ?? false, for: call.request))
     }
 
-    private func response(_ transitions: KeyTransitions) throws -> AdminResponse {
-        try AdminResponse(KeyTransitionDocument(transitions)).about(
-            merchant: transitions.key.keyPair.merchantIdentifier, key: transitions.key.keyPair.publicKeyHash,
-            dryRun: transitions.dryRun)
+    private func response(_ result: KeyTransitionResult) throws -> AdminResponse {
+        try AdminResponse(KeyTransitionDocument(result)).withLogFields(
+            merchant: result.key.keyPair.merchantIdentifier, key: result.key.keyPair.publicKeyHash,
+            dryRun: result.dryRun)
     }
 }

@@ -13,14 +13,15 @@ extension AdminRoute {
     static let keys: [AdminRoute] = [
         reads("/v1/merchants/{merchantIdentifier}/keys", query: ["limit", "cursor"], AdminHandlers.listKeys),
         changes(
-            .post, "/v1/merchants/{merchantIdentifier}/keys", action: "key generated", AdminHandlers.generateKey),
+            .post, "/v1/merchants/{merchantIdentifier}/keys", logMessage: "key generated", AdminHandlers.generateKey),
         changes(
-            .post, "/v1/merchants/{merchantIdentifier}/keys/import", action: "key imported", mostBytes: importBody,
+            .post, "/v1/merchants/{merchantIdentifier}/keys/import", logMessage: "key imported",
+            maximumBodyBytes: importBodyLimit,
             AdminHandlers.importKey),
         changes(
-            .post, "/v1/merchants/{merchantIdentifier}/certificates", action: "certificate stored",
+            .post, "/v1/merchants/{merchantIdentifier}/certificates", logMessage: "certificate stored",
             AdminHandlers.storeMerchantCertificate),
-        changes(.post, "/v1/certificates", action: "certificate stored", AdminHandlers.storeCertificate(_:)),
+        changes(.post, "/v1/certificates", logMessage: "certificate stored", AdminHandlers.storeCertificate(_:)),
         reads("/v1/keys", query: ["prefix", "state", "limit", "cursor"], AdminHandlers.findKeys),
         reads("/v1/keys/{publicKeyHash}", AdminHandlers.getKey),
         reads("/v1/keys/{publicKeyHash}/csr", AdminHandlers.getCSR),
@@ -33,15 +34,16 @@ extension AdminHandlers {
         var found = try await operations.keys.keyPairs(of: merchant)[...]
         if let cursor = try call.query.value("cursor", as: PublicKeyHash.self) {
             guard let index = found.firstIndex(where: { $0.keyPair.publicKeyHash == cursor }) else {
-                throw MerchantError(.malformed, "'cursor' names no key pair of this merchant")
+                throw MerchantError(
+                    .malformed, "'cursor' names no key pair of this merchant; send the nextCursor of an earlier page")
             }
             found = found[(index + 1)...]
         }
         let page = Page(Array(found), limit: limit, document: KeyDocument.init) { $0.keyPair.publicKeyHash.base64URL }
-        return try AdminResponse(page).about(merchant: merchant)
+        return try AdminResponse(page).withLogFields(merchant: merchant)
     }
 
-    /// The key pairs whose publicKeyHash has a prefix, or all key pairs in one state.
+    /// Lists the key pairs whose publicKeyHash begins with a prefix, or all key pairs in one state.
     func findKeys(_ call: AdminCall) async throws -> AdminResponse {
         switch (call.query["prefix"], call.query["state"]) {
         case (let prefix?, nil) where call.query["cursor"] == nil: try await keys(call, prefix: prefix)
@@ -49,10 +51,10 @@ extension AdminHandlers {
         case (nil, nil):
             throw MerchantError(
                 .malformed,
-                "the query parameter 'prefix' is missing, expected part of a publicKeyHash, or a 'state'")
+                "the query parameter 'prefix' is missing; send the beginning of a publicKeyHash, or send 'state'")
         case (_?, _):
             throw MerchantError(
-                .malformed, "found 'prefix' with 'state' or 'cursor', expected 'prefix' or 'state'")
+                .malformed, "'prefix' cannot be combined with 'state' or 'cursor'; send either 'prefix' or 'state'")
         }
     }
 
@@ -74,20 +76,20 @@ extension AdminHandlers {
         let view = try await operations.keys.generateKeyPair(
             for: merchant,
             algorithm: body.algorithm, purpose: body.purpose ?? .paymentProcessing,
-            for: call.creatingRequest(Paths.keys(of: merchant)))
+            for: call.requestWithIdempotencyKey(Paths.keys(of: merchant)))
         return try created(view, for: merchant)
     }
 
-    /// Imports an existing private key. Its bytes are decoded into memory that is overwritten after use. The body and
-    /// the strings that were read from it are overwritten when this function returns. ``RequestInput`` has already
+    /// Imports an existing private key. The key is decoded into memory that is overwritten after use. The body and the
+    /// strings in the body are overwritten when this function returns. ``RequestInput`` has already
     /// overwritten the connection's buffer.
     func importKey(_ call: AdminCall, _ merchant: MerchantIdentifier) async throws -> AdminResponse {
         defer { Wipe.sharedBytes(of: call.body) }
-        let body = try call.read(ImportKeyRequest.self, mostBytes: AdminRoute.importBody)
+        let body = try call.read(ImportKeyRequest.self, maximumBodyBytes: AdminRoute.importBodyLimit)
         defer { for text in [body.privateKey, body.passphrase, body.certificate] { text.map(Wipe.sharedBytes) } }
         var certificate = try Self.decode(body.certificate, named: "certificate")
-        // The field may contain a private key by mistake. The use case refuses it, and it must not stay in memory
-        // either.
+        // A client may send a private key in this field by mistake. The use case refuses such a request, and the key
+        // must not stay in memory.
         defer { Wipe.bytes(&certificate) }
         guard let privateKey = SecretBytes.decoding(base64: body.privateKey) else { throw Self.notBase64("privateKey") }
         let passphrase = SecretBytes(copying: (body.passphrase ?? "").utf8)
@@ -95,16 +97,17 @@ extension AdminHandlers {
             to: merchant, privateKey: privateKey, passphrase: passphrase, certificate: Array(certificate),
             state: body.state ?? .standby, purpose: body.purpose ?? .paymentProcessing,
             allowsExpired: body.allowExpired ?? false,
-            for: call.creatingRequest(Paths.keyImport(to: merchant)))
+            for: call.requestWithIdempotencyKey(Paths.keyImport(to: merchant)))
         return try created(view, for: merchant)
     }
 
     func getKey(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> AdminResponse {
         let view = try await operations.keys.keyPair(hash)
-        return try AdminResponse(KeyDocument(view)).about(merchant: view.keyPair.merchantIdentifier, key: hash)
+        return try AdminResponse(KeyDocument(view)).withLogFields(merchant: view.keyPair.merchantIdentifier, key: hash)
     }
 
-    /// The CSR (PKCS#10) as PEM, or as DER if `Accept` names `application/pkcs10` before the media type of PEM.
+    /// The CSR (PKCS#10) as PEM, or as DER if the header `Accept` names `application/pkcs10`, and not
+    /// `application/x-pem-file` before it.
     func getCSR(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> AdminResponse {
         let view = try await operations.keys.keyPair(hash)
         guard let der = view.certificateSigningRequest else {
@@ -119,7 +122,7 @@ extension AdminHandlers {
                 mediaType: "application/x-pem-file")
         response.headers[.contentDisposition] =
             "attachment; filename=\"\(merchant)-\(hash.hex.prefix(8)).certSigningRequest\""
-        return response.about(merchant: merchant, key: hash)
+        return response.withLogFields(merchant: merchant, key: hash)
     }
 
     /// Stores a certificate for the merchant that owns the certificate's key pair.
@@ -135,16 +138,17 @@ extension AdminHandlers {
 
     private func storeCertificate(_ call: AdminCall, for merchant: MerchantIdentifier?) async throws -> AdminResponse {
         guard !call.body.isEmpty else {
-            throw MerchantError(.malformed, "found an empty body, expected one certificate, PEM or DER")
+            throw MerchantError(.malformed, "found an empty body, expected one certificate in PEM or DER")
         }
         let view = try await operations.certificates.storeCertificate(call.body, for: merchant, for: call.request)
         return try AdminResponse(KeyDocument(view))
-            .about(merchant: view.keyPair.merchantIdentifier, key: view.keyPair.publicKeyHash)
+            .withLogFields(merchant: view.keyPair.merchantIdentifier, key: view.keyPair.publicKeyHash)
     }
 
     private func created(_ view: KeyView, for merchant: MerchantIdentifier) throws -> AdminResponse {
         let hash = view.keyPair.publicKeyHash
-        return try AdminResponse(created: KeyDocument(view), at: Paths.key(hash)).about(merchant: merchant, key: hash)
+        return try AdminResponse(created: KeyDocument(view), at: Paths.key(hash)).withLogFields(
+            merchant: merchant, key: hash)
     }
 
     private static func decode(_ text: String, named field: String) throws(MerchantError) -> Data {
@@ -156,11 +160,12 @@ extension AdminHandlers {
         MerchantError(.malformed, "'\(field)' is empty or not Base64, expected the file's bytes in Base64")
     }
 
+    /// Ignores quality values: the first supported media type wins.
     private static func prefersDER(_ headers: HTTPFields) -> Bool {
-        let ranges = headers[values: .accept].flatMap { $0.split(separator: ",") }.map { range in
-            range.prefix { $0 != ";" }.filter { !$0.isWhitespace }.lowercased()
+        let mediaTypes = headers[values: .accept].flatMap { $0.split(separator: ",") }.map { mediaType in
+            mediaType.prefix { $0 != ";" }.filter { !$0.isWhitespace }.lowercased()
         }
-        return ranges.first { $0 == "application/pkcs10" || $0 == "application/x-pem-file" } == "application/pkcs10"
+        return mediaTypes.first { $0 == "application/pkcs10" || $0 == "application/x-pem-file" } == "application/pkcs10"
     }
 }
 

@@ -8,17 +8,14 @@ extension AdminRoute {
     static let masterKey: [AdminRoute] = [
         reads("/v1/master-key", AdminHandlers.getMasterKey),
         changes(
-            .post, "/v1/master-key/rotation", action: "rotation of the master key ordered", effect: .destroys,
+            .post, "/v1/master-key/rotation", logMessage: "rotation of the master key requested", effect: .destroys,
             AdminHandlers.rotateMasterKey),
     ]
 }
 
 extension AdminHandlers {
     func getMasterKey(_ call: AdminCall) async throws -> AdminResponse {
-        guard let status = try await operations.masterKey.masterKeyStatus() else {
-            throw MerchantError(.notYetAvailable, "this daemon keeps no keys")
-        }
-        return try AdminResponse(MasterKeyDocument(status))
+        try AdminResponse(MasterKeyDocument(try await operations.masterKey.masterKeyStatus()))
     }
 
     func rotateMasterKey(_ call: AdminCall) async throws -> AdminResponse {
@@ -28,7 +25,7 @@ extension AdminHandlers {
             dataKeyOnly: body.dataKeyOnly ?? false, dryRun: dryRun, for: call.request)
         var document = RotationPlanDocument(MasterKeyDocument(status))
         document.dryRun = dryRun
-        document.joins = plan.joins
+        document.joins = plan.joinsRotationInProgress
         document.steps = plan.steps
         var response = try AdminResponse(document, status: dryRun ? .ok : .accepted)
         response.isDryRun = dryRun

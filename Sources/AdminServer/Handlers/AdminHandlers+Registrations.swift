@@ -9,14 +9,15 @@ import WireAPI
 extension AdminRoute {
     static let registrations: [AdminRoute] = [
         reads("/v1/registrations", query: ["limit", "cursor"], AdminHandlers.listRegistrations),
-        changes(.post, "/v1/registrations", action: "merchant registered with Apple", AdminHandlers.register),
+        changes(.post, "/v1/registrations", logMessage: "merchant registered with Apple", AdminHandlers.register),
         reads(
             "/v1/registrations/{partnerInternalMerchantIdentifier}", query: ["refresh"], AdminHandlers.getRegistration),
         changes(
-            .delete, "/v1/registrations/{partnerInternalMerchantIdentifier}", action: "domains unregistered with Apple",
+            .delete, "/v1/registrations/{partnerInternalMerchantIdentifier}",
+            logMessage: "domains unregistered with Apple",
             effect: .destroys, query: ["dryRun"], AdminHandlers.unregister),
         changes(
-            .post, "/v1/registrations/sync", action: "registrations compared with Apple",
+            .post, "/v1/registrations/sync", logMessage: "registrations compared with Apple",
             AdminHandlers.syncRegistrations),
     ]
 }
@@ -38,28 +39,29 @@ extension AdminHandlers {
         let view = try await operations.registrations.register(
             RegistrationOrder(
                 partnerInternalMerchantIdentifier: partner, partnerMerchantName: body.partnerMerchantName,
-                domainNames: try Self.domainNames(body.domainNames),
+                domainNames: try Self.checkCount(body.domainNames),
                 encryptTo: body.encryptTo, merchantUrl: body.merchantUrl, merchantIdentifier: body.merchantIdentifier),
-            for: call.creatingRequest(Paths.registrations))
+            for: call.requestWithIdempotencyKey(Paths.registrations))
         return try AdminResponse(created: RegistrationDocument(view), at: Paths.registration(partner))
-            .about(merchant: view.registration.merchantIdentifier)
+            .withLogFields(merchant: view.registration.merchantIdentifier)
     }
 
     func getRegistration(_ call: AdminCall, _ partner: PartnerInternalMerchantIdentifier) async throws -> AdminResponse
     {
         let view = try await operations.registrations.registration(
             partner, refresh: try call.query.flag("refresh"), for: call.request)
-        return try AdminResponse(RegistrationDocument(view)).about(merchant: view.registration.merchantIdentifier)
+        return try AdminResponse(RegistrationDocument(view)).withLogFields(
+            merchant: view.registration.merchantIdentifier)
     }
 
     func unregister(_ call: AdminCall, _ partner: PartnerInternalMerchantIdentifier) async throws -> AdminResponse {
         let dryRun = try call.dryRun()
         let body = try call.read(UnregisterRequest.self)
-        let withdrawal = try await operations.registrations.unregister(
-            partner, domainNames: try body.domainNames.map(Self.domainNames), reason: body.reason, dryRun: dryRun,
+        let result = try await operations.registrations.unregister(
+            partner, domainNames: try body.domainNames.map(Self.checkCount), reason: body.reason, dryRun: dryRun,
             for: call.request)
-        return try AdminResponse(WithdrawalDocument(withdrawal))
-            .about(merchant: withdrawal.view.registration.merchantIdentifier, dryRun: dryRun)
+        return try AdminResponse(WithdrawalDocument(result))
+            .withLogFields(merchant: result.view.registration.merchantIdentifier, dryRun: dryRun)
     }
 
     func syncRegistrations(_ call: AdminCall) async throws -> AdminResponse {
@@ -72,14 +74,17 @@ extension AdminHandlers {
         let repair = body.repair ?? false
         let report = try await operations.registrationSync.sync(
             after: body.cursor, limit: limit, repair: repair, for: call.request)
-        return try AdminResponse(SyncDocument(report)).about(dryRun: !repair)
+        // Without a repair, nothing is changed, as in a dry run.
+        return try AdminResponse(SyncDocument(report)).withLogFields(dryRun: !repair)
     }
 
-    private static func domainNames(_ names: [DomainName]) throws(MerchantError) -> [DomainName] {
-        guard names.count <= Registration.mostDomains else {
+    /// - Returns: the same names.
+    /// - Throws: `tooManyDomains` if a registration cannot have as many names.
+    private static func checkCount(_ names: [DomainName]) throws(MerchantError) -> [DomainName] {
+        guard names.count <= Registration.maximumDomains else {
             throw MerchantError(
                 .tooManyDomains,
-                "'domainNames' has \(names.count) names, expected at most \(Registration.mostDomains)")
+                "'domainNames' has \(names.count) names, expected at most \(Registration.maximumDomains)")
         }
         return names
     }

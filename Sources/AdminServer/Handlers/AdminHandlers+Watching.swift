@@ -10,7 +10,7 @@ extension AdminRoute {
     static let monitoring: [AdminRoute] = [
         reads("/v1/status", AdminHandlers.getStatus), reads("/metrics", AdminHandlers.getMetrics),
         reads("/v1/health", permit: nil, AdminHandlers.getHealth),
-        reads("/v1/openapi.yaml", permit: nil, AdminHandlers.getContract),
+        reads("/v1/openapi.yaml", permit: nil, AdminHandlers.getOpenAPIDocument),
     ]
 }
 
@@ -30,13 +30,13 @@ extension AdminHandlers {
         let page = MetricsPage(
             counts: status.counts, soonestExpiry: try await operations.monitoring.soonestExpiry(), rolls: status.rolls,
             webhooks: status.webhooks,
-            rotation: try await operations.masterKey.masterKeyStatus()?.rotation, requests: requests, version: version,
+            rotation: try await operations.masterKey.masterKeyStatus().rotation, requests: requests, version: version,
             startedAt: startedAt,
             residentBytes: ProcessMemory.residentBytes())
         return AdminResponse(bytes: ByteBuffer(string: page.text), mediaType: MetricsText.mediaType)
     }
 
-    func getContract(_ call: AdminCall) async -> AdminResponse {
+    func getOpenAPIDocument(_ call: AdminCall) async -> AdminResponse {
         var response = AdminResponse(bytes: openAPI, mediaType: "application/yaml")
         response.isShared = true
         return response

@@ -5,15 +5,17 @@ import NIOCore
 import Vocabulary
 import WireAPI
 
-/// The handlers of all routes. Each handler decodes the request, calls one use case, and encodes the result. The route
-/// has checked the permit before.
+/// The handlers of all routes. Each handler decodes the request, calls one use case, and encodes the result. A handler
+/// runs only if the caller has the route's permit. Handlers of routes with the scope `checkedByHandler` themselves check
+/// whether the permit covers the merchants in the request.
 final class AdminHandlers: Sendable {
     let operations: AdminOperations
     let health: @Sendable () -> HealthDocument
     let version: String
     let startedAt: Timestamp
-    /// The OpenAPI document, one copy for all responses.
+    /// The OpenAPI document. All responses share this copy.
     let openAPI: ByteBuffer
+    /// The counts of the requests to all servers, for `GET /metrics`.
     let requests: RequestMetrics
 
     init(
@@ -28,12 +30,12 @@ final class AdminHandlers: Sendable {
         self.requests = requests
     }
 
-    /// The merchant of a key pair. The caller needs the permit for this merchant.
+    /// The merchant that owns a key pair.
     func owner(of hash: PublicKeyHash) async throws -> MerchantIdentifier {
         try await operations.keys.keyPair(hash).keyPair.merchantIdentifier
     }
 
-    /// The merchant of a roll. The caller needs the permit for this merchant.
+    /// The merchant whose key pair a roll replaces.
     func owner(ofRoll number: Int) async throws -> MerchantIdentifier {
         try await operations.rolls.roll(number).roll.merchantIdentifier
     }

@@ -11,7 +11,7 @@ struct AdminConnection: RequestContextSource, Sendable {
     let peer: Peer
     let channel: any Channel
     /// The memory that is reserved for the current request and its response.
-    let buffered: BufferedBytes.Reservation
+    let reservedMemory: BufferedBytes.Reservation
     let logger: Logger
 }
 
@@ -30,18 +30,18 @@ struct AdminRequestContext: RequestContext {
 
     var peer: Peer { connection.peer }
 
-    /// Reserves memory for the body of a request or response. A body of up to 64 KiB does not count, because the limit
-    /// on connections also limits the memory of such bodies.
+    /// Reserves memory for the body of a request or response. Does nothing for a body of up to 64 KiB, because the
+    /// limit of connections also limits the memory of such bodies.
     ///
     /// - Throws: `overloaded` if large requests and responses already use as much memory as they may.
     func reserve(_ bytes: Int) throws(MerchantError) {
-        guard bytes > AdminRoute.ordinaryBody else { return }
-        do throws(Shares.Exhausted) { try connection.buffered.take(bytes) } catch {
+        guard bytes > AdminRoute.ordinaryBodyLimit else { return }
+        do throws(Shares.Exhausted) { try connection.reservedMemory.reserve(bytes) } catch {
             throw MerchantError(
                 .overloaded,
                 error == .total
-                    ? "large requests and responses use all the memory reserved for them; try again later"
-                    : "your large requests and responses use all the memory reserved for them; read the responses, then try again"
+                    ? "large requests and responses use all the memory that is reserved for them; try again later"
+                    : "your large requests and responses use all the memory for one user; read the responses and retry"
             )
         }
     }

@@ -3,9 +3,9 @@ import Hummingbird
 import Logging
 import MerchantCore
 
-/// Builds Hummingbird's router from ``AdminRoute/all``, with the middleware that every request passes.
+/// Builds Hummingbird's router from ``AdminRoute/all``, and adds the middleware for every request.
 ///
-/// Paths are matched before they are percent-decoded, so that an encoded slash does not split a segment.
+/// The router matches paths before they are percent-decoded, so that an encoded slash does not split a segment.
 struct AdminRouter: Sendable {
     let handlers: AdminHandlers
     let reporter: RequestReporter
@@ -18,43 +18,44 @@ struct AdminRouter: Sendable {
             let responder = RouteResponder(route: route, handlers: handlers, readLimits: readLimits, logger: logger)
             for path in Self.paths(of: route) {
                 router.group()
-                    .add(middleware: CommonHeaders())
-                    .add(middleware: RequestReport(reporter: reporter, route: (index, route)))
+                    .add(middleware: CommonHeadersMiddleware())
+                    .add(middleware: RequestReportMiddleware(reporter: reporter, route: (index, route)))
                     .on(RouterPath(path), method: route.method, responder: responder)
             }
         }
         // Middleware that is added after the routes runs only for requests that match no route.
-        router.add(middleware: CommonHeaders())
-        router.add(middleware: RequestReport(reporter: reporter, route: nil))
-        router.add(middleware: NoRoute())
+        router.add(middleware: CommonHeadersMiddleware())
+        router.add(middleware: RequestReportMiddleware(reporter: reporter, route: nil))
+        router.add(middleware: NoRouteMiddleware())
         return router.buildResponder()
     }
 
-    /// The paths at which Hummingbird must know a route: its template, and the paths of other routes that the template
-    /// also matches.
+    /// The paths at which the route must be added to Hummingbird's router: the route's template, and the paths of other
+    /// routes that the template also matches.
     ///
-    /// Hummingbird prefers a literal segment to a parameter, whatever the method. Without the second kind,
-    /// `POST /v1/registrations/sync` would hide `GET /v1/registrations/{partnerInternalMerchantIdentifier}` for the
-    /// identifier `sync`.
+    /// The router prefers a literal segment to a parameter, whatever the method. If the route was added at its template
+    /// only, `POST /v1/registrations/sync` would hide `GET /v1/registrations/{partnerInternalMerchantIdentifier}` for
+    /// the identifier `sync`.
     private static func paths(of route: AdminRoute) -> Set<String> {
-        let others = AdminRoute.all.filter { other in other.path != route.path && route.matches(other.path) }.map(
+        let matchedPaths = AdminRoute.all.filter { other in other.path != route.path && route.matches(other.path) }.map(
             \.path)
-        let taken = Set(AdminRoute.all.filter { $0.method == route.method }.map(\.path))
-        return Set(others).subtracting(taken).union([route.path])
+        let pathsWithSameMethod = Set(AdminRoute.all.filter { $0.method == route.method }.map(\.path))
+        return Set(matchedPaths).subtracting(pathsWithSameMethod).union([route.path])
     }
 }
 
 /// Responds to a request that matches no route: with 405 if the path has a route with another method, otherwise with
 /// 404.
-struct NoRoute: RouterMiddleware {
-    static let notFound = MerchantError(.notFound, "there is nothing at this path")
+struct NoRouteMiddleware: RouterMiddleware {
+    static let notFound = MerchantError(.notFound, "there is nothing at this path; check its spelling")
 
     func handle(
         _ request: Request, context: AdminRequestContext, next: (Request, AdminRequestContext) async throws -> Response
     ) async throws -> Response {
         let target = RequestTarget(request.head.path ?? "")
         let methods = AdminRoute.all.filter { $0.matches(target.path) }.map(\.method.rawValue)
-        guard target.hasOnlyFullSegments, !methods.isEmpty else { throw Self.notFound }
+        guard target.hasNoEmptySegments, !methods.isEmpty else { throw Self.notFound }
+        // The router adds HEAD to every route with GET.
         throw HTTPFault.methodNotAllowed(
             allow: (methods + (methods.contains("GET") ? ["HEAD"] : [])).joined(separator: ", "))
     }

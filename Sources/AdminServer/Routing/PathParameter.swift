@@ -2,13 +2,14 @@ import MerchantCore
 import ServerKit
 import Vocabulary
 
-/// The value of the parameter in a route's path. It determines the merchant for which the caller needs the permit.
+/// The parameter in a route's path. It identifies a resource. The caller needs the permit for the merchant that owns
+/// the resource.
 protocol PathParameter: TextValue {
     /// The parameter's name in the path's template.
     static var name: String { get }
 
-    /// - Returns: the merchant that the value belongs to; nil if the caller needs the permit for every merchant.
-    /// - Throws: an error such as `keyNotFound` if the value identifies nothing.
+    /// - Returns: the merchant that owns the resource; nil if the caller needs the permit for every merchant.
+    /// - Throws: an error such as `keyNotFound` if there is no such resource.
     func owner(_ handlers: AdminHandlers) async throws -> MerchantIdentifier?
 }
 

@@ -1,13 +1,15 @@
 package import LocalSocket
 import Synchronization
 
-/// Limits how many reads of one user run at the same time. Further reads of the user wait.
+/// Limits how many reads of one user run at the same time. Further reads of the same user wait.
 ///
-/// A list of a thousand items takes several milliseconds of processor time. Without the limit, other users would wait
-/// for the lists of a user with hundreds of connections.
+/// A list of a thousand items takes several milliseconds of processor time. Without the limit, a user with hundreds of
+/// connections could delay all other users.
 package final class ReadConcurrency: Sendable {
+    /// The reads of one user.
     private struct User {
         var running = 0
+        /// The reads that wait, in the order in which they will run.
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -40,7 +42,7 @@ package final class ReadConcurrency: Sendable {
     private func end(_ user: Shares.Holder) {
         let next: CheckedContinuation<Void, Never>? = users.withLock { users in
             guard var state = users[user] else { return nil }
-            // The read that has waited longest runs next.
+            // The read that has waited longest takes the place of the read that ended, so `running` does not change.
             guard state.waiting.isEmpty else {
                 let next = state.waiting.removeFirst()
                 users[user] = state

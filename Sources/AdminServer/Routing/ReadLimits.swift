@@ -1,14 +1,14 @@
 import HTTPKit
 import ServerKit
 
-/// Applies ``ReadConcurrency`` to the requests with `GET`.
+/// Limits how many `GET` requests of one user run at the same time.
 struct ReadLimits: Sendable {
     private let reads = ReadConcurrency(atOnce: 4)
-    /// For reads that wait for events, each for up to 30 s.
+    /// For reads that wait for events, for up to 30 s each.
     private let waitingReads = ReadConcurrency(atOnce: 32)
 
     func run(_ call: AdminCall, _ handler: AdminRoute.AuthorizedHandler) async throws -> AdminResponse {
-        let limit = call.query["wait"] == nil ? reads : waitingReads
-        return try await limit.run(for: call.peer.holder) { try await handler(call) }
+        let concurrency = call.query["wait"] == nil ? reads : waitingReads
+        return try await concurrency.run(for: call.peer.holder) { try await handler(call) }
     }
 }

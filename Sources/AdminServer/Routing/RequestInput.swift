@@ -7,32 +7,35 @@ import NIOHTTPTypes
 import Secrets
 import ServerKit
 
-/// Reads the query and the body within the limits that the route declares.
+/// Reads the query and the body of a request to one route. Refuses what the route does not accept.
 struct RequestInput {
     let route: AdminRoute
 
     func read(_ request: Request, _ target: RequestTarget, _ context: AdminRequestContext) async throws -> AdminCall {
         let query = try QueryParameters(target.rawQuery, known: route.query)
         let length = request.headers[.contentLength].flatMap { Int($0) }
-        if let length, length > route.mostBytes { throw tooLarge }
-        try context.reserve(length ?? (request.headers[.transferEncoding] == nil ? 0 : route.mostBytes))
+        if let length, length > route.maximumBodyBytes { throw tooLarge }
+        // A chunked body has no declared length, so the largest permitted length is reserved.
+        try context.reserve(length ?? (request.headers[.transferEncoding] == nil ? 0 : route.maximumBodyBytes))
+        // The client sends the body only after this interim response.
         if request.headers[.expect]?.lowercased() == "100-continue" {
             try await context.connection.channel.writeAndFlush(HTTPResponsePart.head(HTTPResponse(status: .continue)))
         }
         return AdminCall(
             peer: context.peer, requestId: context.requestId, headers: request.headers, query: query,
-            body: try await collect(request.body, length: length))
+            body: try await readBody(request.body, length: length))
     }
 
-    private func collect(_ body: RequestBody, length: Int?) async throws -> [UInt8] {
+    private func readBody(_ body: RequestBody, length: Int?) async throws -> [UInt8] {
         var bytes: [UInt8] = []
-        // With the whole capacity, the array does not grow. A growing array would free memory without overwriting it.
+        // For a chunked body, the array grows. The daemon's `free` overwrites the old array, which may contain a private
+        // key: docs/adr/0004-wiping-allocator.md.
         if let length { bytes.reserveCapacity(length) }
         do {
             for try await part in body {
-                guard bytes.count + part.readableBytes <= route.mostBytes else { throw tooLarge }
+                guard bytes.count + part.readableBytes <= route.maximumBodyBytes else { throw tooLarge }
                 bytes.append(contentsOf: part.readableBytesView)
-                // The part is in the connection's own buffer, and may contain a private key, so it is overwritten.
+                // The connection's buffer contains the part too. Overwrite it, because it may contain a private key.
                 part.withUnsafeReadableBytes(Wipe.overwrite)
             }
         } catch let error as MerchantError {
@@ -40,15 +43,15 @@ struct RequestInput {
         } catch {
             throw BrokenConnection(cause: error)
         }
-        // If a connection ends early, the loop above can end as if the body were complete.
+        // If the connection ends early, the loop above may end without an error.
         if let length, length != bytes.count { throw BrokenConnection(cause: ChannelError.eof) }
         return bytes
     }
 
     private var tooLarge: MerchantError {
-        route.mostBytes == 0
-            ? MerchantError(.malformed, "found a body, expected none with this call")
-            : MerchantError(.tooLarge, "the body is longer than \(route.mostBytes) bytes, the limit of this call")
+        route.maximumBodyBytes == 0
+            ? MerchantError(.malformed, "found a body, expected none for this path and method")
+            : MerchantError(.tooLarge, "the body is longer than \(route.maximumBodyBytes) bytes, this path's limit")
     }
 }
 

@@ -7,7 +7,7 @@ import NIOCore
 import NIOHTTP1
 import ServerKit
 
-/// Turns errors into problem documents, and counts the requests of the admin server.
+/// Converts errors to problem documents, and counts the requests of the admin server in the metrics.
 struct RequestReporter: Sendable {
     private let problems: ProblemReporter
     private let recorder: RequestMetrics.Recorder
@@ -37,7 +37,7 @@ struct RequestReporter: Sendable {
             status: .init(code: problem.status), headers: headers, body: ResponseBody(byteBuffer: problem.body))
     }
 
-    /// The response to a request that violates HTTP's rules. Such a request does not reach the router.
+    /// The response to a request that violates a rule of HTTP. Such a request does not reach the router.
     func refusal(_ fault: HTTPFault, _ connection: AdminConnection) -> RequestGuard.Refusal {
         let problem = problems.response(
             to: fault, requestId: RequestId.make(), uid: connection.peer.caller.uid,
@@ -50,10 +50,10 @@ struct RequestReporter: Sendable {
     }
 }
 
-/// Reports the requests of one route to ``RequestReporter``.
-struct RequestReport: RouterMiddleware {
+/// Counts the requests of one route, and responds with a problem document if a request fails.
+struct RequestReportMiddleware: RouterMiddleware {
     let reporter: RequestReporter
-    /// nil for the requests that match no route.
+    /// The route and its index in ``AdminRoute/all``; nil for requests that match no route.
     let route: (index: Int, route: AdminRoute)?
 
     func handle(
@@ -64,6 +64,7 @@ struct RequestReport: RouterMiddleware {
         do {
             response = try await next(request, context)
         } catch let error as BrokenConnection {
+            // A response cannot be sent. The error closes the connection.
             throw error.cause
         } catch {
             response = reporter.problem(error, route?.route, context)
@@ -73,16 +74,16 @@ struct RequestReport: RouterMiddleware {
     }
 }
 
-/// Adds the header fields that every response has, and removes the content of a response to HEAD (RFC 9110,
-/// section 9.3.2).
-struct CommonHeaders: RouterMiddleware {
+/// Adds the header fields of every response, and removes the content of a response to HEAD (RFC 9110, section 9.3.2).
+struct CommonHeadersMiddleware: RouterMiddleware {
     func handle(
         _ request: Request, context: AdminRequestContext, next: (Request, AdminRequestContext) async throws -> Response
     ) async throws -> Response {
         var response = try await next(request, context)
         response.headers[.requestId] = context.requestId
         response.headers[.cacheControl] = "no-store"
-        // The connection of a caller without a permit closes after one refusal, so that further requests cause no work.
+        // After a refusal, the connection of a caller without any permit is closed, so that the caller's further
+        // requests cause no work.
         if context.peer.grants.allowNothing, response.status.code >= 400 { response.headers[.connection] = "close" }
         return request.method == .head ? response.createHeadResponse() : response
     }

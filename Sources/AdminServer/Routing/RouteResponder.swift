@@ -4,14 +4,14 @@ import Logging
 import MerchantCore
 import ServerKit
 
-/// Responds to the requests of one route: checks the caller's permit, reads the request, calls the handler, and logs
-/// what the handler did.
+/// Responds to the requests of one route: checks the caller's permit, reads the request, calls the handler, and writes
+/// a log line.
 struct RouteResponder: HTTPResponder {
     let route: AdminRoute
     let handlers: AdminHandlers
     let readLimits: ReadLimits
     let logger: Logger
-    /// The position of the parameter among the path's segments; nil if the path has no parameter.
+    /// The index of the parameter among the path's segments; nil if the path has no parameter.
     private let parameterIndex: Int?
 
     init(route: AdminRoute, handlers: AdminHandlers, readLimits: ReadLimits, logger: Logger) {
@@ -24,15 +24,15 @@ struct RouteResponder: HTTPResponder {
 
     func respond(to request: Request, context: AdminRequestContext) async throws -> Response {
         let target = RequestTarget(request.head.path ?? "")
-        // Hummingbird ignores empty segments.
-        guard target.hasOnlyFullSegments else { throw NoRoute.notFound }
+        // Hummingbird ignores empty segments, so it would also match a path such as `//v1/keys`.
+        guard target.hasNoEmptySegments else { throw NoRouteMiddleware.notFound }
         let parameter = parameterIndex.map { target.path.split(separator: "/")[$0] }
         let handler = try await route.authorize(context.peer, parameter, handlers)
         let call = try await RequestInput(route: route).read(request, target, context)
         let response =
             if route.method == .get { try await readLimits.run(call, handler) } else { try await handler(call) }
-        // The response to a change is sent even if memory is short, because the change was already made. Only the
-        // responses to GET can be large.
+        // Only responses to GET can be large. The response to a change is always sent, because the change was already
+        // made.
         if route.method == .get, !response.isShared { try context.reserve(response.body.readableBytes) }
         log(response, context)
         return Response(
@@ -40,15 +40,15 @@ struct RouteResponder: HTTPResponder {
     }
 
     private func log(_ response: AdminResponse, _ context: AdminRequestContext) {
-        let action = response.isDryRun ? nil : route.action
-        let level: Logger.Level = action == nil ? .debug : .info
+        let message = response.isDryRun ? nil : route.logMessage
+        let level: Logger.Level = message == nil ? .debug : .info
         guard level >= logger.logLevel else { return }
         var metadata = context.peer.caller.logMetadata
         metadata["requestId"] = "\(context.requestId)"
         if let merchant = response.merchant { metadata["merchantIdentifier"] = "\(merchant)" }
         if let key = response.key { metadata["publicKeyHash"] = "\(key)" }
-        if action == nil { metadata["route"] = "\(route.method.rawValue) \(route.path)" }
-        logger.log(level: level, "\(action ?? "request answered")", metadata: metadata)
+        if message == nil { metadata["route"] = "\(route.method.rawValue) \(route.path)" }
+        logger.log(level: level, "\(message ?? "request answered")", metadata: metadata)
     }
 }
 

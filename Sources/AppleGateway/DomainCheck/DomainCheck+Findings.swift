@@ -33,6 +33,7 @@ extension DomainCheck {
             case .other(let why): .connectionFailed(why)
             }
         case .responseLost(let why), .identityUnusable(let why): .connectionFailed(why)
+        // A cancelled check has no finding of its own, so it counts as timed out.
         case .timedOut, .cancelled: timedOut
         case .responseTooLarge(let limit): .tooLarge(limit: limit)
         case .clientCertificateRefused(let why): .tlsFailed(why)
@@ -60,8 +61,10 @@ extension DomainCheckFinding.ContentDifference {
             expectedDigest: digest(expected), hint: Self.hint(found, expected))
     }
 
+    /// The likely cause of the difference; nil if unknown.
     private static func hint(_ found: [UInt8], _ expected: [UInt8]) -> String? {
         func trimmed(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
+            // If there is no such byte, the index before the start makes the slice below empty.
             let end = bytes.lastIndex { $0 > 0x20 } ?? bytes.startIndex - 1
             return bytes[...end].drop { $0 <= 0x20 }
         }
@@ -69,8 +72,8 @@ extension DomainCheckFinding.ContentDifference {
         if trimmed(found) == trimmed(expected) {
             return "only white space at the start or end differs: serve the file byte for byte"
         }
-        if found.starts(with: [0xEF, 0xBB, 0xBF]) { return "it begins with a byte order mark" }
-        if trimmed(found).first == UInt8(ascii: "<") { return "it looks like a web page" }
+        if found.starts(with: [0xEF, 0xBB, 0xBF]) { return "the response begins with a byte order mark" }
+        if trimmed(found).first == UInt8(ascii: "<") { return "the response looks like a web page" }
         return nil
     }
 }

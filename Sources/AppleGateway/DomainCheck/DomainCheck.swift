@@ -3,13 +3,13 @@ package import MerchantCore
 package import OutboundHTTP
 package import Vocabulary
 
-/// Checks a merchant's domain as Apple checks a domain before it accepts the domain. Reports what Apple would refuse.
+/// Checks a merchant's domain as Apple does before it accepts the domain. Reports what Apple would refuse.
 ///
-/// The check resolves the name once, and connects only to addresses of that result that are not internal. So the name
-/// cannot lead the daemon into a private network.
+/// The check resolves the name once, and connects only to those of the resulting addresses that are not internal. So
+/// the name cannot lead the daemon into a private network.
 package struct DomainCheck: DomainChecker {
     package struct Settings: Sendable {
-        /// True in tests, and on platforms whose own network contains the merchants' sites.
+        /// True in tests, and if merchants' sites are in the same private network as the daemon.
         package var allowsInternalAddresses = false
         /// The certificate of the domain's server must chain to one of these roots.
         package var roots = TrustRoots.system
@@ -17,7 +17,7 @@ package struct DomainCheck: DomainChecker {
         package var timeout: Duration = .seconds(15)
         /// The largest file that the check reads, in bytes. Apple's files have about 9,000.
         package var largestFile = 1 << 20
-        /// For a domain name, the address and port to connect to. The check does not resolve these names.
+        /// For a domain name, the address and port to connect to instead of resolving the name.
         package var addresses: [String: Address] = [:]
 
         package init() {}
@@ -43,7 +43,7 @@ package struct DomainCheck: DomainChecker {
     /// Source: Apple, "Preparing merchant domains for verification".
     static let path = "/.well-known/apple-developer-merchantid-domain-association"
     /// The check tries at most this many addresses of a name.
-    private static let mostAddresses = 4
+    private static let maximumAddresses = 4
 
     let settings: Settings
 
@@ -70,9 +70,10 @@ package struct DomainCheck: DomainChecker {
                     try await resolver.addresses(of: domain.rawValue, within: deadline - .now)
                 }
         } catch { return (nil, finding(error)) }
-        // Like every client, try the next address only if a connection to this one fails. Any other finding is final.
+        // Like every client, try the next address only if the connection to this address fails. Any other finding is
+        // final.
         var last: (String?, DomainCheckFinding) = (nil, timedOut)
-        for address in usable.prefix(Self.mostAddresses) {
+        for address in usable.prefix(Self.maximumAddresses) {
             let left = deadline - .now
             guard left > .zero else { return (address.description, timedOut) }
             last = (address.description, await fetch(address, domain, url, expecting: file, within: left))
@@ -84,7 +85,7 @@ package struct DomainCheck: DomainChecker {
         return last
     }
 
-    /// Requests the file from one address, and compares it with the expected one.
+    /// Requests the file from one address, and compares the response with the expected file.
     private func fetch(
         _ address: NetworkAddress, _ domain: DomainName, _ url: String, expecting file: [UInt8], within left: Duration
     ) async -> DomainCheckFinding {

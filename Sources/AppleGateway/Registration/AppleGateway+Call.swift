@@ -9,31 +9,31 @@ import Vocabulary
 
 // How one call is sent, how often it is repeated, and how much time it has.
 extension AppleGateway {
-    /// A call is repeated only if at least this much of its time is left after the pause.
+    /// A call is repeated only if at least this much of its time limit is left after the pause.
     private static let shortestAttempt = Duration.seconds(5)
 
     /// - Returns: the response, and the number of earlier attempts on which Apple may have acted. The response's status
     ///   is below 500 and not 429, but may still be an error such as 400.
     func call(
         _ operation: GatewayOperation, _ url: URL?, _ body: Data?
-    ) async throws(GatewayError) -> (response: GatewayResponse, uncertainTries: Int) {
+    ) async throws(GatewayError) -> (response: GatewayResponse, uncertainAttempts: Int) {
         guard let url else { throw GatewayError(.refused, "the URL is invalid", mayHaveActed: false) }
         var request = request(url, body)
-        // If no response arrives, the daemon asks Apple later what happened. It relies on this limit: by then no
-        // attempt is running any more.
-        let end = clock.now.adding(RegistrationCall.longest)
+        // If no response arrives, the daemon later asks Apple what happened. The daemon relies on this limit to know
+        // when no attempt is running any more.
+        let end = clock.now.adding(RegistrationCall.timeLimit)
         var attempt = 0
-        var uncertainTries = 0
+        var uncertainAttempts = 0
         while true {
             attempt += 1
             let failure: GatewayError
             do throws(GatewayError) {
-                try await waitForPause()
-                let timeout = min(settings.answerTimeout, clock.now.duration(to: end))
+                try await waitForRequestedPause()
+                let timeout = min(settings.responseTimeout, clock.now.duration(to: end))
                 request.timeoutInterval = max(1, timeout / .seconds(1))
-                return (try await send(request, operation), uncertainTries)
-            } catch { failure = error.following(uncertainTries: uncertainTries) }
-            uncertainTries = failure.uncertainTries
+                return (try await send(request, operation), uncertainAttempts)
+            } catch { failure = error.adding(uncertainAttempts: uncertainAttempts) }
+            uncertainAttempts = failure.uncertainAttempts
             guard failure.isTransient, operation.isRepeatable || !failure.mayHaveActed,
                 let pause = settings.retries.pause(
                     after: attempt, retryAfter: failure.retryAfter.map { .seconds($0) }, chance: .random(in: 0...1)),
@@ -42,7 +42,7 @@ extension AppleGateway {
             logger.info(
                 "repeating a call to Apple",
                 metadata: ["operation": "\(operation)", "attempt": "\(attempt)", "after": "\(failure)"])
-            // If the caller cancels during the pause, it gets the last attempt's error.
+            // If the caller cancels during the pause, the caller gets the last attempt's error.
             do { try await sleep(pause) } catch { throw failure }
         }
     }
@@ -80,7 +80,8 @@ extension AppleGateway {
         var isCancelled = false
         if case .cancelled = failure { isCancelled = true }
         state.withLock { state in
-            // A fault of the daemon, its settings or its network says nothing about Apple's health.
+            // A cancelled call, or an error that does not pass by itself, such as a wrong setting, says nothing about
+            // Apple's health.
             guard error.isTransient, !isCancelled else { return state.circuit.abandoned(at: now) }
             state.lastError = error.description
             state.circuit.failed(at: now)
@@ -98,11 +99,13 @@ extension AppleGateway {
         }
         let failure: GatewayError
         do throws(GatewayError) {
+            // Throws, because the status is not 200.
             try response.requireSuccess()
             return response
         } catch { failure = error }
         state.withLock { state in
             if response.status == 429 {
+                // Apple works, so the circuit closes. The pause that Apple asks for applies to every call.
                 state.circuit.succeeded()
                 let until = now.adding(response.retryAfter ?? .seconds(1))
                 state.pausedUntil = max(until, state.pausedUntil ?? until)
@@ -114,7 +117,7 @@ extension AppleGateway {
         throw failure
     }
 
-    /// Reads the identity on a thread pool, because reading a file, or waiting for a free reader of the database, may
+    /// Reads the identity on a thread pool, because reading a file, or waiting for a free database connection, may
     /// block.
     private func identity() async throws(GatewayError) -> ClientIdentity {
         let now = clock.now
@@ -125,13 +128,16 @@ extension AppleGateway {
         }
     }
 
-    /// Throws if the circuit breaker refuses the call.
+    /// Asks the circuit breaker whether the call may be made.
+    ///
+    /// - Throws: `circuitOpen` if not.
     private func admit() throws(GatewayError) {
         let now = clock.now
         let (admission, lastError) = state.withLock { ($0.circuit.admit(at: now), $0.lastError) }
         let pause: Duration
         switch admission {
         case .admitted: return
+        // The probe will soon show whether Apple works again.
         case .probing: pause = .seconds(1)
         case .refused(let duration): pause = duration
         }
@@ -144,18 +150,19 @@ extension AppleGateway {
 
     /// Waits until the pause that Apple asked for is over. Throws at once if the pause is longer than the retry policy
     /// allows.
-    private func waitForPause() async throws(GatewayError) {
+    private func waitForRequestedPause() async throws(GatewayError) {
         while let until = state.withLock({ $0.pausedUntil }) {
             let left = clock.now.duration(to: until)
             guard left > .zero else {
+                // Another call may have set a later pause meanwhile, which must stay.
                 return state.withLock { if $0.pausedUntil == until { $0.pausedUntil = nil } }
             }
-            let limited = GatewayError(
+            let rateLimited = GatewayError(
                 .rateLimited, "Apple asked for a pause of \(left.roundedUpSeconds) s more", status: nil,
                 retryAfter: left.roundedUpSeconds, mayHaveActed: false)
-            guard left <= settings.retries.longestRetryAfter else { throw limited }
+            guard left <= settings.retries.longestRetryAfter else { throw rateLimited }
             // A random addition, so that waiting callers do not all send their requests at the same time.
-            do { try await sleep(left + .milliseconds(.random(in: 0...250))) } catch { throw limited }
+            do { try await sleep(left + .milliseconds(.random(in: 0...250))) } catch { throw rateLimited }
         }
     }
 }

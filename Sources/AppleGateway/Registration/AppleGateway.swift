@@ -7,13 +7,13 @@ package import Vocabulary
 
 /// A client of Apple's Web Merchant Registration API, over mutual TLS.
 ///
-/// It repeats a failed call only if a repeat is safe. After 10 consecutive failures a circuit breaker refuses calls for
-/// 30 seconds to 5 minutes. If Apple asks for a pause (status 429, `Retry-After`), every caller waits.
+/// The client repeats a failed call only if a repeat is safe. After 10 consecutive failures a circuit breaker refuses
+/// calls for 30 seconds to 5 minutes. If Apple asks for a pause (status 429, `Retry-After`), every call waits.
 package final class AppleGateway: RegistrationGateway {
     package struct Settings: Sendable {
         package var endpoint: GatewayEndpoint
         /// The limit for one attempt, from its start to the end of the response.
-        package var answerTimeout: Duration = .seconds(30)
+        package var responseTimeout: Duration = .seconds(30)
         package var retries = RetryPolicy()
         package var userAgent = "merchantkeyd"
 
@@ -25,6 +25,7 @@ package final class AppleGateway: RegistrationGateway {
     struct State {
         var circuit = Circuit<Timestamp>(
             .init(failuresToOpen: 10, pause: Backoff(first: .seconds(30), longest: .seconds(300))))
+        /// The last error that the circuit breaker counted, for messages.
         var lastError = ""
         /// No request is sent before this time, because Apple asked for a pause.
         var pausedUntil: Timestamp?
@@ -58,8 +59,8 @@ package final class AppleGateway: RegistrationGateway {
     @discardableResult
     package func register(_ request: GatewayRegistration) async throws(GatewayError) -> GatewayReceipt {
         let body = try Self.encode(RegisterMerchantRequest(request))
-        let uncertainTries = try await change(.registerMerchant, settings.endpoint.register, body)
-        return GatewayReceipt(mayArriveAgain: uncertainTries > 0)
+        let uncertainAttempts = try await change(.registerMerchant, settings.endpoint.register, body)
+        return GatewayReceipt(anotherAttemptMayArrive: uncertainAttempts > 0)
     }
 
     package func unregister(
@@ -107,11 +108,11 @@ package final class AppleGateway: RegistrationGateway {
     private func change(
         _ operation: GatewayOperation, _ url: URL?, _ body: Data
     ) async throws(GatewayError) -> Int {
-        let (response, uncertainTries) = try await call(operation, url, body)
+        let (response, uncertainAttempts) = try await call(operation, url, body)
         do throws(GatewayError) {
             try response.requireSuccess()
-        } catch { throw error.following(uncertainTries: uncertainTries) }
-        return uncertainTries
+        } catch { throw error.adding(uncertainAttempts: uncertainAttempts) }
+        return uncertainAttempts
     }
 
     private static func encode(_ document: some Encodable) throws(GatewayError) -> Data {

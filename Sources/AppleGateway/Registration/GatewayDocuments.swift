@@ -38,14 +38,14 @@ struct MerchantDetails: Decodable {
 
 /// The body of an error response. Apple's reference does not specify it.
 ///
-/// The gateway sends `statusMessage` and `statusCode` as a string. Apple's newer APIs send `errorMessage` and
+/// The gateway sends `statusMessage`, and `statusCode` as a string. Apple's newer APIs send `errorMessage`, and
 /// `statusCode` as an integer.
 struct ErrorDocument: Decodable {
     let statusMessage: String?
     let errorMessage: String?
     let statusCode: Code?
 
-    /// A number that JSON has as a number or as a string.
+    /// A number that the JSON contains as a number or as a string.
     struct Code: Decodable {
         let text: String
 

@@ -6,7 +6,8 @@ package import Vocabulary
 ///
 /// Source: Apple, Web Merchant Registration API, "Register merchant", "Unregister merchant", "Get merchant".
 package struct GatewayEndpoint: Hashable, Sendable {
-    /// Scheme, host and port, and the setting's path if it has one. A `/` at its end is removed.
+    /// Scheme, host and port, and the path of the setting `apple.gateway.url` if it has one. There is no `/` at the
+    /// end.
     package let url: String
 
     /// Apple's own host for the environment.

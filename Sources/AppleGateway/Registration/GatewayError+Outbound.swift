@@ -12,7 +12,7 @@ extension GatewayError {
     var isTransient: Bool {
         switch kind {
         case .rateLimited, .failedAtApple, .unreachable, .responseNotReceived: true
-        case .refused, .unauthorized, .platformNotRegistered, .unexpectedAnswer, .serverUntrusted, .identityUnusable,
+        case .refused, .unauthorized, .platformNotRegistered, .unexpectedResponse, .serverUntrusted, .identityUnusable,
             .circuitOpen:
             false
         }
@@ -20,16 +20,17 @@ extension GatewayError {
 
     /// - Parameter url: the URL of the gateway.
     init(_ failure: OutboundFailure, of operation: GatewayOperation, at url: String, with identity: ClientIdentity) {
-        let changes = operation.changesRegistration
+        // A call that only reads cannot have acted.
+        let changesRegistration = operation.changesRegistration
         switch failure {
         case .unreachable(let reason):
             self.init(.unreachable, "Apple cannot be reached at \(url): \(reason)", mayHaveActed: false)
         case .responseLost(let reason):
-            self.init(.responseNotReceived, "no response was received: \(reason)", mayHaveActed: changes)
+            self.init(.responseNotReceived, "no response was received: \(reason)", mayHaveActed: changesRegistration)
         case .serverUntrusted(let found):
             let hint =
                 found.reason == .untrusted
-                ? ", expected a root of the setting apple.gateway.trust-roots, or of the system if that is not set"
+                ? "; expected a root of the setting apple.gateway.trust-roots, or of the system if the setting is absent"
                 : ""
             self.init(.serverUntrusted, "\(found.description)\(hint) (\(url))", mayHaveActed: false)
         case .clientCertificateRefused(let reason):
@@ -38,21 +39,26 @@ extension GatewayError {
                 mayHaveActed: false)
         case .identityUnusable(let reason): self.init(.identityUnusable, reason, mayHaveActed: false)
         case .notHTTP(let reason):
-            self.init(.unexpectedAnswer, "the server does not speak HTTP: \(reason)", mayHaveActed: changes)
+            self.init(
+                .unexpectedResponse, "the server does not speak HTTP: \(reason)", mayHaveActed: changesRegistration)
         case .responseTooLarge(let limit):
-            self.init(.unexpectedAnswer, "the response has more than \(limit) bytes", mayHaveActed: changes)
+            self.init(
+                .unexpectedResponse, "the response has more than \(limit) bytes", mayHaveActed: changesRegistration)
         case .requestTooLarge(let limit):
             self.init(.refused, "the request has more than \(limit) bytes", mayHaveActed: false)
-        case .timedOut(let timeout, true):
-            self.init(.responseNotReceived, "no response within \(timeout.roundedUpSeconds) s", mayHaveActed: changes)
-        // Apple may have acted although the request is not recorded as sent: the timer runs on another event loop than
-        // the connection, so the record can be made just after the timeout.
-        case .timedOut(let timeout, false):
-            self.init(.unreachable, "no connection within \(timeout.roundedUpSeconds) s", mayHaveActed: changes)
+        case .timedOut(after: let timeout, isSent: true):
+            self.init(
+                .responseNotReceived, "no response within \(timeout.roundedUpSeconds) s",
+                mayHaveActed: changesRegistration)
+        // Apple may have acted even if the request is not recorded as sent. The timer runs on another event loop than
+        // the connection, so a request can be sent before the timeout and recorded after it.
+        case .timedOut(after: let timeout, isSent: false):
+            self.init(
+                .unreachable, "no connection within \(timeout.roundedUpSeconds) s", mayHaveActed: changesRegistration)
         case .cancelled(let isSent):
             self.init(
                 isSent ? .responseNotReceived : .unreachable, "the call was cancelled before its response",
-                mayHaveActed: changes)
+                mayHaveActed: changesRegistration)
         }
     }
 }

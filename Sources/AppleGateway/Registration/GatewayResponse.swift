@@ -27,32 +27,36 @@ struct GatewayResponse {
     }
 
     /// - Throws: an error if the status is not 200, or if the body is neither empty nor JSON. Apple documents an empty
-    ///   body; a body that is not JSON did not come from Apple's gateway, or is damaged.
+    ///   body. A body that is not JSON did not come from Apple's gateway, or is damaged.
     func requireSuccess() throws(GatewayError) {
         guard status == 200 else { throw failure }
         guard body.isEmpty || (try? JSONSerialization.jsonObject(with: body)) != nil else {
-            throw unexpected("found status 200 with \(body.count) bytes that are not JSON, expected an empty body")
+            throw unexpected("the response has \(body.count) bytes that are not JSON, expected an empty body")
         }
     }
 
+    /// Reads the response to `getDetails`.
+    ///
     /// - Returns: nil for a merchant that Apple does not know. Apple reports this with status 400.
     func details(of partner: String) throws(GatewayError) -> GatewayDetails? {
         guard status == 200 else {
+            // A page about certificates is from a proxy, not from Apple: see `failure`.
             if status == 400, !mentionsCertificate { return nil }
             throw failure
         }
-        guard !body.isEmpty else { throw unexpected("found an empty body, expected MerchantDetails") }
+        guard !body.isEmpty else { throw unexpected("the response is empty, expected MerchantDetails") }
         let found: MerchantDetails
         do {
             found = try GatewayJSON.decode(MerchantDetails.self, from: body)
         } catch DecodingError.keyNotFound(let key, _) {
-            throw unexpected("found no field '\(key.stringValue)', expected MerchantDetails")
+            throw unexpected("the response has no field '\(key.stringValue)', expected MerchantDetails")
         } catch {
-            throw unexpected("found \(body.count) bytes that are not MerchantDetails in JSON")
+            throw unexpected("the response has \(body.count) bytes that are not MerchantDetails in JSON")
         }
         if let echo = found.partnerInternalMerchantIdentifier, echo != partner {
             throw unexpected(
-                "found the details of '\(echo.printableASCII(limit: 64))', expected those of another merchant")
+                "the response has the details of '\(echo.printableASCII(limit: 64))', which is not the merchant of the request"
+            )
         }
         return GatewayDetails(
             partnerInternalMerchantIdentifier: partner, partnerMerchantName: found.partnerMerchantName,
@@ -68,21 +72,21 @@ struct GatewayResponse {
         // A proxy that received no client certificate responds with status 400 too, and with a page of its own.
         case 400 where mentionsCertificate:
             error(.unauthorized, "the gateway received no client certificate that it accepts (\(identity.summary))")
-        case 400: error(.refused, "Apple refused the request as malformed or unknown")
+        case 400: error(.refused, "Apple refused the request: it is malformed, or the merchant is not registered")
         case 401, 403: error(.unauthorized, "Apple does not authorize the client certificate (\(identity.summary))")
         case 417: error(.platformNotRegistered, "the platform is not registered with Apple Developer")
         case 429: error(.rateLimited, "Apple limits the rate of requests")
-        case 500...599: error(.failedAtApple, "Apple failed", mayHaveActed: operation.changesRegistration)
+        case 500...599: error(.failedAtApple, "Apple's server failed", mayHaveActed: operation.changesRegistration)
         case 300...399:
             unexpected(
-                "found a redirect to \((response.value(forHTTPHeaderField: "Location") ?? "nowhere").printableASCII()), expected none"
+                "the server redirects to \((response.value(forHTTPHeaderField: "Location") ?? "nowhere").printableASCII()), expected a response without a redirect"
             )
-        default: unexpected("found status \(status), expected 200")
+        default: unexpected("the status is \(status), expected 200")
         }
     }
 
     private func unexpected(_ what: String) -> GatewayError {
-        error(.unexpectedAnswer, what, mayHaveActed: operation.changesRegistration)
+        error(.unexpectedResponse, what, mayHaveActed: operation.changesRegistration)
     }
 
     private func error(_ kind: GatewayError.Kind, _ what: String, mayHaveActed: Bool = false) -> GatewayError {

@@ -5,11 +5,11 @@ package import OutboundHTTP
 
 /// A `URLSession` whose requests go over an ``OutboundClient``.
 ///
-/// On Linux `URLSession` supports neither client certificates nor a choice of trust roots, so ``GatewayURLProtocol`` passes
-/// each request to the client.
+/// On Linux `URLSession` supports neither client certificates nor a choice of trust roots, so ``GatewayURLProtocol``
+/// passes each request to the client.
 package final class GatewaySession: Sendable {
     private let client: OutboundClient
-    /// The queue on which sessions call their completion handlers.
+    /// The queue on which all sessions call their completion handlers.
     private let completions = OperationQueue()
 
     /// - Parameter client: the HTTP client, which ``shutdown()`` shuts down.
@@ -17,7 +17,7 @@ package final class GatewaySession: Sendable {
 
     package func shutdown() async { await client.shutdown() }
 
-    /// Sends one request. It is never repeated, and redirects are not followed. The request's `timeoutInterval` limits
+    /// Sends one request. The request is never repeated, and redirects are not followed. Its `timeoutInterval` limits
     /// the whole request.
     ///
     /// - Parameter identity: the client certificate; nil presents none.

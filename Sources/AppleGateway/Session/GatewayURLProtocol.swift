@@ -10,8 +10,8 @@ import Synchronization
 /// request.
 final class GatewayURLProtocol: URLProtocol {
     /// A header whose value is the key of the request's context in `contexts`. It is removed before the request is
-    /// sent. A header is used because Foundation on Linux loses the properties of a URLProtocol when it copies a
-    /// request.
+    /// sent. A header is used because Foundation on Linux loses the properties that `URLProtocol.setProperty` sets when
+    /// it copies a request.
     private static let contextField = "X-Merchantkeyd-Request-Context"
     private static let contexts = Mutex<[String: RequestContext]>([:])
 
@@ -19,11 +19,11 @@ final class GatewayURLProtocol: URLProtocol {
     static func with<Result>(
         _ context: RequestContext, _ request: URLRequest, _ body: (URLRequest) async throws -> Result
     ) async throws -> Result {
-        let name = UUID().uuidString
-        contexts.withLock { $0[name] = context }
-        defer { contexts.withLock { $0[name] = nil } }
+        let key = UUID().uuidString
+        contexts.withLock { $0[key] = context }
+        defer { contexts.withLock { $0[key] = nil } }
         var marked = request
-        marked.setValue(name, forHTTPHeaderField: contextField)
+        marked.setValue(key, forHTTPHeaderField: contextField)
         return try await body(marked)
     }
 
@@ -58,7 +58,7 @@ final class GatewayURLProtocol: URLProtocol {
     override func stopLoading() { Self.context(of: request)?.cancel() }
 
     private static func context(of request: URLRequest) -> RequestContext? {
-        request.value(forHTTPHeaderField: contextField).flatMap { name in contexts.withLock { $0[name] } }
+        request.value(forHTTPHeaderField: contextField).flatMap { key in contexts.withLock { $0[key] } }
     }
 }
 
@@ -106,8 +106,8 @@ private final class Reporter: @unchecked Sendable {
                 headerFields: Self.fields(received.headers))
         else { return fail(.notHTTP("the response cannot be represented")) }
         source.client?.urlProtocol(source, didReceive: response, cacheStoragePolicy: .notAllowed)
-        // Call this once, with the whole body. If it is called with several pieces, Foundation's completion handler may
-        // get only the last one.
+        // Pass the whole body in one call. After several calls, Foundation's completion handler may get only the last
+        // piece.
         source.client?.urlProtocol(source, didLoad: Data(received.body))
         source.client?.urlProtocolDidFinishLoading(source)
     }
@@ -117,7 +117,7 @@ private final class Reporter: @unchecked Sendable {
     private static func fields(_ headers: [(name: String, value: String)]) -> [String: String] {
         var fields: [String: String] = [:]
         // If the response had WWW-Authenticate, the session would look for a password, find none, and not deliver the
-        // 401.
+        // response with status 401.
         for (name, value) in headers where name.lowercased() != "www-authenticate" {
             fields[name] = fields[name].map { "\($0), \(value)" } ?? value
         }

@@ -1,15 +1,17 @@
 #pragma once
 #include <stddef.h>
 
-// free(3) and realloc(3) of the program that links this target: they overwrite a block before they release it.
+// Replaces free(3) and realloc(3) in each program that links this target. These versions overwrite a block before they
+// release it.
 //
-// So no copy of a secret stays in released memory, whichever library made the copy. The copies that SQLite, libcrypto, Foundation
-// and the Swift runtime make cannot be wiped one by one.
+// So no copy of a secret stays in released memory, whichever library made the copy. Without this, the daemon could not
+// wipe the copies that SQLite, libcrypto, Foundation and the Swift runtime make.
 //
-// Shared libraries use these functions too, because a program's symbols take precedence over glibc's. Blocks are still allocated by
-// glibc. Written in C, because Swift reserves the two names.
+// Shared libraries call these versions, too, because a program's symbols take precedence over glibc's. glibc still
+// allocates the blocks. Written in C, because Swift does not permit functions with these two names.
 
 void free(void *block);
 
-// Replaced too, because glibc's moves the content without calling `free`. Like glibc's, it frees and returns null for size zero.
+// glibc's realloc(3) may move a block without a call of free(3), so it is replaced, too. For size zero, this version
+// frees the block and returns null, as glibc's does.
 void *realloc(void *block, size_t size);

@@ -2,7 +2,8 @@ import Logging
 import MerchantCore
 import MerchantOperations
 
-/// Stores an event with the audit's head if the head has changed. Webhooks then send the head to other machines.
+/// Stores an `auditHead` event with the current audit head if the head has changed. Webhooks send the event to other
+/// machines.
 struct HeadEvents: RecurringTask {
     let operations: AuditOperations
     let logger: Logger

@@ -2,11 +2,11 @@ import Glibc
 package import MerchantCore
 package import Vocabulary
 
-/// The file to which the daemon ships audit heads. Each line holds a time and a head. Lines are only appended.
+/// The file `audit.head.file`, to which the daemon appends audit heads. Each line contains a time and a head.
 package struct HeadFile {
-    /// How many bytes are read from the end of the file: more than the zeros that a crash may leave after the last
+    /// How many bytes are read from the end of the file: more than the zero bytes that a crash may leave after the last
     /// line.
-    private static let tail = 65_536
+    private static let tailLength = 65_536
 
     /// The length of the longest line, in bytes.
     private static let longestLine = 256
@@ -21,8 +21,8 @@ package struct HeadFile {
     }
 
     /// - Returns: the last complete line; nil if the file is missing or has no complete line.
-    /// - Throws: ``SettingsError`` if the file cannot be read, or its end contains other text than heads.
-    package func last() throws -> Line? {
+    /// - Throws: ``SettingsError`` if the file cannot be read, or if its end contains text but no head.
+    package func lastLine() throws -> Line? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else {
             guard errno == ENOENT else { throw failure("cannot be read") }
@@ -30,21 +30,22 @@ package struct HeadFile {
         }
         defer { close(file) }
         guard let found = FileStatus(descriptor: file), found.kind == .regular else {
-            throw SettingsError("'audit.head.file' names \(path), expected a regular file")
+            throw SettingsError("'audit.head.file' names \(path), which is not a regular file; name a regular file")
         }
-        var bytes = [UInt8](repeating: 0, count: min(Self.tail, found.size))
+        var bytes = [UInt8](repeating: 0, count: min(Self.tailLength, found.size))
         guard pread(file, &bytes, bytes.count, off_t(found.size - bytes.count)) == bytes.count else {
             throw failure("cannot be read")
         }
-        // A crash may have left an incomplete line at the end, which is ignored.
+        // Ignores an incomplete line at the end, which a crash may have left.
         let completeLines = bytes.lastIndex(of: UInt8(ascii: "\n")).map { bytes[..<$0] } ?? []
         if let last = completeLines.split(separator: UInt8(ascii: "\n")).reversed().lazy.compactMap(Self.line).first {
             return last
         }
-        // No head was found. That is no error if the file contains only zeros or an incomplete first line.
+        // A crash during the first append may leave zero bytes or an incomplete line. So a file without a head is no
+        // error if the file is not longer than a line.
         guard completeLines.allSatisfy({ $0 == 0 }), bytes.count <= Self.longestLine else {
             throw SettingsError(
-                "'audit.head.file' names \(path), whose last \(bytes.count) bytes hold no head, expected lines that the daemon wrote; find out what changed the file. If you move it away, the daemon creates a new one, and the next start cannot detect an older copy of the database"
+                "'audit.head.file' names \(path), whose last \(bytes.count) bytes contain no audit head, so another program has changed the file; find out which. If you move the file away, the daemon creates a new one, and the next start cannot detect an older copy of the database"
             )
         }
         return nil
@@ -58,13 +59,13 @@ package struct HeadFile {
         return Line(at: at, head: head)
     }
 
-    /// Appends a line and syncs the file.
+    /// Appends a line with the head and the time `now`, and syncs the file.
     package func append(_ head: AuditHead, at now: Timestamp) throws {
         let isNew = access(path, F_OK) != 0
         let file = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
         guard file >= 0 else { throw failure("cannot be opened") }
         defer { close(file) }
-        // If a crash left an incomplete line at the end, a line feed ends it first.
+        // If a crash left an incomplete line at the end, writes a line feed first.
         var last: UInt8 = UInt8(ascii: "\n")
         if let found = FileStatus(descriptor: file), found.size > 0 { _ = pread(file, &last, 1, off_t(found.size - 1)) }
         let text = Array("\(last == UInt8(ascii: "\n") ? "" : "\n")\(now.rfc3339) \(head)\n".utf8)

@@ -4,35 +4,36 @@ import MerchantOperations
 import SQLiteStore
 import Synchronization
 
-/// Copies the audit's head, which is the number and hash of the last audit record, to a file and to syslog, at the
-/// start, at an interval and at shutdown. A comparison with such a copy shows whether audit records were removed or an
-/// older copy of the database was put back.
+/// Writes the audit head, which is the number and hash of the last audit record, to a file and to syslog: at the start,
+/// at an interval and at a shutdown. A later start compares the database with the file, and so detects removed audit
+/// records or an older copy of the database.
 struct HeadShipping: RecurringTask {
     private let store: SQLiteStore
-    private let conditions: ConditionLog
+    private let activeFindings: ActiveFindings
     private let logger: Logger
     private var targets: [Target]
     let progress = Progress()
 
-    /// A file or socket that heads are written to. A failure of one does not affect the others.
+    /// A file or socket that heads are written to. A failure of one target does not affect the other.
     private struct Target {
         let write: @Sendable (AuditHead) throws -> Void
-        /// The last head that was written.
-        var shipped: AuditHead?
+        /// The last head that was written to this target.
+        var lastWritten: AuditHead?
     }
 
-    /// When the shipment in progress began; nil if none is in progress.
+    /// Shared with ``HeadShippingWatch``.
     final class Progress: Sendable {
+        /// When the writing in progress began; nil if none is in progress.
         let begunAt = Mutex<ContinuousClock.Instant?>(nil)
     }
 
     /// - Returns: nil if the settings name no target.
     init?(
-        settings: AuditHeadSettings, store: SQLiteStore, clock: any WallClock, conditions: ConditionLog,
+        settings: AuditHeadSettings, store: SQLiteStore, clock: any WallClock, activeFindings: ActiveFindings,
         logger: Logger
     ) {
         self.store = store
-        self.conditions = conditions
+        self.activeFindings = activeFindings
         self.logger = logger
         targets = []
         if let path = settings.file {
@@ -54,43 +55,43 @@ struct HeadShipping: RecurringTask {
             progress.begunAt.withLock { $0 = .now }
             defer { progress.begunAt.withLock { $0 = nil } }
             var failures: [String] = []
-            for index in targets.indices where targets[index].shipped != head {
+            for index in targets.indices where targets[index].lastWritten != head {
                 do {
                     try targets[index].write(head)
-                    targets[index].shipped = head
+                    targets[index].lastWritten = head
                 } catch { failures.append("\(error)") }
             }
             guard failures.isEmpty else { return report(failures.joined(separator: "; ")) }
-            conditions.clear(.auditHeadNotShipped)
+            activeFindings.clear(.auditHeadNotShipped)
         } catch { report("\(error)") }
     }
 
     private func report(_ reason: String) {
-        conditions.reportHeadNotShipped(reason, logger)
+        activeFindings.reportHeadNotShipped(reason, logger)
     }
 }
 
-/// Reports a shipment that does not end because a disk or network hangs.
+/// Reports that ``HeadShipping`` does not finish writing a head, because a disk or network hangs.
 struct HeadShippingWatch: RecurringTask {
-    /// A shipment that takes longer is reported.
-    static let patience = Duration.seconds(30)
+    /// Writing that takes longer is reported.
+    static let timeLimit = Duration.seconds(30)
 
     let progress: HeadShipping.Progress
     let settings: AuditHeadSettings
-    let conditions: ConditionLog
+    let activeFindings: ActiveFindings
     let logger: Logger
 
     func run() async {
-        guard let begunAt = progress.begunAt.withLock({ $0 }), begunAt + Self.patience < .now else { return }
-        conditions.reportHeadNotShipped(
-            "writing it has taken \((.now - begunAt).components.seconds) seconds: the disk or network behind \(settings.file ?? settings.syslog ?? "the target") hangs",
+        guard let begunAt = progress.begunAt.withLock({ $0 }), begunAt + Self.timeLimit < .now else { return }
+        activeFindings.reportHeadNotShipped(
+            "the write has taken \((.now - begunAt).components.seconds) seconds: the disk or network behind \(settings.file ?? settings.syslog ?? "the target") hangs",
             logger)
     }
 }
 
-extension ConditionLog {
+extension ActiveFindings {
     fileprivate func reportHeadNotShipped(_ reason: String, _ logger: Logger) {
-        logger.error("the audit's head could not be shipped", metadata: ["error": "\(reason)"])
-        set(.auditHeadNotShipped, .warning, "the audit's head was not shipped: \(reason)")
+        logger.error("the audit head could not be shipped", metadata: ["error": "\(reason)"])
+        set(.auditHeadNotShipped, .warning, "the audit head was not written to its file or to syslog: \(reason)")
     }
 }

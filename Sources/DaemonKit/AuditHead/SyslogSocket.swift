@@ -3,7 +3,7 @@ import MerchantCore
 
 /// Sends each audit head as one line to the local syslog daemon, which may forward it to another machine.
 struct SyslogSocket {
-    /// Facility authpriv (10), severity notice (5), RFC 5424 section 6.2.1.
+    /// Facility authpriv (10) and severity notice (5), see RFC 5424 section 6.2.1.
     private static let priority = 10 * 8 + 5
 
     let path: String
@@ -15,7 +15,8 @@ struct SyslogSocket {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else {
-            throw SettingsError("'audit.head.syslog' is longer than the path of a socket can be; name a shorter path")
+            throw SettingsError(
+                "'audit.head.syslog' is longer than the operating system allows for a socket; use a shorter path")
         }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
         let text = Array("<\(Self.priority)>merchantkeyd[\(getpid())]: audit head \(head)".utf8)

@@ -7,12 +7,12 @@ package struct BackupRetention {
 
     /// The smallest number of backups to keep.
     let keep: Int
-    /// The interval between two backups.
-    let every: Duration
+    /// The interval at which backups are created.
+    let interval: Duration
 
-    package init(keep: Int, every: Duration) {
+    package init(keep: Int, interval: Duration) {
         self.keep = keep
-        self.every = every
+        self.interval = interval
     }
 
     /// The name of a backup's file. Names sort by time.
@@ -25,16 +25,16 @@ package struct BackupRetention {
         names.filter { $0.hasPrefix(prefix) && $0.hasSuffix(suffix) }.sorted()
     }
 
-    /// Returns the backups to remove. A backup is removed if ``keep`` newer ones exist and it is about ``keep``
-    /// intervals old. The age matters when the clock jumps ahead: new backups are then created too early, and must not
-    /// replace the older ones.
+    /// Returns the backups to remove: those that have ``keep`` newer backups and are about ``keep`` intervals old. The
+    /// age matters if the clock is set ahead: new backups are then created too early, and must not replace older ones.
     ///
     /// - Parameters:
     ///   - backups: the names of the files, oldest first, none with a time in the future.
     ///   - now: the confirmed time.
     package func expired(among backups: [String], at now: Timestamp) -> [String] {
-        // Half an interval less is enough, so that a newer backup that was created late does not delay the removal.
-        let limit = Self.name(at: now.adding(.zero - every * keep + every / 2))
+        // Half an interval less than that age is enough, so that a backup that was created late is not kept for one
+        // more interval.
+        let limit = Self.name(at: now.adding(.zero - interval * keep + interval / 2))
         return backups.dropLast(keep).filter { $0 <= limit }
     }
 }

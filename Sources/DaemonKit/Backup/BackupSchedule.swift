@@ -4,12 +4,12 @@ import MerchantCore
 import MerchantOperations
 import Vocabulary
 
-/// Creates a backup at an interval, verifies it, and removes the oldest beyond the number to keep.
+/// Creates and verifies a backup at an interval, and removes old backups.
 struct BackupSchedule: RecurringTask {
-    /// The longest pause until the next check whether a backup is due, or until the next attempt after a failure.
+    /// The longest pause before the task checks again whether a backup is due, or repeats a backup that failed.
     static let longestPause = Duration.seconds(600)
-    /// The name of the newest backup that failed its verification. It is kept because it may be the only backup.
-    private static let notGood = "not-good.backup"
+    /// The name of the newest backup that failed its verification. That backup is kept because it may be the only one.
+    private static let failedBackupName = "not-good.backup"
 
     private let settings: BackupSettings
     private let operations: BackupOperations
@@ -17,17 +17,18 @@ struct BackupSchedule: RecurringTask {
     private let caller: Caller
     private let clock: any WallClock
     private let startedAt: Timestamp
-    private let conditions: ConditionLog
+    private let activeFindings: ActiveFindings
     private let logger: Logger
     private var hasRemovedLeftovers = false
-    /// The machine's uptime when this daemon began its last backup; nil if it has created none. A change of the clock
-    /// does not change the uptime, so it cannot make extra backups due, which would replace older ones.
-    private var lastCreated: Duration?
+    /// The machine's uptime when this daemon began its last verified backup; nil if it has created none. A change of
+    /// the clock does not affect the uptime, so such a change cannot cause extra backups, which would replace older
+    /// ones.
+    private var uptimeAtLastBackup: Duration?
     private(set) var nextPause: Duration?
 
     init(
         settings: BackupSettings, operations: BackupOperations, confirmedTime: ConfirmedTime, caller: Caller,
-        clock: any WallClock, startedAt: Timestamp, conditions: ConditionLog, logger: Logger
+        clock: any WallClock, startedAt: Timestamp, activeFindings: ActiveFindings, logger: Logger
     ) {
         self.settings = settings
         self.operations = operations
@@ -35,7 +36,7 @@ struct BackupSchedule: RecurringTask {
         self.caller = caller
         self.clock = clock
         self.startedAt = startedAt
-        self.conditions = conditions
+        self.activeFindings = activeFindings
         self.logger = logger
     }
 
@@ -47,31 +48,31 @@ struct BackupSchedule: RecurringTask {
         nextPause = try await createIfDue()
     }
 
-    /// - Returns: how long to wait for the next check.
+    /// - Returns: how long to wait before the next call.
     private mutating func createIfDue() async throws -> Duration {
-        let retry = min(settings.every, Self.longestPause)
+        let retry = min(settings.interval, Self.longestPause)
         var last: Timestamp?
         do {
-            if let lastCreated, clock.uptime < lastCreated + settings.every {
-                return min(lastCreated + settings.every - clock.uptime, retry)
+            if let uptimeAtLastBackup, clock.uptime < uptimeAtLastBackup + settings.interval {
+                return min(uptimeAtLastBackup + settings.interval - clock.uptime, retry)
             }
-            // A time in the future comes from a wrong clock and must not delay the next backup.
+            // A time in the future is from a wrong clock, and is ignored so that it does not delay the next backup.
             last = try await operations.lastVerified()
                 .flatMap { $0 > clock.now ? nil : $0 }
-            if let last, last.adding(settings.every) > clock.now {
-                return min(Self.pause(until: last.adding(settings.every), clock.now), retry)
+            if let last, last.adding(settings.interval) > clock.now {
+                return min(Self.pause(until: last.adding(settings.interval), clock.now), retry)
             }
             let began = clock.uptime
             try await create()
-            lastCreated = began
-            conditions.clear(.backupFailed)
-            conditions.clear(.backupOverdue)
+            uptimeAtLastBackup = began
+            activeFindings.clear(.backupFailed)
+            activeFindings.clear(.backupOverdue)
         } catch let error as CancellationError {
             throw error
         } catch {
             let reason = (error as? MerchantError)?.detail ?? "\(error)"
             logger.error("the backup failed", metadata: ["error": "\(reason)"])
-            conditions.set(.backupFailed, .warning, "the last backup failed at \(clock.now): \(reason)")
+            activeFindings.set(.backupFailed, .warning, "the last backup failed at \(clock.now): \(reason)")
             await reportAge(of: last)
         }
         return retry
@@ -88,45 +89,44 @@ struct BackupSchedule: RecurringTask {
         _ = try await operations.createBackup(at: path, for: request)
         let verification: BackupVerificationResult
         do { verification = try await operations.verifyBackup(path, for: request) } catch {
-            // A backup that could not be verified is removed. It would fill the disk, and count as one of the backups
-            // to keep.
+            // A backup that could not be verified would fill the disk and count as one of the backups to keep.
             unlink(path)
             throw error
         }
         guard verification.findings.isEmpty else {
-            let aside = "\(settings.directory)/\(Self.notGood)"
-            let isKept = rename(path, aside) == 0
+            let keptPath = "\(settings.directory)/\(Self.failedBackupName)"
+            let isKept = rename(path, keptPath) == 0
             if !isKept { unlink(path) }
             throw MerchantError(
                 .backupFailed,
-                "the backup failed its verification and is \(isKept ? "kept as \(aside) until the next one" : "removed"): \(verification.findings[0])"
+                "the backup failed its verification and is \(isKept ? "kept as \(keptPath) until the next backup fails" : "removed"): \(verification.findings[0])"
             )
         }
         logger.info("backup created and verified", metadata: ["file": "\(path)", "seconds": "\(verification.seconds)"])
-        removeOldest(keeping: name)
+        removeExpired(keeping: name)
     }
 
-    /// Reports a warning if no verified backup was created for twice the interval, and a critical finding after four
-    /// times.
+    /// Reports a warning if the last verified backup is older than two intervals, and a critical finding if it is older
+    /// than four. If there is no verified backup, the time since the daemon's start counts.
     private func reportAge(of last: Timestamp?) async {
         let since = last ?? startedAt
         let now = clock.now
-        guard now > since.adding(settings.every * 2) else { return conditions.clear(.backupOverdue) }
-        let isCritical = now > since.adding(settings.every * 4)
+        guard now > since.adding(settings.interval * 2) else { return activeFindings.clear(.backupOverdue) }
+        let isCritical = now > since.adding(settings.interval * 4)
         let detail =
-            last.map { "the last verified backup was created at \($0), expected one every \(settings.every)" }
-            ?? "there is no verified backup yet, expected one every \(settings.every)"
-        conditions.set(.backupOverdue, isCritical ? .critical : .warning, detail)
+            last.map { "the last verified backup was created at \($0), but a backup is due every \(settings.interval)" }
+            ?? "there is no verified backup yet, but a backup is due every \(settings.interval)"
+        activeFindings.set(.backupOverdue, isCritical ? .critical : .warning, detail)
         do {
             try await operations.reportOverdue(isCritical ? .critical : .warning, since: last, detail: detail)
         } catch { logger.error("the event backupOverdue could not be stored", metadata: ["error": "\(error)"]) }
     }
 
-    /// Removes the oldest of the files whose names have the form of ``BackupRetention/name(at:)``. Files with a time in
-    /// the future come from a wrong clock or another machine. They are neither counted nor removed.
+    /// Removes old backups: only files whose names have the form of ``BackupRetention/name(at:)``. Files with a time in
+    /// the future are from a wrong clock or another machine, and are neither counted nor removed.
     ///
     /// - Parameter newest: the backup that was just created, which is always kept.
-    private func removeOldest(keeping newest: String) {
+    private func removeExpired(keeping newest: String) {
         let scheduled = BackupRetention.backups(among: DirectoryListing.names(in: settings.directory))
         let later = scheduled.filter { $0 > newest }
         if !later.isEmpty {
@@ -134,7 +134,7 @@ struct BackupSchedule: RecurringTask {
                 "backups with a time in the future are not counted and not removed",
                 metadata: ["files": "\(later.prefix(5))"])
         }
-        let expired = BackupRetention(keep: settings.keep, every: settings.every)
+        let expired = BackupRetention(keep: settings.keep, interval: settings.interval)
             .expired(among: scheduled.filter { $0 <= newest }, at: confirmedTime.reading().earliest)
         for name in expired { unlink("\(settings.directory)/\(name)") }
     }

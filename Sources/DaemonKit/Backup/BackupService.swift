@@ -19,23 +19,23 @@ final class BackupService: BackupVerifying {
     }
 
     func createBackup(at path: String) async throws -> BackupManifest {
-        try await alone {
+        try await oneAtATime {
             try await store.backUp(to: path, programVersion: Program.version, at: clock.now)
         }
     }
 
     func verify(_ path: String) async throws -> BackupVerificationResult {
-        try await alone {
+        try await oneAtATime {
             try await BackupVerification(masterKeys: MasterKeys(masterKey), clock: clock).run(onCopyOf: path)
         }
     }
 
     func discard(_ path: String) async { await WorkThreads.waiting.run { _ = unlink(path) } }
 
-    /// Runs one operation at a time, on threads that may block, because the disk of a backup may hang.
+    /// Runs an operation on threads that may block, because the disk of a backup may hang.
     ///
     /// - Throws: `overloaded` if another operation is in progress.
-    private func alone<Result>(_ work: () async throws -> Result) async throws -> Result {
+    private func oneAtATime<Result>(_ work: () async throws -> Result) async throws -> Result {
         guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged else {
             throw MerchantError(.overloaded, "another backup is being created or verified; retry when it is finished")
         }

@@ -4,36 +4,41 @@ import MerchantOperations
 import SQLiteStore
 import Vocabulary
 
-/// Verifies a backup on a copy: opens the database as the daemon would, and unseals every key in it.
+/// Verifies a backup on a copy of its database: opens the copy as the daemon would, checks its content, and unseals
+/// every private key in it.
 struct BackupVerification {
     let masterKeys: MasterKeys
     let clock: any WallClock
 
     /// - Parameters:
-    ///   - path: a copy that may be changed. Opening it migrates its schema.
-    ///   - accepts: whether `finish` is called even if the verification finds something.
-    ///   - finish: called at the end with the copy still open, if there is no finding or `accepts` is true.
-    /// - Throws: if the master key does not open the copy, or the copy cannot be opened at all.
+    ///   - path: the copy, which may be changed: opening the copy migrates its schema.
+    ///   - acceptsFindings: whether `useCopy` is called even if the backup has a fault (a finding).
+    ///   - useCopy: called with the verified copy before it is closed, unless a finding prevents that. Here a restore
+    ///     prepares the copy for its use as the daemon's database.
+    /// - Throws: `MerchantError` if the copy cannot be opened, or no master key opens its data keys.
     func run(
-        on path: String, _ manifest: BackupManifest, accepts: Bool = false,
-        finish: (SQLiteStore) async throws -> Void = { _ in }
+        on path: String, _ manifest: BackupManifest, acceptsFindings: Bool = false,
+        useCopy: (SQLiteStore) async throws -> Void = { _ in }
     ) async throws -> BackupVerificationResult {
         let begin = ContinuousClock.now
         let copy = try SQLiteStore.open(path: path, clock: clock)
         defer { try? copy.close() }
+        // Unseals the private keys. The closure, which would read a key pair from a store, is never needed, because
+        // the content verifier passes each key pair itself.
         let custody = KeyCustody(keyring: try keyring(of: copy), cache: UnsealedKeyCache()) { _ in nil }
-        var examination = BackupVerifier()
-        for found in try await copy.quickCheck() + copy.manifestFindings(manifest) { examination.note(found) }
-        try await examination.examine(
-            BackupVerifier.Records(copy, reads: { $0 }, writes: { _ in }), with: custody)
-        for found in try await copy.inconsistentContent() { examination.note(found) }
-        if accepts || examination.findings.isEmpty { try await finish(copy) }
+        var verifier = BackupContentVerifier()
+        for found in try await copy.quickCheck() + copy.manifestFindings(manifest) { verifier.note(found) }
+        // The content verifier may read the whole copy, and writes nothing.
+        let records = BackupContentVerifier.Records(copy, reads: { $0 }, writes: { _ in })
+        try await verifier.examine(records, with: custody)
+        for found in try await copy.inconsistentContent() { verifier.note(found) }
+        if acceptsFindings || verifier.findings.isEmpty { try await useCopy(copy) }
         let (seconds, attoseconds) = (ContinuousClock.now - begin).components
         return BackupVerificationResult(
-            manifest: manifest, keyPairsVerified: examination.keyPairsVerified,
-            certificatesChecked: examination.certificatesChecked,
-            auditRecordsChecked: examination.auditRecordsChecked,
-            seconds: Double(seconds) + (Double(attoseconds) / 1e15).rounded() / 1e3, findings: examination.findings)
+            manifest: manifest, keyPairsVerified: verifier.keyPairsVerified,
+            certificatesChecked: verifier.certificatesChecked,
+            auditRecordsChecked: verifier.auditRecordsChecked,
+            seconds: Double(seconds) + (Double(attoseconds) / 1e15).rounded() / 1e3, findings: verifier.findings)
     }
 
     private func keyring(of copy: SQLiteStore) throws -> Keyring {
@@ -42,7 +47,7 @@ struct BackupVerification {
         {
             throw MerchantError(
                 .backupFailed,
-                "the backup is sealed with another master key, perhaps one from before a rotation: \(error.detail); name the file of the right one with 'backup verify --offline --master-key-file' or 'backup restore --master-key-file'"
+                "the backup is sealed with another master key, perhaps the key from before a rotation: \(error.detail); pass the file of the right key to 'backup verify --offline' or 'backup restore' with --master-key-file"
             )
         }
     }

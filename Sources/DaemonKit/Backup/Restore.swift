@@ -4,8 +4,8 @@ import MerchantOperations
 import SQLiteStore
 import Vocabulary
 
-/// Replaces a database by a backup. At any time either the old or the new database is in place, or the daemon refuses
-/// to start and asks for the restore to be run again.
+/// Replaces the database by a backup. If a restore is interrupted, either the old or the new database is in place, or
+/// the daemon refuses to start until the restore is run again.
 struct Restore {
     let settings: Settings
     /// The path of the backup.
@@ -17,10 +17,10 @@ struct Restore {
     let masterKeys: MasterKeys
     let clock: any WallClock
 
-    /// The changes since the backup, which the restore undoes.
-    enum RevertedChange {
+    /// The changes that a restore undoes: those between the backup and the old database.
+    enum RevertedChanges {
         case known(DatabaseDifference)
-        /// The changes are not known. The text is the reason.
+        /// The databases could not be compared. The text is the reason.
         case unknown(String)
 
         var summary: String {
@@ -28,14 +28,15 @@ struct Restore {
             case .known(let difference):
                 difference.summary
                     ?? "nothing: key pairs, certificates, rolls, registrations and merchants are as in the old database"
-            case .unknown(let why): "it is not known which keys that were revoked since are usable again: \(why)"
+            case .unknown(let why):
+                "it is not known which keys, revoked after the backup was created, are usable again: \(why)"
             }
         }
 
         /// Keys that were exported since the backup.
         var exportedKeys: [PublicKeyHash] {
             guard case .known(let difference) = self else { return [] }
-            return difference[.exports].named.compactMap { change in
+            return difference[.exports].listed.compactMap { change in
                 if case .keyPair(let hash) = change.subject { hash } else { nil }
             }
         }
@@ -43,18 +44,18 @@ struct Restore {
 
     struct Report {
         let verification: BackupVerificationResult
-        let undone: RevertedChange
-        /// Where the old database is now; nil if there was none.
-        let aside: String?
+        let undone: RevertedChanges
+        /// The directory that contains the old database now; nil if there was none.
+        let oldDatabaseDirectory: String?
     }
 
-    /// How many characters of the text about an earlier restore are repeated.
-    private static let longestUndone = 500
+    /// How many characters of an earlier restore's summary are repeated.
+    private static let longestEarlierSummary = 500
 
     /// The copy of the backup that becomes the database.
     private var draft: String { Self.draft(settings) }
     /// The suffixes of all files of a database. A rollback journal (`-journal`) exists only if the creation of a
-    /// database was interrupted. It is moved too, because SQLite would apply it to the new database.
+    /// database was interrupted. The journal is moved too, because SQLite would apply it to the new database.
     private static let suffixes = ["", "-wal", "-shm", "-journal"]
 
     private static func draft(_ settings: Settings) -> String { settings.databasePath + ".restoring" }
@@ -63,7 +64,7 @@ struct Restore {
     /// held.
     static func removeLeftovers(_ settings: Settings) {
         for suffix in suffixes { unlink(draft(settings) + suffix) }
-        unlink(settings.restoreMarkerPath + RestoreMarker.draft)
+        unlink(settings.restoreMarkerPath + RestoreMarker.draftSuffix)
     }
 
     func run() async throws -> Report {
@@ -71,8 +72,9 @@ struct Restore {
         try StateDirectory.prepare(settings.stateDirectory)
         let lock = try InstanceLock(path: settings.lockPath)
         let marker = RestoreMarker(path: settings.restoreMarkerPath)
-        let begun = try marker.read()
-        guard begun != nil || replaces || !hasDatabase else {
+        // The directory to which an interrupted restore was moving the old database; nil if there was no such restore.
+        let interruptedMoveTarget = try marker.read()
+        guard interruptedMoveTarget != nil || replaces || !hasDatabase else {
             throw SettingsError(
                 "\(settings.stateDirectory) already holds a database; pass --replace to move it aside")
         }
@@ -80,101 +82,112 @@ struct Restore {
         try requireSpace(backup.manifest.databaseBytes)
         try backup.copyDatabase(to: draft)
         let verification: BackupVerificationResult
-        let undone: RevertedChange
+        let undone: RevertedChanges
         do {
-            let check = BackupVerification(masterKeys: masterKeys, clock: clock)
-            var found = RevertedChange.unknown("the backup failed verification")
-            verification = try await check.run(on: draft, backup.manifest, accepts: acceptsFindings) { copy in
-                let undone = compare(with: begun)
-                found = undone
-                let note = "\(file), created at \(backup.manifest.createdAt), restored at \(clock.now)"
+            var changes = RevertedChanges.unknown("the backup failed verification")
+            verification = try await BackupVerification(masterKeys: masterKeys, clock: clock).run(
+                on: draft, backup.manifest, acceptsFindings: acceptsFindings
+            ) { copy in
+                let reverted = undoneChanges(interruptedMoveTarget)
+                changes = reverted
+                let description = "\(file), created at \(backup.manifest.createdAt), restored at \(clock.now)"
                 let summary =
-                    undone.summary + (undoneBefore(begun).map { "; at the restore before this one: \($0)" } ?? "")
+                    reverted.summary
+                    + (summaryOfEarlierRestore(interruptedMoveTarget).map { "; at the restore before this one: \($0)" }
+                        ?? "")
                 try await copy.write {
-                    try $0.setDaemonFact(StartOperations.restoredFact, "\(note); \(summary)")
-                    try $0.setDaemonFact(StartOperations.undoneFact, summary)
+                    try $0.setDaemonValue(StartOperations.restoreValueName, "\(description); \(summary)")
+                    try $0.setDaemonValue(StartOperations.undoneByRestoreValueName, summary)
                     try WaitingTimesAfterRestore.restart(
-                        at: clock.now, exported: undone.exportedKeys, in: $0)
+                        at: clock.now, exported: reverted.exportedKeys, in: $0)
                 }
-                // Moves the content of the log into the database file, because only that file is put in place.
+                // Also copies the write-ahead log into the database file, because only that file is put in place.
                 try await copy.eraseRemovedBytes()
             }
             guard acceptsFindings || verification.findings.isEmpty else {
                 throw MerchantError(
                     .backupFailed,
-                    "\(file) failed verification, and nothing was changed: \(verification.findings.prefix(3).joined(separator: "; ")); use an older backup, or pass --accept-findings if there is none"
+                    "\(file) failed verification, so the database was not replaced: \(verification.findings.prefix(3).joined(separator: "; ")); use an older backup, or pass --accept-findings if there is none"
                 )
             }
-            undone = found
+            undone = changes
         } catch {
             removeDraft()
             throw error
         }
-        let aside = begun ?? "\(settings.stateDirectory)/replaced-\(clock.now.rfc3339.filter { $0 != ":" })"
-        let isMoved = try exchange(aside, marker)
-        // The former marks in the lock file describe the old database.
-        try lock.set { $0 = .init(isClosed: true) }
+        let oldDatabaseDirectory =
+            interruptedMoveTarget
+            ?? "\(settings.stateDirectory)/replaced-\(clock.now.rfc3339.filter { $0 != ":" })"
+        let hadOldDatabase = try exchangeFiles(oldDatabaseDirectory, marker)
+        // Removes the former entries of the lock file, because they describe the old database.
+        try lock.update { $0 = .init(wasClosedWithoutLog: true) }
         try marker.remove()
-        return Report(verification: verification, undone: undone, aside: isMoved ? aside : nil)
+        return Report(
+            verification: verification, undone: undone,
+            oldDatabaseDirectory: hadOldDatabase ? oldDatabaseDirectory : nil)
     }
 
-    /// Moves the files of the old database into the directory `aside`, and gives the draft the name of the database.
+    /// Moves the files of the old database into a directory, and gives the draft the name of the database.
     ///
     /// - Returns: whether there was an old database.
-    private func exchange(_ aside: String, _ marker: RestoreMarker) throws -> Bool {
+    private func exchangeFiles(_ oldDatabaseDirectory: String, _ marker: RestoreMarker) throws -> Bool {
         for suffix in Self.suffixes.dropFirst() { unlink(draft + suffix) }
-        try Durable.sync(draft)
-        try marker.write(aside)
+        try StableStorage.sync(draft)
+        try marker.write(oldDatabaseDirectory)
         for suffix in Self.suffixes {
-            let here = settings.databasePath + suffix
-            let there = "\(aside)/merchantkeyd.sqlite\(suffix)"
-            // If the file is already in the directory `aside`, an interrupted restore moved it. Then the file at `here`
-            // is from the backup and stays.
-            guard access(here, F_OK) == 0, access(there, F_OK) != 0 else { continue }
-            guard mkdir(aside, 0o700) == 0 || errno == EEXIST else { throw Durable.failure("cannot create \(aside)") }
-            guard rename(here, there) == 0 else { throw Durable.failure("cannot move \(here) aside") }
+            let source = settings.databasePath + suffix
+            let target = "\(oldDatabaseDirectory)/merchantkeyd.sqlite\(suffix)"
+            // If the target exists, an interrupted restore has moved the old file. Then the file at `source` is from
+            // the backup and stays.
+            guard access(source, F_OK) == 0, access(target, F_OK) != 0 else { continue }
+            guard mkdir(oldDatabaseDirectory, 0o700) == 0 || errno == EEXIST else {
+                throw StableStorage.systemError("cannot create \(oldDatabaseDirectory)")
+            }
+            guard rename(source, target) == 0 else {
+                throw StableStorage.systemError("cannot move \(source) to \(target)")
+            }
         }
-        let isMoved = access(aside, F_OK) == 0
-        if isMoved { try Durable.sync(aside) }
+        let hadOldDatabase = access(oldDatabaseDirectory, F_OK) == 0
+        if hadOldDatabase { try StableStorage.sync(oldDatabaseDirectory) }
         guard rename(draft, settings.databasePath) == 0 else {
-            throw Durable.failure("cannot put \(settings.databasePath) in place")
+            throw StableStorage.systemError("cannot put \(settings.databasePath) in place")
         }
-        try Durable.sync(settings.stateDirectory)
-        return isMoved
+        try StableStorage.sync(settings.stateDirectory)
+        return hadOldDatabase
     }
 
-    /// What a recent earlier restore undid. This restore replaces the record of that one, but an operator may not have
-    /// handled it yet. So the text is repeated in the new record.
+    /// What a restore before this one undid, if `status` still reports that restore. Its summary is in the database
+    /// that is now replaced, and an operator may not have read it yet. So the new summary repeats it.
     ///
-    /// - Parameter begun: as in ``oldDatabase(_:)``.
-    private func undoneBefore(_ begun: String?) -> String? {
-        guard let old = oldDatabase(begun) else { return nil }
-        func fact(_ name: String) -> String { DatabaseInspection.fact(name, in: old) ?? "" }
-        let since = Timestamp(rfc3339: fact(StartOperations.olderSinceFact))
+    /// - Parameter interruptedMoveTarget: as in ``oldDatabase(_:)``.
+    private func summaryOfEarlierRestore(_ interruptedMoveTarget: String?) -> String? {
+        guard let old = oldDatabase(interruptedMoveTarget) else { return nil }
+        func storedText(_ name: String) -> String { DatabaseInspection.daemonValue(name, in: old) ?? "" }
+        let since = Timestamp(rfc3339: storedText(StartOperations.olderDatabaseAcceptedValueName))
         guard
-            !fact(StartOperations.restoredFact).isEmpty
+            !storedText(StartOperations.restoreValueName).isEmpty
                 || since.map({ clock.now < $0.adding(StartRecord.olderDatabaseNotice) }) == true
         else { return nil }
-        let undone = fact(StartOperations.undoneFact)
-        return undone.isEmpty ? nil : String(undone.prefix(Self.longestUndone))
+        let undone = storedText(StartOperations.undoneByRestoreValueName)
+        return undone.isEmpty ? nil : String(undone.prefix(Self.longestEarlierSummary))
     }
 
     /// The path of the database that is replaced; nil if there is none.
     ///
-    /// - Parameter begun: the directory to which an interrupted restore was moving the old database; nil if there was
-    ///   no such restore.
-    private func oldDatabase(_ begun: String?) -> String? {
-        let aside = begun.map { "\($0)/merchantkeyd.sqlite" }
-        if let aside, access(aside, F_OK) == 0 { return aside }
+    /// - Parameter interruptedMoveTarget: the directory to which an interrupted restore was moving the old database;
+    ///   nil if there was no such restore.
+    private func oldDatabase(_ interruptedMoveTarget: String?) -> String? {
+        let movedDatabase = interruptedMoveTarget.map { "\($0)/merchantkeyd.sqlite" }
+        if let movedDatabase, access(movedDatabase, F_OK) == 0 { return movedDatabase }
         return hasDatabase ? settings.databasePath : nil
     }
 
-    /// Compares the database that is replaced with the one that replaces it.
+    /// Compares the old database with the draft.
     ///
-    /// - Parameter begun: as in ``oldDatabase(_:)``.
-    private func compare(with begun: String?) -> RevertedChange {
-        guard let old = oldDatabase(begun) else { return .unknown("there was no database here") }
-        // If the old database was moved but its log was not, the moved database lacks its last changes.
+    /// - Parameter interruptedMoveTarget: as in ``oldDatabase(_:)``.
+    private func undoneChanges(_ interruptedMoveTarget: String?) -> RevertedChanges {
+        guard let old = oldDatabase(interruptedMoveTarget) else { return .unknown("there was no database here") }
+        // If an interrupted restore moved the old database but not its log, the moved database lacks its last changes.
         guard old == settings.databasePath || access(settings.databasePath + "-wal", F_OK) != 0 else {
             return .unknown("an earlier restore was interrupted while it moved the old database aside")
         }
@@ -189,9 +202,11 @@ struct Restore {
 
     private func requireSpace(_ bytes: Int) throws {
         let free = ScratchDirectory.freeSpace(in: settings.stateDirectory)
+        // Space for the copy, and for its log while the schema is migrated.
         let needed = bytes + bytes / 4 + (4 << 20)
         guard free >= needed else {
-            throw SettingsError("\(settings.stateDirectory) has \(free) free bytes, expected \(needed); make room")
+            throw SettingsError(
+                "\(settings.stateDirectory) has \(free) free bytes, expected \(needed); free space on the disk")
         }
     }
 }

@@ -1,17 +1,20 @@
 import Glibc
 import MerchantCore
 
-/// A temporary directory for a copy of a database: beside a given file if possible, else in /var/tmp.
+/// A temporary directory for the copy of a backup's database. It is in the directory of the backup, or in /var/tmp if
+/// the daemon cannot create a directory there.
 struct ScratchDirectory {
     static let prefix = ".merchantkeyd-verification-"
 
     let path: String
 
-    /// - Parameter bytes: the size of the database.
-    /// - Throws: `backupFailed`.
-    init(near file: String, bytes: Int) throws(MerchantError) {
-        let beside = file.lastIndex(of: "/").map { String(file[..<$0]) } ?? "."
-        for parent in [beside.isEmpty ? "/" : beside, "/var/tmp"] {
+    /// - Parameters:
+    ///   - backup: the path of the backup.
+    ///   - bytes: the size of the database.
+    /// - Throws: `backupFailed` if no directory can be created, or if the disk of the created one has too little space.
+    init(near backup: String, bytes: Int) throws(MerchantError) {
+        let ownDirectory = backup.lastIndex(of: "/").map { String(backup[..<$0]) } ?? "."
+        for parent in [ownDirectory.isEmpty ? "/" : ownDirectory, "/var/tmp"] {
             var template = Array("\(parent)/\(Self.prefix)XXXXXX".utf8CString)
             guard mkdtemp(&template) != nil else { continue }
             path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -22,18 +25,18 @@ struct ScratchDirectory {
                 rmdir(path)
                 throw MerchantError(
                     .backupFailed,
-                    "\(parent) has \(free) free bytes, expected \(needed) for a copy of the database; make room"
+                    "\(parent) has \(free) free bytes, expected \(needed) for a copy of the database; free space on the disk"
                 )
             }
             return
         }
         throw MerchantError(
             .backupFailed,
-            "no directory for a copy of the database can be created in \(beside) or /var/tmp: \(String(cString: strerror(errno)))"
+            "no directory for a copy of the database can be created in \(ownDirectory) or /var/tmp: \(String(cString: strerror(errno)))"
         )
     }
 
-    /// How many bytes can still be written; 0 if unknown.
+    /// How many bytes the daemon's user can still write; 0 if unknown.
     static func freeSpace(in directory: String) -> Int {
         var found = statvfs()
         guard statvfs(directory, &found) == 0 else { return 0 }
@@ -42,7 +45,7 @@ struct ScratchDirectory {
 
     func remove() { Self.remove(path) }
 
-    /// Removes the directories that killed verifications left.
+    /// Removes the directories that remain because the daemon was killed while it verified a backup.
     static func removeLeftovers(in directory: String) {
         for name in DirectoryListing.names(in: directory) where name.hasPrefix(prefix) {
             remove("\(directory)/\(name)")

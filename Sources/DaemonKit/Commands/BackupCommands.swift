@@ -12,13 +12,14 @@ struct BackupVerifyCommand: AsyncParsableCommand {
         shouldDisplay: false)
 
     @Argument var file: String
-    @Option(help: "The file of a master key; repeat it if the backup needs several. Default: as in the settings.")
+    @Option(
+        help: "The file of a master key; repeat the option if the backup needs several. Default: as in the settings.")
     var masterKeyFile: [String] = []
-    @OptionGroup var place: PlaceOptions
+    @OptionGroup var settingsOptions: SettingsOptions
     @OptionGroup var report: ReportOptions
 
     func run() async throws {
-        let settings = try place.settings()
+        let settings = try settingsOptions.settings()
         let masterKeys = MasterKeys(files: masterKeyFile) ?? MasterKeys(settings.masterKey)
         let verification = try await BackupVerification(masterKeys: masterKeys, clock: SystemClock())
             .run(onCopyOf: file)
@@ -32,11 +33,13 @@ struct BackupRestoreCommand: AsyncParsableCommand {
         commandName: "backup-restore", abstract: "Replace the database by a backup.", shouldDisplay: false)
 
     @Argument var file: String
-    @Flag(help: "Move an existing database aside.") var replace = false
-    @Flag(help: "Restore a backup although its verification failed. Last resort.") var acceptFindings = false
-    @Option(help: "The file of a master key; repeat it if the backup needs several. Default: as in the settings.")
+    @Flag(help: "Move an existing database to another directory.") var replace = false
+    @Flag(help: "Restore the backup even if its verification fails. Use this only if there is no other backup.")
+    var acceptFindings = false
+    @Option(
+        help: "The file of a master key; repeat the option if the backup needs several. Default: as in the settings.")
     var masterKeyFile: [String] = []
-    @OptionGroup var place: PlaceOptions
+    @OptionGroup var settingsOptions: SettingsOptions
     @OptionGroup var report: ReportOptions
 
     private struct Outcome: Encodable {
@@ -47,22 +50,22 @@ struct BackupRestoreCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let settings = try place.settings()
+        let settings = try settingsOptions.settings()
         let masterKeys = MasterKeys(files: masterKeyFile) ?? MasterKeys(settings.masterKey)
         let restore = Restore(
             settings: settings, file: file, replaces: replace, acceptsFindings: acceptFindings,
             masterKeys: masterKeys, clock: SystemClock())
-        let done = try await restore.run()
-        var lines = done.verification.lines
+        let restored = try await restore.run()
+        var lines = restored.verification.lines
         lines.append(("restored to", settings.databasePath))
-        if let aside = done.aside { lines.append(("old database", "moved aside to \(aside)")) }
-        lines += done.undone.lines(since: done.verification.manifest.createdAt)
+        if let directory = restored.oldDatabaseDirectory { lines.append(("old database", "moved to \(directory)")) }
+        lines += restored.undone.lines(since: restored.verification.manifest.createdAt)
         lines.append(("next", "start merchantkeyd, which records the restore in the audit"))
         try report.show(
             Outcome(
-                verification: BackupVerificationDocument(done.verification, file: file),
+                verification: BackupVerificationDocument(restored.verification, file: file),
                 stateDirectory: settings.stateDirectory,
-                aside: done.aside, undone: RevertedChangesDocument(done.undone)), lines)
+                aside: restored.oldDatabaseDirectory, undone: RevertedChangesDocument(restored.undone)), lines)
     }
 }
 
@@ -76,7 +79,7 @@ extension BackupVerificationResult {
             ("certificates checked", "\(certificatesChecked)"),
             ("audit records checked", "\(auditRecordsChecked)"),
             ("audit head", manifest.auditHead?.description ?? "-"),
-            ("seconds", "\(seconds)"),
+            ("duration (seconds)", "\(seconds)"),
         ] + findings.map { ("finding", $0) }
     }
 }

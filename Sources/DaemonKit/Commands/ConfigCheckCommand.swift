@@ -6,7 +6,7 @@ struct ConfigCheckCommand: AsyncParsableCommand {
         commandName: "config-check", abstract: "Validate the settings and the files that they name.",
         shouldDisplay: false)
 
-    @OptionGroup var place: PlaceOptions
+    @OptionGroup var settingsOptions: SettingsOptions
     @OptionGroup var report: ReportOptions
 
     private struct Outcome: Encodable {
@@ -19,22 +19,23 @@ struct ConfigCheckCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let settings = try place.settings()
+        let settings = try settingsOptions.settings()
         _ = try ReferencedFiles(reading: settings)
-        let given = settings.given
+        let explicitSettings = settings.explicitlySet
         try report.show(
             Outcome(
                 stateDirectory: settings.stateDirectory, masterKey: "\(settings.masterKey.current)",
                 adminSocket: settings.adminSocket.path, decryptorSocket: settings.decryptorSocket.path,
-                settings: Dictionary(given.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })),
+                settings: Dictionary(
+                    explicitSettings.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })),
             [
-                ("configuration file", place.config ?? "none: defaults for one user"),
+                ("configuration file", settingsOptions.config ?? "none: defaults for one user"),
                 ("environment", settings.environment.rawValue),
                 ("state directory", settings.stateDirectory),
                 ("master key", "\(settings.masterKey.current)"),
                 ("previous master key", settings.masterKey.previous.map { "\($0)" } ?? "-"),
                 ("admin socket", settings.adminSocket.path),
                 ("decryptor socket", settings.decryptorSocket.path),
-            ] + given.map { ("set: \($0.name)", $0.value) })
+            ] + explicitSettings.map { ("set: \($0.name)", $0.value) })
     }
 }

@@ -7,12 +7,13 @@ struct DiagnoseCommand: AsyncParsableCommand {
         commandName: "diagnose", abstract: "Check files, database, keys and settings; works with the daemon stopped.",
         shouldDisplay: false)
 
-    @OptionGroup var place: PlaceOptions
+    @OptionGroup var settingsOptions: SettingsOptions
     @OptionGroup var report: ReportOptions
 
     private struct Outcome: Encodable { let checks: [Diagnosis.Check] }
 
-    /// As root, runs the checks as the owner of the state directory, to find what the daemon's user would find.
+    /// If this process is root, switches to the owner of the state directory, because the checks must find what the
+    /// daemon's user would find. Ignores a failure: the checks then run as root.
     private static func becomeOwner(of directory: String) {
         guard geteuid() == 0, let found = FileStatus(of: directory, followsLinks: true), found.uid != 0 else { return }
         _ = setegid(found.gid)
@@ -22,7 +23,7 @@ struct DiagnoseCommand: AsyncParsableCommand {
     func run() async throws {
         var diagnosis: Diagnosis
         do {
-            let settings = try place.settings()
+            let settings = try settingsOptions.settings()
             Self.becomeOwner(of: settings.stateDirectory)
             diagnosis = Diagnosis(settings: settings, clock: SystemClock())
             await diagnosis.run()

@@ -4,12 +4,12 @@ import Vocabulary
 
 /// The option that selects how a subcommand prints its result.
 struct ReportOptions: ParsableArguments {
-    enum Form: String, ExpressibleByArgument, CaseIterable { case table, json }
+    enum Format: String, ExpressibleByArgument, CaseIterable { case table, json }
 
-    @Option(help: ArgumentHelp("The format of the result: table or json.", valueName: "form"))
-    var output: Form = .table
+    @Option(help: ArgumentHelp("The format of the result: table or json.", valueName: "format"))
+    var output: Format = .table
 
-    /// Prints lines of `name  value`, or the document as JSON.
+    /// Prints either `lines`, as a table of names and values, or `document` as JSON.
     func show(_ document: some Encodable, _ lines: [(name: String, value: String)]) throws {
         switch output {
         case .json:
@@ -19,8 +19,8 @@ struct ReportOptions: ParsableArguments {
         case .table:
             let width = lines.map(\.name.count).max() ?? 0
             for line in lines {
-                let blanks = String(repeating: " ", count: width - line.name.count)
-                print("\(line.name)\(blanks)  \(line.value.printable(keepingLines: true))")
+                let padding = String(repeating: " ", count: width - line.name.count)
+                print("\(line.name)\(padding)  \(line.value.printable(keepingLines: true))")
             }
         }
     }

@@ -1,7 +1,8 @@
 import SQLiteStore
 import Vocabulary
 
-/// What a restore undid, as JSON: for each kind of change the full count and at most 1000 of the changes.
+/// The changes that a restore undid, as JSON: for each kind of change the number of changes, and the first 1000 of
+/// them.
 struct RevertedChangesDocument: Encodable {
     struct Change: Encodable {
         private(set) var publicKeyHash: String?
@@ -29,7 +30,7 @@ struct RevertedChangesDocument: Encodable {
         }
     }
 
-    private struct Name: CodingKey {
+    private struct MemberName: CodingKey {
         let stringValue: String
         var intValue: Int? { nil }
 
@@ -40,45 +41,47 @@ struct RevertedChangesDocument: Encodable {
         init?(intValue: Int) { nil }
     }
 
-    private let undone: Restore.RevertedChange
+    private let undone: Restore.RevertedChanges
 
-    init(_ undone: Restore.RevertedChange) { self.undone = undone }
+    init(_ undone: Restore.RevertedChanges) { self.undone = undone }
 
-    /// Encodes `{"unknownBecause": …}` if the changes are not known. Otherwise encodes two members for each kind of
-    /// change, such as `missingCount` and `missing`.
+    /// Encodes `{"unknownBecause": …}` if the databases could not be compared. Otherwise encodes two members for each
+    /// kind of change, such as `missingCount` and `missing`.
     func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Name.self)
+        var container = encoder.container(keyedBy: MemberName.self)
         switch undone {
-        case .unknown(let why): try container.encode(why, forKey: Name("unknownBecause"))
+        case .unknown(let why): try container.encode(why, forKey: MemberName("unknownBecause"))
         case .known(let difference):
             for kind in DatabaseDifference.Kind.allCases {
                 let changes = difference[kind]
-                try container.encode(changes.count, forKey: Name("\(kind.rawValue)Count"))
-                try container.encode(changes.named.map(Change.init), forKey: Name(kind.rawValue))
+                try container.encode(changes.count, forKey: MemberName("\(kind.rawValue)Count"))
+                try container.encode(changes.listed.map(Change.init), forKey: MemberName(kind.rawValue))
             }
         }
     }
 }
 
-extension Restore.RevertedChange {
-    /// The changes as text: a line for each, with what to do about it.
-    func lines(since backup: Timestamp) -> [(name: String, value: String)] {
+extension Restore.RevertedChanges {
+    /// The changes as text, one line for each change with what the operator should do.
+    ///
+    /// - Parameter backupTime: when the backup was created.
+    func lines(since backupTime: Timestamp) -> [(name: String, value: String)] {
         switch self {
         case .unknown:
             [
                 ("undone", summary),
                 (
                     "what to do",
-                    "search for keyRevoked and keyDestroyed after \(backup) in an exported audit and in the events that webhooks received, and revoke those keys again; the shipped audit heads show how many records are missing"
+                    "search an exported audit and the events that webhooks received for keyRevoked and keyDestroyed after \(backupTime), and revoke those keys again; the audit heads in 'audit.head.file' or in syslog show how many audit records are missing"
                 ),
             ]
         case .known(let difference) where difference.isEmpty: [("undone", summary)]
         case .known(let difference):
             DatabaseDifference.Kind.allCases.flatMap { kind -> [(name: String, value: String)] in
                 let changes = difference[kind]
-                let rest = changes.count - changes.named.count
-                return changes.named.map { (kind.label($0), "\($0.name), \($0.states)\(kind.advice($0))") }
-                    + (rest > 0 ? [(kind.label(nil), "and \(rest) more")] : [])
+                let unlisted = changes.count - changes.listed.count
+                return changes.listed.map { (kind.label($0), "\($0.name), \($0.states)\(kind.advice($0))") }
+                    + (unlisted > 0 ? [(kind.label(nil), "and \(unlisted) more")] : [])
             }
         }
     }
@@ -89,6 +92,7 @@ extension DatabaseDifference.Change {
 }
 
 extension DatabaseDifference.Kind {
+    /// The first column of the table. `change` is nil in the line that only counts further changes.
     fileprivate func label(_ change: DatabaseDifference.Change?) -> String {
         switch self {
         case .usableAgain: "USABLE AGAIN"
@@ -104,20 +108,21 @@ extension DatabaseDifference.Kind {
         }
     }
 
+    /// What the operator should do, as the end of a line; empty if nothing.
     fileprivate func advice(_ change: DatabaseDifference.Change) -> String {
         switch self {
-        case .usableAgain: ": revoke it again, unless the revocation was a mistake"
-        case .missing: ": only the old database holds its private key"
-        case .undestroyed: ": its private key is stored again, sealed; destroy it again"
-        case .earlierState: change.now == "pending" ? ": upload its certificate again, or revoke it" : ""
+        case .usableAgain: ": revoke the key again, unless the revocation was a mistake"
+        case .missing: ": only the old database contains its private key"
+        case .undestroyed: ": the restored database contains its private key, sealed; destroy the key again"
+        case .earlierState: change.now == "pending" ? ": upload its certificate again, or revoke the key" : ""
         case .destructions:
             change.now == "no destruction scheduled"
                 ? ": schedule its destruction again"
-                : ": it is destroyed in 30 days at the earliest; 'key restore' prevents that"
-        case .exports: ": copies of its private key exist outside the daemon; it counts as exported from now on"
-        case .certificates: ": upload it again"
-        case .rolls: change.now == nil ? ": start it again if it is still needed" : ""
-        case .registrations: ": register or unregister it again, then run 'registration sync'"
+                : ": the key is destroyed in 30 days at the earliest; 'key restore' prevents that"
+        case .exports: ": copies of its private key exist outside the daemon; the key counts as exported from now on"
+        case .certificates: ": upload the certificate again"
+        case .rolls: change.now == nil ? ": start the roll again if it is still needed" : ""
+        case .registrations: ": register or unregister the merchant again, then run 'registration sync'"
         case .merchants: ""
         }
     }

@@ -20,8 +20,8 @@ extension Diagnosis {
         }
     }
 
-    /// - Parameter isServing: whether a daemon runs on this database. Then it has the right master key, even if this
-    ///   process cannot load it.
+    /// - Parameter isServing: whether a daemon runs on this database. Such a daemon has loaded the right master key,
+    ///   even if this process cannot load the key.
     mutating func checkDatabase(isServing: Bool) async {
         guard access(settings.databasePath, F_OK) == 0 else {
             note("database content", .warning, "there is no database at \(settings.databasePath)")
@@ -30,23 +30,23 @@ extension Diagnosis {
         let now = clock.now
         let inspection: DatabaseInspection
         do {
-            // A restore leaves this fact until the next start has recorded it. With it, the check of the next start
-            // accepts that the database is older than the shipped head.
+            // A restore stores a description of itself in the database. If there is such a description, the next start
+            // accepts that the database lacks the audit record of the last head in `audit.head.file`.
             inspection = try DatabaseInspection(
-                of: settings.databasePath, at: now, fact: StartOperations.restoredFact)
-        } catch is DatabaseInspection.Unfinished {
+                of: settings.databasePath, at: now, restoreValueName: StartOperations.restoreValueName)
+        } catch is DatabaseInspection.SetupUnfinished {
             return note("database content", .warning, "the first start was interrupted; the next start completes it")
         } catch {
             return note("database content", .failure, Self.detail(of: error))
         }
-        check(inspection)
+        checkContent(inspection)
         await checkNextStart(inspection)
         checkMasterKey(inspection, isServing: isServing)
         checkCertificates(inspection)
         checkClock(inspection, now)
     }
 
-    private mutating func check(_ inspection: DatabaseInspection) {
+    private mutating func checkContent(_ inspection: DatabaseInspection) {
         if let first = inspection.faults.first {
             note("database content", .failure, "damaged (\(first)); restore a backup")
         } else {
@@ -57,7 +57,7 @@ extension Diagnosis {
         if let first = inspection.inconsistentContent.first {
             note(
                 "rows and schema", .failure,
-                "\(inspection.inconsistentContent.count) rows or schema objects are not as the daemon wrote them, the first: \(first); restore a backup"
+                "\(inspection.inconsistentContent.count) rows or schema objects were changed by another program than the daemon, the first: \(first); restore a backup"
             )
         } else {
             note("rows and schema", .success, "consistent with the audit")
@@ -70,21 +70,21 @@ extension Diagnosis {
         } else {
             note("audit chain", .success, "intact, \(inspection.counts.auditRecords) records")
         }
-        let (found, known) = (inspection.schemaVersion, inspection.knownSchemaVersion)
-        if found > known {
+        let (version, known) = (inspection.schemaVersion, inspection.knownSchemaVersion)
+        if version > known {
             note(
                 "schema", .failure,
-                "version \(found), this program supports versions up to \(known); use the newer program")
-        } else if found < known {
-            note("schema", .warning, "version \(found); the next start migrates it to version \(known)")
+                "version \(version), but this program supports only versions up to \(known); use a newer program")
+        } else if version < known {
+            note("schema", .warning, "version \(version); the next start migrates it to version \(known)")
         } else {
-            note("schema", .success, "version \(found)")
+            note("schema", .success, "version \(version)")
         }
-        // Nil if the records of backups cannot be read, for example in an older schema. Then nothing is reported.
-        if let backups = inspection.coverage { check(backups) }
+        // Nothing is reported if the records of backups cannot be read, for example in an older schema.
+        if let backups = inspection.backups { checkBackups(backups) }
     }
 
-    private mutating func check(_ backups: BackupCoverage) {
+    private mutating func checkBackups(_ backups: BackupCoverage) {
         guard let lastVerified = backups.lastVerified else {
             return note("backups", .warning, "no backup has been verified yet")
         }
@@ -105,36 +105,36 @@ extension Diagnosis {
                     : "a rotation between the master keys \(identifiers.sorted().joined(separator: ", ")) is in progress"
             )
         } catch {
-            // Only the daemon's own process can read a systemd credential.
-            let cannotCheck = isServing && settings.masterKey.current.file == nil
+            // Only the daemon's own process can read a systemd credential, so this failure need not be the daemon's.
+            let isInconclusive = isServing && settings.masterKey.current.file == nil
             note(
-                "master key fits", cannotCheck ? .warning : .failure,
-                cannotCheck
-                    ? "the running daemon has it; it cannot be checked from here: \(Self.detail(of: error))"
+                "master key fits", isInconclusive ? .warning : .failure,
+                isInconclusive
+                    ? "the running daemon has the key, but this command cannot load it: \(Self.detail(of: error))"
                     : Self.detail(of: error))
         }
     }
 
     private mutating func checkCertificates(_ inspection: DatabaseInspection) {
-        guard let certificates = inspection.ending else {
+        guard let certificates = inspection.expiryCounts else {
             return note(
                 "certificates", .warning,
-                "not counted, because the schema is older than this program or an index is missing; start the daemon, then run 'merchantkeyctl status'"
+                "not counted, because the database's schema is older than this program or lacks an index; start the daemon, then run 'merchantkeyctl status'"
             )
         }
-        let (expired, expiring) = (certificates.ended, certificates.ending)
+        let (expired, expiring) = (certificates.expired, certificates.expiring)
         let bySeverity = expired.bySeverity.merging(expiring.bySeverity, uniquingKeysWith: +)
         let worst = bySeverity.filter { $0.value > 0 }.keys.max()
         note(
             "certificates", worst == .critical ? .failure : worst == .warning ? .warning : .success,
             worst == nil
                 ? "no certificate of an active key has expired or expires within 60 days"
-                : "\(expiring.all) certificates of active keys expire within 60 days (\(expiring.current) of current keys); \(expired.all) have expired (\(expired.current) of current keys)"
+                : "\(expiring.total) certificates of active keys expire within 60 days (\(expiring.current) of current keys); \(expired.total) have expired (\(expired.current) of current keys)"
         )
     }
 
     private mutating func checkClock(_ inspection: DatabaseInspection, _ now: Timestamp) {
-        guard let last = inspection.lastRecordAt, last > now.adding(.seconds(60)) else {
+        guard let last = inspection.lastAuditRecordAt, last > now.adding(.seconds(60)) else {
             return note("clock", .success, now.rfc3339)
         }
         note(

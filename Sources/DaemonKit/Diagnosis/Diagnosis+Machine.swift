@@ -2,10 +2,10 @@ import Glibc
 
 /// The checks of files, sockets, disk space and process limits.
 extension Diagnosis {
-    /// Less free space than so many bytes is a failure.
-    private static let criticalSpace = 64 << 20
-    /// Less free space than so many bytes is a warning.
-    private static let lowSpace = 1 << 30
+    /// If fewer bytes are free, the check fails.
+    private static let failureSpace = 64 << 20
+    /// If fewer bytes are free, the check warns.
+    private static let warningSpace = 1 << 30
 
     mutating func checkDirectory() {
         guard let found = FileStatus(of: settings.stateDirectory, followsLinks: true) else {
@@ -20,38 +20,44 @@ extension Diagnosis {
             mode & 0o077 != 0
             ? "; run 'chmod 0700' on it"
             : isOwnedByThisUser
-                ? "" : ", expected \(geteuid()); run this as the daemon's user, or run 'chown' on the directory"
+                ? ""
+                : "; this command runs as uid \(geteuid()): run it as the daemon's user, or run 'chown' on the directory"
         note(
             "state directory", remedy.isEmpty ? .success : .failure,
             "\(settings.stateDirectory), mode \(Self.octal(mode)), uid \(found.uid)\(remedy)")
     }
 
-    /// - Returns: the process identifier of the running daemon, or "unknown" if it cannot be read; nil if no daemon
-    ///   runs.
+    /// - Returns: the process identifier of the running daemon, or "unknown" if its lock file was moved away, cannot be
+    ///   opened or does not name a process; nil if no running daemon was found.
     mutating func checkDaemon() -> String? {
         let file = open(settings.lockPath, O_RDONLY | O_CLOEXEC)
-        defer { if file >= 0 { close(file) } }
+        // Read at once, because the calls below overwrite it.
         let openError = errno
-        // A daemon locks the directory and the lock file. If the directory is locked but the lock file is missing or
-        // not locked, it is not the daemon's lock file.
-        if InstanceLock.isDirectoryHeld(settings.stateDirectory), file < 0 || flock(file, LOCK_SH | LOCK_NB) == 0 {
+        defer { if file >= 0 { close(file) } }
+        let isDirectoryLocked = InstanceLock.isDirectoryLocked(settings.stateDirectory)
+        guard file >= 0 || openError == ENOENT else {
             note(
                 "daemon", .failure,
-                "a daemon runs in this directory, but \(settings.lockPath) is not its lock file, which was moved away or replaced; put the same file back"
+                "\(isDirectoryLocked ? "a daemon runs in this directory, but its lock file" : "the lock file") \(settings.lockPath) cannot be opened: \(String(cString: strerror(openError))); check the file's type, mode and owner"
+            )
+            return isDirectoryLocked ? "unknown" : nil
+        }
+        // A daemon locks the directory and the lock file. So if only the directory is locked, the daemon's lock file
+        // was moved away.
+        if isDirectoryLocked, file < 0 || flock(file, LOCK_SH | LOCK_NB) == 0 {
+            note(
+                "daemon", .failure,
+                "a daemon runs in this directory, but its lock file \(settings.lockPath) was moved or replaced; put the same file back"
             )
             return "unknown"
         }
         guard file >= 0 else {
-            errno = openError
-            let isMissing = errno == ENOENT
             let hasRun = access(settings.databasePath, F_OK) == 0
             note(
-                "daemon", isMissing ? .warning : .failure,
-                !isMissing
-                    ? "\(settings.lockPath): \(Self.lastError)"
-                    : hasRun
-                        ? "no daemon runs in this directory; the lock file \(settings.lockPath) is missing, so it is unknown how the last daemon ended"
-                        : "no daemon has run in this directory yet")
+                "daemon", .warning,
+                hasRun
+                    ? "no daemon runs in this directory; the lock file \(settings.lockPath) is missing, so it is unknown how the last daemon ended"
+                    : "no daemon has run in this directory yet")
             return nil
         }
         guard flock(file, LOCK_SH | LOCK_NB) != 0 else {
@@ -60,11 +66,15 @@ extension Diagnosis {
         }
         var bytes = [UInt8](repeating: 0, count: 64)
         let count = max(0, pread(file, &bytes, bytes.count, 0))
-        let holder = String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n").first.map(String.init)
-        note("daemon", .success, "process \(holder ?? "unknown")")
-        return holder
+        let processIdentifier =
+            String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n").first.map(String.init) ?? "unknown"
+        note("daemon", .success, "process \(processIdentifier)")
+        return processIdentifier
     }
 
+    /// Checks the type, the mode and the owner of a file.
+    ///
+    /// - Parameter isRequired: whether a missing file is a failure instead of a warning.
     mutating func checkFile(_ name: String, _ path: String, isRequired: Bool, followsLinks: Bool = false) {
         guard let found = FileStatus(of: path, followsLinks: followsLinks) else {
             guard errno == ENOENT, !isRequired else { return note(name, .failure, "\(path): \(Self.lastError)") }
@@ -73,7 +83,8 @@ extension Diagnosis {
         let mode = found.mode
         let owner = FileStatus(of: settings.stateDirectory, followsLinks: true)?.uid ?? found.uid
         guard found.kind == .regular else {
-            return note(name, .failure, "\(path) is not a regular file; put the file itself there")
+            return note(
+                name, .failure, "\(path) is not a regular file; put the file itself there, not a link or directory")
         }
         guard mode & 0o077 == 0 else {
             return note(
@@ -81,23 +92,27 @@ extension Diagnosis {
                 "\(path) has mode \(Self.octal(mode)), so other users can access it; run 'chmod 0600' on it")
         }
         guard found.uid == owner || found.uid == 0 else {
-            return note(name, .failure, "\(path) belongs to uid \(found.uid), expected \(owner); run 'chown' on it")
+            return note(name, .failure, "\(path) belongs to uid \(found.uid), expected uid \(owner); run 'chown' on it")
         }
         note(name, .success, "\(path), mode \(Self.octal(mode)), uid \(found.uid)")
     }
 
     mutating func checkSocket(_ name: String, _ socket: SocketSettings, isDaemonRunning: Bool) {
         guard let found = FileStatus(of: socket.path) else {
-            return note(name, isDaemonRunning ? .failure : .success, "\(socket.path): \(Self.lastError)")
+            // Without a running daemon, a missing socket is normal.
+            let reason = "\(socket.path): \(Self.lastError)"
+            return note(
+                name, isDaemonRunning ? .failure : .success, isDaemonRunning ? "\(reason); restart the daemon" : reason)
         }
         guard found.kind == .socket else {
             return note(name, .failure, "\(socket.path) is not a socket; remove it and restart the daemon")
         }
         let mode = found.mode & 0o777
-        let isAsSet = mode == socket.mode
+        let hasConfiguredMode = mode == socket.mode
         note(
-            name, isAsSet || !isDaemonRunning ? .success : .warning,
-            "\(socket.path), mode \(Self.octal(mode))\(isAsSet ? "" : ", expected \(Self.octal(socket.mode))")")
+            name, hasConfiguredMode || !isDaemonRunning ? .success : .warning,
+            "\(socket.path), mode \(Self.octal(mode))\(hasConfiguredMode ? "" : ", expected \(Self.octal(socket.mode))")"
+        )
     }
 
     mutating func checkSpace(_ name: String, _ directory: String) {
@@ -107,33 +122,35 @@ extension Diagnosis {
         }
         let space = Int(status.f_bavail) * Int(status.f_frsize)
         if status.f_flag & UInt(ST_RDONLY) != 0 {
-            return note(name, .failure, "\(directory) is on a read-only file system")
+            return note(name, .failure, "\(directory) is on a read-only file system; mount the file system for writing")
         }
         note(
-            name, space < Self.criticalSpace ? .failure : space < Self.lowSpace ? .warning : .success,
-            "\(space >> 20) MiB are free on the file system of \(directory)\(space < Self.lowSpace ? ", expected at least \(Self.lowSpace >> 20) MiB; make room" : "")"
+            name, space < Self.failureSpace ? .failure : space < Self.warningSpace ? .warning : .success,
+            "\(space >> 20) MiB are free on the file system of \(directory)\(space < Self.warningSpace ? ", expected at least \(Self.warningSpace >> 20) MiB; free disk space" : "")"
         )
     }
 
     /// Checks the limits of the running daemon's process.
     ///
-    /// - Parameter holder: the process identifier of the running daemon; nil if no daemon runs.
-    mutating func checkProcess(_ holder: String?) {
-        guard let holder, let limits = Self.limits(of: holder) else { return }
+    /// - Parameter process: what ``checkDaemon()`` returned. Checks nothing if this is nil or "unknown".
+    mutating func checkProcess(_ process: String?) {
+        guard let process, let limits = Self.limits(of: process) else { return }
         if let core = limits["Max core file size"] {
             note(
                 "core dumps", core == "0" ? .success : .failure,
-                core == "0" ? "disabled" : "enabled, up to \(core) bytes: a dump would contain keys")
+                core == "0" ? "disabled" : "enabled, up to \(core) bytes: a dump would contain keys; set LimitCORE=0")
         }
-        if let locked = Self.lockedMemory(of: holder) {
+        if let locked = Self.lockedMemory(of: process) {
             note(
                 "locked memory", locked > 0 ? .success : .warning,
                 locked > 0
-                    ? "\(locked) KiB: master key and data keys are not written to swap"
+                    ? "\(locked) KiB: the master key and data keys are not written to swap"
                     : "none: keys may be written to swap; raise LimitMEMLOCK or disable swap")
         }
         if let files = limits["Max open files"], let count = Int(files) {
-            note("open files", count >= 4096 ? .success : .warning, "at most \(count)")
+            note(
+                "open files", count >= 4096 ? .success : .warning,
+                "at most \(count)\(count >= 4096 ? "" : "; set LimitNOFILE to at least 4096")")
         }
     }
 

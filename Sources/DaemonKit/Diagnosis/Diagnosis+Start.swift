@@ -2,20 +2,21 @@ import MerchantCore
 import SQLiteStore
 import Vocabulary
 
-/// The check of what the next start would find.
+/// The checks that predict whether the daemon could start.
 extension Diagnosis {
-    /// Reports what the next start would find. Uses the same observation and findings as a start.
+    /// Reports the findings that the next start of the daemon would report.
     ///
     /// - Parameter inspection: nil if there is no database.
     mutating func checkNextStart(_ inspection: DatabaseInspection?) async {
         let observer = StartObserver(settings: settings)
-        let marks = InstanceLock.marks(settings.lockPath)
+        let lockFile = InstanceLock.content(ofFile: settings.lockPath)
         var observation: StartObservation
-        do { observation = try observer.files(marks) } catch {
+        do { observation = try observer.observeFiles(lockFile) } catch {
+            // The only error is that the marker of an unfinished restore cannot be read.
             return note("restore", .failure, Self.detail(of: error))
         }
         if let inspection {
-            do { observation.content = try await content(inspection, observer, marks) } catch {
+            do { observation.auditComparison = try await auditComparison(inspection, observer, lockFile) } catch {
                 note("audit head", .failure, Self.detail(of: error))
             }
         }
@@ -25,45 +26,51 @@ extension Diagnosis {
                 finding.code.checkName, finding.code.consequence == .warning ? .warning : .failure, finding.message,
                 code: finding.code.rawValue)
         }
-        func isClear(_ check: String) -> Bool { !checks.contains { $0.name == check } }
-        if isClear("write-ahead log") {
-            note(
-                "write-ahead log", .success,
-                observation.hasLogContent
-                    ? "present" : marks.isOpen ? "already copied into the database" : "none, and none expected")
+        func hasNoFinding(_ check: String) -> Bool { !checks.contains { $0.name == check } }
+        if hasNoFinding("write-ahead log") {
+            // If an expected log is missing or empty, but no finding reports lost changes, the database already
+            // contains the changes of the log.
+            let logWithoutContent =
+                lockFile.expectsLog ? "already copied into the database" : "none, and none expected"
+            note("write-ahead log", .success, observation.hasLogContent ? "present" : logWithoutContent)
         }
-        if let content = observation.content, isClear("audit head") { noteAuditHead(content) }
+        if let comparison = observation.auditComparison, hasNoFinding("audit head") { noteAuditHead(comparison) }
     }
 
-    private func content(
-        _ inspection: DatabaseInspection, _ observer: StartObserver, _ marks: LockMarks
-    ) async throws -> StartObservation.Content {
-        let end = inspection.counts.auditHead
-        return try await observer.content(restoredFrom: inspection.fact, auditEnd: end, marks) { head in
+    private func auditComparison(
+        _ inspection: DatabaseInspection, _ observer: StartObserver, _ lockFile: LockFileContent
+    ) async throws -> StartObservation.AuditComparison {
+        let headInDatabase = inspection.counts.auditHead
+        return try await observer.compareAudit(
+            restoredFrom: inspection.restoredBackup, headInDatabase: headInDatabase, lockFile
+        ) { head in
             guard !DatabaseInspection.contains(head, in: settings.databasePath) else { return nil }
-            return head.sequence > end?.sequence ?? 0
+            return head.sequence > headInDatabase?.sequence ?? 0
                 ? "audit record \(head.sequence) is missing: records were removed, or an older copy of the database was put back"
                 : "audit record \(head.sequence) has another hash: the audit was rewritten, or this is another database"
         }
     }
 
-    private mutating func noteAuditHead(_ content: StartObservation.Content) {
-        let end = content.auditEnd?.sequence ?? 0
-        switch content.shippedHead {
+    /// Reports the last audit head in `audit.head.file`, if the next start would report no finding about it.
+    private mutating func noteAuditHead(_ comparison: StartObservation.AuditComparison) {
+        let lastRecord = comparison.headInDatabase?.sequence ?? 0
+        switch comparison.shippedHead {
         case .notConfigured:
             note(
                 "audit head", .warning,
-                "not shipped to a file, so removed audit records and older copies of the database are hard to detect; set 'audit.head.file'"
+                "not written to a file, so removed audit records and older copies of the database are hard to detect; set 'audit.head.file'"
             )
         case .none(let file): note("audit head", .warning, "\(file) holds no audit head yet")
-        case .found(_, let head, let at, difference: nil):
+        case .found(let file, let head, let at, difference: nil):
             note(
                 "audit head", .success,
-                "audit record \(head.sequence) was shipped at \(at); the last record in the database is \(end)")
-        case .found(_, let head, let at, difference: .some):
+                "the head of audit record \(head.sequence) was written to \(file) at \(at), and the database contains this record; its last record is \(lastRecord)"
+            )
+        case .found(let file, let head, let at, difference: .some):
+            // Without a restore, the next start would report a finding.
             note(
                 "audit head", .warning,
-                "audit record \(head.sequence) was shipped at \(at); the last record in the database is \(end), because it was restored from the backup \(content.restoredFrom ?? ""), which the next start accepts"
+                "the head of audit record \(head.sequence) was written to \(file) at \(at), but the database ends with record \(lastRecord), because a backup was restored: \(comparison.restoredFrom ?? ""). The next start accepts this"
             )
         }
     }
@@ -74,10 +81,10 @@ extension StartFinding.Code {
     fileprivate var checkName: String {
         switch self {
         case .restoreUnfinished: "restore"
-        case .databaseMissing, .databaseReplaced, .lossNotRecorded: "database history"
+        case .databaseMissing, .databaseReplaced, .acceptedLossNotInAudit: "database history"
         case .logMissing, .logEmptied, .logFromEarlierTime, .logOfAnotherDatabase, .databaseOlderThanLog:
             "write-ahead log"
-        case .databaseOlderThanShippedHead, .databaseOlderThanLockFile, .noShippedHead: "audit head"
+        case .databaseOlderThanShippedHead, .databaseOlderThanHeadInLockFile, .noShippedHead: "audit head"
         case .masterKeyMissing, .masterKeyRejected, .masterKeyWithoutDatabase: "master key"
         case .claimsMissing, .claimsLogMissing: "claims"
         }

@@ -1,7 +1,8 @@
 import Glibc
 import MerchantCore
 
-/// Checks files, database, keys and settings, whether the daemon runs or not. Changes nothing.
+/// The checks of `merchantkeyctl diagnose`: files, database, keys and settings, whether the daemon runs or not. Changes
+/// nothing.
 struct Diagnosis {
     enum Outcome: String, Encodable { case success, warning, failure }
 
@@ -22,6 +23,7 @@ struct Diagnosis {
         self.clock = clock
     }
 
+    /// Adds a check to the report.
     mutating func note(_ name: String, _ outcome: Outcome, _ detail: String, code: String? = nil) {
         checks.append(Check(name: name, outcome: outcome, detail: detail, code: code))
     }
@@ -32,8 +34,9 @@ struct Diagnosis {
             note("settings", .success, "valid, and the files they name can be read")
         } catch { note("settings", .failure, "\(error)") }
         checkDirectory()
-        let holder = checkDaemon()
+        let daemonProcess = checkDaemon()
         for (name, path) in [("database", settings.databasePath), ("claims", settings.claimsPath)] {
+            // Before the first start, the files do not exist.
             checkFile(name, path, isRequired: false)
             for suffix in ["-wal", "-shm"] where access(path + suffix, F_OK) == 0 {
                 checkFile("\(name)\(suffix)", path + suffix, isRequired: true)
@@ -42,13 +45,13 @@ struct Diagnosis {
         if case .file(let path) = settings.masterKey.current {
             checkFile("master key", path, isRequired: access(settings.databasePath, F_OK) == 0, followsLinks: true)
         }
-        await checkDatabase(isServing: holder != nil)
+        await checkDatabase(isServing: daemonProcess != nil)
         checkClaims()
-        checkSocket("admin socket", settings.adminSocket, isDaemonRunning: holder != nil)
-        checkSocket("decryptor socket", settings.decryptorSocket, isDaemonRunning: holder != nil)
+        checkSocket("admin socket", settings.adminSocket, isDaemonRunning: daemonProcess != nil)
+        checkSocket("decryptor socket", settings.decryptorSocket, isDaemonRunning: daemonProcess != nil)
         checkSpace("disk space", settings.stateDirectory)
         if let backup = settings.backup { checkSpace("disk space for backups", backup.directory) }
-        checkProcess(holder)
+        checkProcess(daemonProcess)
     }
 
     static func detail(of error: any Error) -> String { (error as? MerchantError)?.detail ?? "\(error)" }

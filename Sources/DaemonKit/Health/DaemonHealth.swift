@@ -2,24 +2,25 @@ import MerchantCore
 import MerchantOperations
 import SQLiteStore
 
-/// The findings about the key store and those of the services, for health and status.
+/// The findings that `status` and the health route report: of the store, and of the daemon's services.
 struct DaemonHealth: Sendable {
-    private static let reading = "keys are still resolved and tokens decrypted if the database can be read"
+    private static let whatStillWorks = "keys are still resolved and tokens decrypted if the database can be read"
 
     let store: SQLiteStore
-    let conditions: ConditionLog
+    let activeFindings: ActiveFindings
 
-    var findings: [StatusFinding] { (storeFinding.map { [$0] } ?? []) + conditions.all }
+    var findings: [StatusFinding] { (storeFinding.map { [$0] } ?? []) + activeFindings.all }
 
+    /// The finding that the database cannot be written; nil if it can.
     var storeFinding: StatusFinding? {
         switch store.health {
         case .ready: nil
         case .impaired(let error, let since):
             StatusFinding(
                 severity: .critical, code: .storeFailing,
-                detail: "writes have failed since \(since): \(error.detail); \(Self.reading)")
+                detail: "writes have failed since \(since): \(error.detail); \(Self.whatStillWorks)")
         case .failed(let error):
-            StatusFinding(severity: .critical, code: .storeFailing, detail: "\(error.detail); \(Self.reading)")
+            StatusFinding(severity: .critical, code: .storeFailing, detail: "\(error.detail); \(Self.whatStillWorks)")
         }
     }
 }

@@ -4,13 +4,13 @@ import Vocabulary
 import WireAPI
 
 extension HealthDocument {
-    /// The daemon is not ready while the key store cannot be written, or if the claims file refuses claims until a
-    /// restart. All other problems are findings, which do not affect readiness.
-    init(of store: DaemonHealth, _ operations: Monitoring) {
-        var reasons = store.storeFinding.map { [$0.detail] } ?? []
-        if case .failed(let error) = operations.claimsHealth {
+    /// The daemon is not ready while it cannot write the database, or if it refuses claims until a restart. Other
+    /// problems are only findings, and the daemon is ready in spite of them.
+    init(of daemon: DaemonHealth, _ monitoring: Monitoring) {
+        var reasons = daemon.storeFinding.map { [$0.detail] } ?? []
+        if case .failed(let error) = monitoring.claimsHealth {
             reasons.append("payment tokens cannot be claimed: \(error.detail)")
         }
-        self.init(reasons: reasons, findings: operations.healthFindings().aggregated().map(\.document))
+        self.init(reasons: reasons, findings: monitoring.healthFindings().aggregated().map(\.document))
     }
 }

@@ -5,8 +5,9 @@ import Vocabulary
 
 /// Writes each log event as one line of `name=value` pairs (logfmt) to standard error.
 ///
-/// `time=2026-11-22T10:15:00Z level=warning message="request forbidden" code=forbidden uid=1001`. Callers choose some
-/// of the values, such as a program's path. Values are quoted and escaped, so no value can add a line or a pair.
+/// For example: `time=2026-11-22T10:15:00Z level=warning message="request forbidden" code=forbidden uid=1001`. Values
+/// are quoted and escaped, so that a value from an untrusted caller, such as a program's path, cannot add a line or a
+/// pair.
 package struct LogfmtHandler: LogHandler {
     package var metadata: Logger.Metadata = [:]
     package var logLevel: Logger.Level = .info
@@ -30,10 +31,10 @@ package struct LogfmtHandler: LogHandler {
         write(line + "\n")
     }
 
-    /// Returns the text unchanged if it contains only ASCII letters, digits and ``marks``. Otherwise returns it in
-    /// quotes, with escapes such as `\"`, `\n` and `\u{7f}`.
+    /// Returns the text unchanged if it contains only ASCII letters, digits and ``punctuation``. Otherwise returns it
+    /// in quotes, with escapes such as `\"`, `\n` and `\u{7f}`.
     static func value(_ text: String) -> String {
-        guard text.isEmpty || !text.utf8.allSatisfy(isPlain) else { return text }
+        guard text.isEmpty || !text.utf8.allSatisfy(needsNoQuotes) else { return text }
         var quoted = "\""
         for scalar in text.unicodeScalars {
             switch scalar {
@@ -52,16 +53,16 @@ package struct LogfmtHandler: LogHandler {
         return quoted + "\""
     }
 
-    private static func isPlain(_ byte: UInt8) -> Bool {
+    private static func needsNoQuotes(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"):
             true
-        default: marks.contains(byte)
+        default: punctuation.contains(byte)
         }
     }
 
-    private static let marks = Array("-._/:@%+,".utf8)
+    private static let punctuation = Array("-._/:@%+,".utf8)
 
     /// Calls write(2) once for each line, so that lines of different threads do not mix.
     package static func writeToStandardError(_ line: String) {

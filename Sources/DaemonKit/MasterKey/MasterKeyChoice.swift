@@ -1,7 +1,8 @@
 import KeyCustody
 import MerchantCore
 
-/// Where the master key of a new rotation comes from.
+/// The decision whether a rotation keeps the master key, replaces it by a key that the operator supplied, or replaces
+/// it by a key that the daemon creates.
 struct MasterKeyChoice {
     /// False if only the data key is replaced.
     let replacesMasterKey: Bool
@@ -17,37 +18,37 @@ struct MasterKeyChoice {
     init(from source: MasterKeySource, inUse: MasterKeyIdentifier?, dataKeyOnly: Bool) throws {
         self.source = source
         self.inUse = inUse
-        let found = try source.load().identifier
+        let inSource = try source.load().identifier
         // If the source returned a different key each time, no later start could open the data keys.
-        guard try source.file != nil || source.load().identifier == found else {
+        guard try source.file != nil || source.load().identifier == inSource else {
             throw MerchantError(
                 .masterKeyConflict,
                 "\(source) returns a different master key each time; it must always return the same one")
         }
-        let isSupplied = found != inUse
+        let isSupplied = inSource != inUse
         guard !dataKeyOnly || !isSupplied else {
             throw MerchantError(
                 .masterKeyConflict,
-                "\(source) holds a new master key, \(found); rotate without dataKeyOnly (--data-key-only), so that it replaces the old one"
+                "\(source) holds a new master key, \(inSource), so a rotation cannot replace the data key only; rotate without dataKeyOnly (--data-key-only)"
             )
         }
-        let first =
+        let firstStep =
             if dataKeyOnly {
-                "keep master key \(found)"
+                "keep master key \(inSource)"
             } else if isSupplied {
-                "replace master key \(inUse?.description ?? "in use") by \(found), which \(source) holds"
+                "replace master key \(inUse?.description ?? "in use") by \(inSource), which \(source) holds"
             } else if let file = source.file {
-                "create a new master key in \(file.path); existing backups need the old one, \(found)"
+                "create a new master key in \(file.path); existing backups need the old key, \(inSource)"
             } else {
                 throw MerchantError(
                     .masterKeyConflict,
-                    "the daemon cannot write to the source of the master key, \(source); put a new key there, set master-key.previous to the old one, restart and rotate again. With dataKeyOnly (--data-key-only) only the data key is replaced"
+                    "the daemon cannot write to the source of the master key, \(source); put a new key there, set master-key.previous to the source of the old key, restart the daemon and rotate again. With dataKeyOnly (--data-key-only) only the data key is replaced"
                 )
             }
         replacesMasterKey = !dataKeyOnly
         createsKey = !dataKeyOnly && !isSupplied
         steps = [
-            first, "re-encrypt every private key under a new data key, while the daemon serves",
+            firstStep, "re-encrypt every private key under a new data key, while the daemon answers requests",
             dataKeyOnly || isSupplied
                 ? "erase the old data key" : "erase the old data key, and overwrite and remove the old master key",
         ]
@@ -63,7 +64,7 @@ struct MasterKeyChoice {
         do throws(MerchantError) { return try file.createNext(beside: inUse) } catch {
             throw MerchantError(
                 .masterKeyConflict,
-                "\(error.detail); make the directory writable for the daemon's user and make room on the disk. Or put a new key into the file yourself, set master-key.previous to the old one, restart and rotate again"
+                "\(error.detail); make the directory writable for the daemon's user and free space on the disk. Or put a new key into the file yourself, set master-key.previous to a file with the old key, restart the daemon and rotate again"
             )
         }
     }

@@ -7,7 +7,8 @@ import ServiceLifecycle
 import Synchronization
 import Vocabulary
 
-/// Rotates the master key and the data key while the daemon serves. After a kill, the next start resumes the rotation.
+/// Rotates the master key and the data key while the daemon answers requests. After a kill, the next start resumes the
+/// rotation.
 ///
 /// The daemon seals every private key again under a new data key, which a new master key seals. Then it overwrites the
 /// old data key with zeros, and overwrites and removes the file of the old master key.
@@ -16,20 +17,20 @@ import Vocabulary
 /// new master key, d and e the old and the new data key. `next` and `retired` are files beside `master.key`, see
 /// `MasterKeyFile`.
 ///
-/// | database: state of the rotation; data keys | files | the next start |
+/// | database: state of the rotation; data keys | files: `master.key`; others | the next start |
 /// | --- | --- | --- |
-/// | none; d under A | master.key = A | no rotation to resume |
-/// | none; d under A | A, next = B | B was never used: the next rotation overwrites it |
-/// | sealing; d under A, e under B | A, next = B | opens d with A and e with next, resumes with the keys under d |
-/// | erasing; e under B | A, next = B | opens e with next; erases traces, exchanges the files |
-/// | erasing; e under B | A, retired = A, next = B | the same |
-/// | erasing; e under B | B, retired = A | opens e with master.key; erases traces, overwrites retired |
-/// | erasing; e under B | B | erases traces, finishes |
+/// | none; d under A | A | no rotation to resume |
+/// | none; d under A | A; next = B | B was never used: the next rotation overwrites it |
+/// | sealing; d under A, e under B | A; next = B | opens d with A and e with next; seals the remaining keys under e |
+/// | erasing; e under B | A; next = B | opens e with next; erases traces of d, exchanges the files |
+/// | erasing; e under B | A; retired = A, next = B | opens e with next; erases traces of d, exchanges the files |
+/// | erasing; e under B | B; retired = A | opens e with master.key; erases traces of d, overwrites retired |
+/// | erasing; e under B | B | erases traces of d, finishes |
 /// | finished; e under B | B | no rotation to resume |
 ///
 /// In every row, each master key that the database needs is on stable storage in a file that the start reads. The
 /// daemon syncs B before it stores e. It overwrites d only in a transaction in which no private key is sealed under d.
-/// It removes A only after that.
+/// Only after that transaction does it remove A.
 ///
 /// The daemon does not change the files if the rotation has `--data-key-only`, or if the operator supplied the new
 /// master key: by a credential, by a command or with `master-key.previous`. The states of the database are the same.
@@ -40,33 +41,34 @@ final class MasterKeyRotation: MasterKeyRotating, Service {
     private let keyring: Keyring
     private let clock: any WallClock
     private let reencryption: Reencryption
-    private let condition: RotationCondition
+    private let rotationStatus: RotationStatus
     private let logger: Logger
     /// Whether a request is starting a rotation. Further requests are refused meanwhile.
     private let isStarting = Atomic(false)
-    /// Wakes ``rotateWhenAsked()`` when a rotation was started.
+    /// Wakes ``rotateWhenRequested()`` when a request has started a rotation.
     private let (requests, requestContinuation) = AsyncStream.makeStream(
         of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     init(
         _ settings: MasterKeySettings, store: SQLiteStore, keyring: Keyring, caller: Caller, clock: any WallClock,
-        conditions: ConditionLog, logger: Logger
+        activeFindings: ActiveFindings, logger: Logger
     ) {
         self.settings = settings
         self.store = store
         self.keyring = keyring
         self.clock = clock
         self.logger = logger
-        condition = RotationCondition(settings, store: store, keyring: keyring, conditions: conditions)
+        rotationStatus = RotationStatus(settings, store: store, keyring: keyring, activeFindings: activeFindings)
         reencryption = Reencryption(
-            settings: settings, store: store, keyring: keyring, caller: caller, clock: clock, condition: condition,
+            settings: settings, store: store, keyring: keyring, caller: caller, clock: clock,
+            rotationStatus: rotationStatus,
             logger: logger)
     }
 
-    func run() async throws { await WorkThreads.waiting.run { await rotateWhenAsked() } }
+    func run() async throws { await WorkThreads.waiting.run { await rotateWhenRequested() } }
 
-    private func rotateWhenAsked() async {
-        // A shutdown cancels the rotation between two steps or while it waits; the next start resumes it.
+    private func rotateWhenRequested() async {
+        // A shutdown cancels the rotation between two steps or while it waits. The next start resumes the rotation.
         try? await cancelWhenGracefulShutdown { [self] in
             if let last = try? await store.lastRotation(), last.state != .finished {
                 logger.notice(
@@ -95,7 +97,7 @@ extension MasterKeyRotation {
         }
         return MasterKeyStatus(
             masterKey: newest.masterKey, dataKeyIdentifier: newest.identifier, source: "\(settings.current)",
-            rotation: try await store.lastRotation(), blockedBy: condition.blocker)
+            rotation: try await store.lastRotation(), blockedBy: rotationStatus.blocker)
     }
 
     func rotate(
@@ -117,7 +119,7 @@ extension MasterKeyRotation {
         if let last = try await store.lastRotation(), last.state != .finished {
             requestContinuation.yield()
             return KeyRotationPlan(
-                joins: true,
+                joinsRotationInProgress: true,
                 steps: [
                     "resume the rotation that began at \(last.startedAt): \(last.done) of \(last.total) private keys are re-encrypted"
                 ])
@@ -125,13 +127,14 @@ extension MasterKeyRotation {
         let rows = try store.dataKeys()
         let inUse = rows.last { $0.identifier == keyring.newest }?.masterKey
         let choice = try MasterKeyChoice(from: settings.current, inUse: inUse, dataKeyOnly: dataKeyOnly)
-        let plan = KeyRotationPlan(joins: false, steps: choice.steps)
+        let plan = KeyRotationPlan(joinsRotationInProgress: false, steps: choice.steps)
         guard !dryRun else { return plan }
         let identifier = max(rows.map(\.identifier).max() ?? 0, DataKeySeal.identifiers.lowerBound - 1) + 1
         guard DataKeySeal.identifiers.contains(identifier) else {
             throw MerchantError(
                 .masterKeyConflict,
-                "there were \(rows.count) data keys, and there can be \(DataKeySeal.identifiers.count) at most")
+                "this database has used up all \(DataKeySeal.identifiers.count) identifiers of data keys, so no further rotation is possible"
+            )
         }
         let masterKey = try choice.masterKey()
         let created = choice.createsKey ? masterKey.identifier : nil
@@ -149,6 +152,6 @@ extension MasterKeyRotation {
 }
 
 extension SealedDataKey {
-    /// How the audit shows the data key.
+    /// The text for the data key in audit records.
     var summary: String { "masterKey=\(masterKey) dataKey=\(identifier)" }
 }

@@ -2,12 +2,13 @@ import Glibc
 import KeyCustody
 import MerchantCore
 
-/// Where a master key comes from: the settings under `master-key`.
+/// Where the daemon reads a master key, as set under `master-key` or `master-key.previous`.
 package enum MasterKeySource: Hashable, Sendable, CustomStringConvertible {
     case file(String)
-    /// A file in the directory that systemd creates for the service's credentials.
+    /// A file in `directory`, which systemd creates for the service's credentials; nil if systemd did not start this
+    /// process.
     case credential(name: String, directory: String?)
-    /// A program that prints the key: its absolute path and arguments, and how many seconds it may run.
+    /// A program that prints the key: its absolute path, followed by its arguments, and how many seconds it may run.
     case command([String], seconds: Int)
 
     package var description: String {
@@ -18,7 +19,8 @@ package enum MasterKeySource: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The file that the daemon may replace; nil for a credential or a command.
+    /// The file that the daemon replaces when it rotates the master key; nil for a credential or a command, which the
+    /// daemon cannot change.
     var file: MasterKeyFile? { if case .file(let path) = self { MasterKeyFile(path) } else { nil } }
 
     /// - Throws: `storeUnavailable` if the key cannot be loaded.
@@ -29,7 +31,7 @@ package enum MasterKeySource: Hashable, Sendable, CustomStringConvertible {
             guard let directory else {
                 throw MerchantError(
                     .storeUnavailable,
-                    "the master key is the systemd credential '\(name)', but CREDENTIALS_DIRECTORY is not set; add LoadCredential=\(name):… to the unit and let systemd start the daemon"
+                    "the master key cannot be read from the systemd credential '\(name)', because CREDENTIALS_DIRECTORY is not set; add LoadCredential=\(name):… to the unit and let systemd start the daemon"
                 )
             }
             return try MasterKey.load(from: "\(directory)/\(name)", isCredential: true)

@@ -4,21 +4,23 @@ import MerchantCore
 import SQLiteStore
 import Vocabulary
 
-/// Performs the rotation that the database records: re-encrypts the private keys, then erases the old keys.
-/// ``MasterKeyRotation`` lists the steps.
+/// Performs a rotation that ``MasterKeyRotation`` has stored in the database: re-encrypts the private keys, then erases
+/// the old data key and master key.
 struct Reencryption: Sendable {
-    /// How many private keys are sealed again in one transaction. Other changes wait a few milliseconds for it.
-    private static let batch = 256
+    /// How many private keys are sealed again in one transaction. Other changes wait a few milliseconds for such a
+    /// transaction.
+    private static let batchSize = 256
     private static let pauseAfterFailure = Duration.seconds(5)
-    /// Longer than ``pauseAfterFailure``, because only an operator can remove the cause.
-    private static let pauseWithUnreadable = Duration.seconds(600)
+    /// The pause if private keys cannot be unsealed: longer than ``pauseAfterFailure``, because only an operator can
+    /// remove the cause.
+    private static let pauseWithUnreadableKeys = Duration.seconds(600)
 
     let settings: MasterKeySettings
     let store: SQLiteStore
     let keyring: Keyring
     let caller: Caller
     let clock: any WallClock
-    let condition: RotationCondition
+    let rotationStatus: RotationStatus
     let logger: Logger
 
     /// Resumes the rotation that is in progress.
@@ -27,16 +29,16 @@ struct Reencryption: Sendable {
     func resume() async -> Duration? {
         do {
             guard let rotation = try await store.lastRotation(), rotation.state != .finished else {
-                condition.reportUnusedKey()
+                rotationStatus.reportUnusedKey()
                 return nil
             }
-            // The request has stored the new data key, but has not added it to the keyring yet.
+            // The request that began the rotation has stored the new data key, but has not added it to the keyring yet.
             guard keyring.newest == rotation.dataKeyIdentifier else { return .milliseconds(50) }
             if rotation.state == .sealing, let unreadable = try await reseal(rotation) {
-                condition.reportBlocked(
+                rotationStatus.reportBlocked(
                     "\(unreadable) private keys cannot be unsealed, so the old data key and master key must be kept; revoke and destroy these keys ('backup verify' lists them), or restore a backup"
                 )
-                return Self.pauseWithUnreadable
+                return Self.pauseWithUnreadableKeys
             }
             try await erase(rotation)
             return nil
@@ -45,7 +47,7 @@ struct Reencryption: Sendable {
         } catch {
             let why = (error as? MerchantError)?.detail ?? "\(error)"
             logger.error("the rotation is blocked and will be retried", metadata: ["error": "\(why)"])
-            condition.reportBlocked("blocked: \(why)")
+            rotationStatus.reportBlocked("blocked: \(why)")
             return Self.pauseAfterFailure
         }
     }
@@ -57,7 +59,8 @@ struct Reencryption: Sendable {
             var unreadable = 0
             while true {
                 try Task.checkCancellation()
-                let page = try await store.seals(notUnder: rotation.dataKeyIdentifier, after: row, limit: Self.batch)
+                let page = try await store.seals(
+                    notUnder: rotation.dataKeyIdentifier, after: row, limit: Self.batchSize)
                 guard let last = page.last else { break }
                 row = last.row
                 var renewed: [(old: StoredSeal, new: SealedPrivateKey)] = []
@@ -68,10 +71,10 @@ struct Reencryption: Sendable {
                     }
                 }
                 try await store.replace(renewed, in: rotation)
-                await condition.reportProgress()
+                await rotationStatus.reportProgress()
             }
-            // A private key that was sealed under the old data key before the rotation began may have been stored only
-            // now. So repeat until none is left but the unreadable ones.
+            // A request may have sealed a private key under the old data key before the rotation began, and stored that
+            // key only now. So this repeats until only unreadable keys are left.
             let remaining = try await store.retireDataKeys(in: rotation)
             if remaining == 0 { return nil }
             if remaining <= unreadable { return remaining }
@@ -83,7 +86,8 @@ struct Reencryption: Sendable {
         try await store.eraseTraces(of: rotation)
         let rows = try store.dataKeys()
         let dataKey = rows.last { $0.identifier == rotation.dataKeyIdentifier }
-        // If the operator supplied the new master key, the daemon changes no file.
+        // The daemon exchanges the files only if it created the new master key, or if the file `next` contains that
+        // key.
         if rotation.replacesMasterKey, let file = settings.current.file, let needed = dataKey?.masterKey,
             try await store.generatedMasterKey() == needed || file.hasNext(needed)
         {
@@ -96,6 +100,6 @@ struct Reencryption: Sendable {
                 .masterKeyRotationFinished, by: caller, at: now, after: dataKey?.summary,
                 reason: "\(rotation.total) private keys re-encrypted since \(rotation.startedAt)"))
         logger.notice("rotation finished", metadata: ["now": "\(dataKey?.summary ?? "")"])
-        condition.reportFinished()
+        rotationStatus.reportFinished()
     }
 }

@@ -2,33 +2,34 @@ import Logging
 import MerchantCore
 import MerchantOperations
 
-/// Compares the machine's clock with the confirmed time, which is the daemon's own count and does not follow changes of
-/// the clock. Reports a difference, and stores the confirmed time for the next start.
+/// Compares the machine's clock with the confirmed time, which the daemon counts itself and which does not change when
+/// somebody sets the clock. Reports a difference, and stores the confirmed time for the next start.
 struct ClockCheck: RecurringTask {
-    /// After how many rounds the confirmed time is stored: every 5 minutes, as a round starts every 10 seconds.
+    /// How many rounds pass before the confirmed time is stored again: 5 minutes, with a round every 10 seconds.
     private static let roundsBetweenStores = 30
 
     let operations: ClockOperations
-    let conditions: ConditionLog
+    let activeFindings: ActiveFindings
     let logger: Logger
     private var round = 0
-    /// How many times the confirmed time has accepted the machine's clock, up to the last round.
-    private var acceptances = 0
+    /// How many times the daemon had accepted a change of the machine's clock, as of the last round.
+    private var lastAcceptances = 0
 
-    init(operations: ClockOperations, conditions: ConditionLog, logger: Logger) {
+    init(operations: ClockOperations, activeFindings: ActiveFindings, logger: Logger) {
         self.operations = operations
-        self.conditions = conditions
+        self.activeFindings = activeFindings
         self.logger = logger
     }
 
     mutating func run() async {
         await report()
-        let isAccepted = operations.acceptances > acceptances
-        if isAccepted {
-            acceptances = operations.acceptances
-            logger.notice("the machine's clock stayed as it was set and is accepted")
+        let wasAccepted = operations.acceptances > lastAcceptances
+        if wasAccepted {
+            lastAcceptances = operations.acceptances
+            logger.notice(
+                "the daemon has accepted the change of the machine's clock, because the clock kept its new time")
         }
-        if isAccepted || round % Self.roundsBetweenStores == 0 { await store() }
+        if wasAccepted || round % Self.roundsBetweenStores == 0 { await store() }
         round += 1
     }
 
@@ -38,11 +39,11 @@ struct ClockCheck: RecurringTask {
     private func report() async {
         do {
             let finding = try await operations.clockFinding()
-            let before = conditions.severity(of: .clockUnconfirmed)
+            let before = activeFindings.severity(of: .clockUnconfirmed)
             if let finding {
-                conditions.set(finding.code, finding.severity, finding.detail)
+                activeFindings.set(finding.code, finding.severity, finding.detail)
             } else {
-                conditions.clear(.clockUnconfirmed)
+                activeFindings.clear(.clockUnconfirmed)
             }
             guard finding?.severity != before else { return }
             if let finding {

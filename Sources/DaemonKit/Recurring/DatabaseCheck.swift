@@ -3,15 +3,15 @@ import MerchantCore
 import MerchantOperations
 import SQLiteStore
 
-/// Checks the database file, its rows and the audit chain. Reads and writes continue meanwhile.
+/// Checks the database file, its rows and the audit chain, while the daemon continues to read and write the database.
 struct DatabaseCheck: RecurringTask {
-    /// The pause between two parts of the audit. It leaves the processor to payments and changes.
+    /// The pause after each part of the audit, so that requests do not have to wait for the processor.
     private static let pauseBetweenParts = Duration.milliseconds(20)
 
     let store: SQLiteStore
     let operations: AuditOperations
     let integrity: IntegrityFindings
-    let conditions: ConditionLog
+    let activeFindings: ActiveFindings
     let logger: Logger
 
     func run() async {
@@ -22,18 +22,18 @@ struct DatabaseCheck: RecurringTask {
 
     private func checkFile() async {
         do {
-            let found = try await store.examine()
-            guard let first = found.first else { return conditions.clear(.storeDamaged) }
+            let found = try await store.quickCheckRefusingWritesIfDamaged()
+            guard let first = found.first else { return activeFindings.clear(.storeDamaged) }
             logger.critical("the database is damaged", metadata: ["findings": "\(found.prefix(5))"])
-            conditions.set(
+            activeFindings.set(
                 .storeDamaged, .critical,
-                "\(first); the daemon writes nothing any more, and serves those keys that it can still read; restore a backup if the file is damaged"
+                "\(first); the daemon refuses all changes, and answers requests only for keys that it can still read; check the disk, and restore a backup if the file is damaged"
             )
-        } catch { report(error, checking: "the file") }
+        } catch { report(error, checking: "the database file") }
     }
 
-    /// Reports rows that differ from what the daemon wrote. Reporting is enough, because each operation refuses such a
-    /// row.
+    /// Reports rows that another program has changed. It is enough to report them, because each operation refuses such
+    /// a row.
     private func checkRows() async {
         do {
             for found in try await store.inconsistentContent() {
@@ -55,6 +55,8 @@ struct DatabaseCheck: RecurringTask {
     private func report(_ error: any Error, checking part: String) {
         guard !(error is CancellationError) else { return }
         logger.error("the database could not be checked", metadata: ["part": "\(part)", "error": "\(error)"])
-        conditions.set(.storeDamaged, .warning, "\(part) could not be checked: \(Diagnosis.detail(of: error))")
+        // Damage that this check or an earlier one found is more important than a check that could not be finished.
+        guard activeFindings.severity(of: .storeDamaged) != .critical else { return }
+        activeFindings.set(.storeDamaged, .warning, "\(part) could not be checked: \(Diagnosis.detail(of: error))")
     }
 }

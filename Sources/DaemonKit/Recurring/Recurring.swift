@@ -3,15 +3,15 @@ import ServiceLifecycle
 
 /// Work that the daemon repeats while it serves.
 package protocol RecurringTask: Sendable {
-    /// Does one round. The round itself reports a failure, so that no failure ends the daemon.
+    /// Does one round of the work, and reports a failure itself, because an error would end the daemon.
     ///
-    /// - Throws: only `CancellationError`, if the daemon shuts down meanwhile.
+    /// - Throws: only `CancellationError`, if the daemon shuts down during the round.
     mutating func run() async throws
 
-    /// How long to wait before the next round; nil: as long as the service's interval. Read after each round.
+    /// How long to wait before the next round; nil for the interval of the service. Read after each round.
     var nextPause: Duration? { get }
 
-    /// Does the last work of a shutdown. Called after the servers have finished their requests.
+    /// Does the last work before the daemon ends. Called after the servers have finished their requests.
     mutating func finish() async
 }
 

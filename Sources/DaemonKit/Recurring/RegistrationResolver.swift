@@ -2,7 +2,8 @@ import Logging
 import MerchantCore
 import MerchantOperations
 
-/// Finds the outcome of registration calls to Apple that a crash or a missing response left open, by asking Apple.
+/// Asks Apple for the outcome of *open* registration calls. The outcome of an open call is unknown, because of a crash
+/// or a missing response.
 struct RegistrationResolver: RecurringTask {
     let operations: OpenCallResolution
     let caller: Caller
@@ -26,7 +27,7 @@ struct RegistrationResolver: RecurringTask {
     }
 
     /// Logs a failure only in the first of several consecutive rounds with the same failure.
-    private func report(_ round: OpenCallRound) {
+    private func report(_ round: OpenCallReport) {
         if round.resolved > 0 {
             logger.notice("open calls to Apple resolved", metadata: ["count": "\(round.resolved)"])
         }

@@ -7,65 +7,67 @@ import MerchantOperations
 struct RequiredFilesCheck: RecurringTask {
     let lock: InstanceLock
     let lockPath: String
-    let conditions: ConditionLog
+    let activeFindings: ActiveFindings
     let logger: Logger
     private var masterKey: MasterKeyPresence
-    /// Whether the last check found a fault of the master key.
-    private var wasFaulty = false
-    /// Whether the last check of the master key failed.
-    private var wasUnreadable = false
+    /// Whether the last check found a problem with the master key.
+    private var hadMasterKeyProblem = false
+    /// Whether the last check of the master key could not be completed.
+    private var didCheckFail = false
 
     init(
-        lock: InstanceLock, lockPath: String, masterKey: MasterKeyPresence, conditions: ConditionLog, logger: Logger
+        lock: InstanceLock, lockPath: String, masterKey: MasterKeyPresence, activeFindings: ActiveFindings,
+        logger: Logger
     ) {
         self.lock = lock
         self.lockPath = lockPath
         self.masterKey = masterKey
-        self.conditions = conditions
+        self.activeFindings = activeFindings
         self.logger = logger
     }
 
     mutating func run() async {
         report(
             .lockFileMissing,
-            lock.isInPlace
+            lock.isLockFileInPlace
                 ? nil
-                : "the lock file \(lockPath) was moved or replaced; the next start needs it to detect lost changes; put the same file back"
+                : "the lock file \(lockPath) was moved or replaced, and the next start needs it to detect lost changes; put the same file back"
         )
-        let fault = masterKeyFault()
-        // A rotation replaces the files in several steps, so a fault is reported when two checks in a row find one.
+        let problem = masterKeyProblem()
+        // A rotation replaces the files in several steps, so a problem is reported only if two checks in a row find
+        // one.
         report(
             .masterKeyMissing,
-            wasFaulty
-                ? fault.map {
-                    "\($0); this daemon still has its data keys in memory, but after a restart no private key could be used; put the right file back, from a copy if need be, and do not stop the daemon before"
+            hadMasterKeyProblem
+                ? problem.map {
+                    "\($0); this daemon still has the data keys in memory, but after a restart it could not use any private key; do not stop the daemon before you have put the right file back"
                 } : nil)
-        wasFaulty = fault != nil
+        hadMasterKeyProblem = problem != nil
     }
 
-    /// Logs a failed check only if the check before it did not fail.
+    /// Logs only the first of several consecutive checks that could not be completed.
     ///
-    /// - Returns: what is wrong with the master key; nil if nothing is, or if it could not be checked.
-    private mutating func masterKeyFault() -> String? {
+    /// - Returns: what is wrong with the master key; nil if nothing is wrong or the check could not be completed.
+    private mutating func masterKeyProblem() -> String? {
         do {
-            let fault = try masterKey.fault()
-            wasUnreadable = false
-            return fault
+            let problem = try masterKey.problem()
+            didCheckFail = false
+            return problem
         } catch {
-            if !wasUnreadable { logger.error("the master key could not be checked", metadata: ["error": "\(error)"]) }
-            wasUnreadable = true
+            if !didCheckFail { logger.error("the master key could not be checked", metadata: ["error": "\(error)"]) }
+            didCheckFail = true
             return nil
         }
     }
 
-    /// Sets or clears the finding. Logs only changes.
-    private func report(_ code: StatusFinding.Code, _ fault: String?) {
-        let wasReported = conditions.severity(of: code) != nil
-        if let fault {
-            conditions.set(code, .critical, fault)
-            if !wasReported { logger.critical("\(fault)") }
+    /// Sets the finding, or clears it if `problem` is nil. Logs only changes.
+    private func report(_ code: StatusFinding.Code, _ problem: String?) {
+        let wasReported = activeFindings.severity(of: code) != nil
+        if let problem {
+            activeFindings.set(code, .critical, problem)
+            if !wasReported { logger.critical("\(problem)") }
         } else if wasReported {
-            conditions.clear(code)
+            activeFindings.clear(code)
             logger.notice("the file is back in its place", metadata: ["finding": "\(code.rawValue)"])
         }
     }

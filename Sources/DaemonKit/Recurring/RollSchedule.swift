@@ -2,8 +2,8 @@ import Logging
 import MerchantCore
 import MerchantOperations
 
-/// Prepares the successors of keys whose certificates expire, warns of the expiry, reminds of missing steps of rolls,
-/// and finishes quiet rolls.
+/// Prepares the successors of keys whose certificates expire soon, warns of the expiry, and reminds operators of steps
+/// that rolls still need. Finishes rolls whose old key is no longer used, if the settings say so.
 struct RollSchedule: RecurringTask {
     let operations: RenewalSchedule
     let caller: Caller
@@ -14,14 +14,14 @@ struct RollSchedule: RecurringTask {
             let report = try await operations.runSchedule(as: caller)
             guard !report.isEmpty else { return }
             logger.notice(
-                "schedule",
+                "the schedule of rolls and renewals has acted",
                 metadata: [
                     "rollsStarted": "\(report.rollsStarted)", "warnings": "\(report.warnings)",
                     "reminders": "\(report.reminders)", "rollsFinished": "\(report.rollsFinished)",
                     "pairsPrepared": "\(report.pairsPrepared)", "failures": "\(report.failures)",
                 ])
         } catch {
-            logger.error("the schedule failed", metadata: ["error": "\(error)"])
+            logger.error("the schedule of rolls and renewals failed", metadata: ["error": "\(error)"])
         }
     }
 }

@@ -3,39 +3,40 @@ import MerchantCore
 import MerchantOperations
 import SQLiteStore
 
-/// Keeps the database writable: fills the reserve of disk space, and repeats writes that a full disk refused. Reports a
-/// database file that was moved or replaced.
+/// Detects when a database that could not be written, for example because the disk was full, can be written again. Also
+/// fills the reserve of disk space, and reports a database file that was moved or replaced.
 struct StoreRecovery: RecurringTask {
     let store: SQLiteStore
     let lock: InstanceLock
     let reserve: DiskReserve
     /// The sockets that the daemon listens on.
     let sockets: [String]
-    let conditions: ConditionLog
+    let activeFindings: ActiveFindings
     let logger: Logger
-    /// Records the start in the audit if the start itself could not. Returns whether it is recorded.
+    /// Records the start in the audit, if this failed while the daemon started. Returns whether nothing is left to do.
     let recordStart: @Sendable () async -> Bool
-    private var isServing = false
+    /// Whether the reserve was filled for the first time.
+    private var didFillReserve = false
     private var isStartRecorded = false
     private var isLockFailureLogged = false
 
     init(
-        store: SQLiteStore, lock: InstanceLock, reserve: DiskReserve, sockets: [String], conditions: ConditionLog,
+        store: SQLiteStore, lock: InstanceLock, reserve: DiskReserve, sockets: [String], activeFindings: ActiveFindings,
         logger: Logger, recordStart: @escaping @Sendable () async -> Bool
     ) {
         self.store = store
         self.lock = lock
         self.reserve = reserve
         self.sockets = sockets
-        self.conditions = conditions
+        self.activeFindings = activeFindings
         self.logger = logger
         self.recordStart = recordStart
     }
 
     mutating func run() async throws {
-        if !isServing {
-            try await reserve.keep(onceServing: sockets)
-            isServing = true
+        if !didFillReserve {
+            try await reserve.fill(onceServing: sockets)
+            didFillReserve = true
         }
         checkDiskSpace()
         if !isStartRecorded { isStartRecorded = await recordStart() }
@@ -45,33 +46,34 @@ struct StoreRecovery: RecurringTask {
     }
 
     private func checkDiskSpace() {
-        reserve.keep()
-        guard let shortage = reserve.shortage else { return conditions.clear(.diskNearlyFull) }
-        conditions.set(.diskNearlyFull, .critical, "\(shortage): changes will be refused; free disk space")
+        reserve.fill()
+        guard let shortage = reserve.shortage else { return activeFindings.clear(.diskNearlyFull) }
+        activeFindings.set(.diskNearlyFull, .critical, "\(shortage): changes will be refused; free disk space")
     }
 
+    /// Makes a trial write. If the write succeeds, the store accepts changes again.
     private func retryWrite() async {
-        guard (try? await store.write({ try $0.setDaemonFact("trialWrite", "") })) != nil else { return }
+        guard (try? await store.write({ try $0.setDaemonValue("trialWrite", "") })) != nil else { return }
         logger.notice("the database can be written again")
     }
 
-    /// If the database file was moved or replaced, writes the inode of the open file into the lock file. The next
-    /// start, even after a kill, must know to which file the write-ahead log belongs.
+    /// If the database file was moved or replaced, writes the inode of the open file into the lock file. The next start
+    /// must know to which file the write-ahead log belongs, even if the daemon is killed.
     private func checkDatabaseFile() {
-        guard let inode = store.checkPlace(), lock.replacedInode != inode else { return }
-        lock.markReplaced(inode)
-        logger.critical("the database file was moved or replaced", metadata: ["inode": "\(inode)"])
+        guard let openInode = store.checkForReplacement(), lock.inodeIfReplaced != openInode else { return }
+        lock.markDatabaseReplaced(openInode)
+        logger.critical("the database file was moved or replaced", metadata: ["inode": "\(openInode)"])
     }
 
-    /// Repeats a write of the lock file that failed. With an outdated lock file, the next start could not detect that a
-    /// lost write-ahead log contained acknowledged changes.
+    /// Repeats a write of the lock file that failed. If the file were outdated at the next start, the daemon could not
+    /// detect that a lost write-ahead log contained acknowledged changes.
     private mutating func checkLockFile() {
-        guard lock.isBehind else {
+        guard lock.isFileOutdated else {
             isLockFailureLogged = false
             return
         }
         do {
-            try lock.set { _ in }
+            try lock.update { _ in }
             logger.notice("the lock file can be written again")
             isLockFailureLogged = false
         } catch {

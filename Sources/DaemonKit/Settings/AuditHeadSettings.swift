@@ -1,26 +1,27 @@
-/// `audit.head`: where the audit's head is shipped, outside the database.
+/// `audit.head`: where the daemon sends the audit head, the number and hash of the last audit record.
 package struct AuditHeadSettings: Sendable, Hashable {
-    /// Nil: heads are not shipped to a file.
+    /// The file to which heads are appended; nil: none.
     package let file: String?
-    /// The socket of the local syslog daemon; nil: heads are not sent to it.
+    /// The socket of the local syslog daemon; nil: heads are not sent to syslog.
     package let syslog: String?
-    /// How often the head is shipped to the file and to syslog.
-    package let every: Duration
+    /// How often the head is sent to the file and to syslog.
+    package let interval: Duration
     /// How often an `auditHead` event is stored; nil: never.
-    package let eventEvery: Duration?
+    package let eventInterval: Duration?
 
     init(reading reader: SettingsReader) throws {
         file = try reader.optional(
             "audit.head.file", .absolutePath, whenUnset: "none",
-            "A file that each head is appended to, and that each start compares with the database.")
+            "The file to which the daemon appends the audit head. A start compares the database with its last line.")
         syslog = try reader.optional(
             "audit.head.syslog", .absolutePath, whenUnset: "none",
-            "The socket of the local syslog daemon, to which each head is sent.")
-        every = try reader.value(
-            "audit.head.every", .interval, default: "60s", "How often the head is shipped, if it changed.")
-        eventEvery = try reader.optional(
+            "The socket of the local syslog daemon to which the daemon sends the audit head.")
+        interval = try reader.value(
+            "audit.head.every", .interval, default: "60s",
+            "How often the daemon sends the audit head to the file and to syslog, if the head has changed.")
+        eventInterval = try reader.optional(
             "audit.head.event-every", .interval, whenUnset: "no events",
-            "How often an auditHead event reports the head, if it changed.")
+            "How often the daemon raises the event auditHead, if the head has changed.")
     }
 }
 

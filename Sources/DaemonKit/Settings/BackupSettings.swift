@@ -1,7 +1,7 @@
 /// `backup`: scheduled backups.
 package struct BackupSettings: Sendable, Hashable {
     package let directory: String
-    package let every: Duration
+    package let interval: Duration
     /// How many scheduled backups are kept.
     package let keep: Int
 
@@ -10,10 +10,10 @@ package struct BackupSettings: Sendable, Hashable {
         let directory = try reader.optional(
             "backup.directory", .absolutePath, whenUnset: "no scheduled backups",
             "The directory for scheduled backups, writable by the daemon's user.")
-        let every = try reader.value(
-            "backup.every", .interval, default: "1d", "How often a backup is created and verified.")
+        let interval = try reader.value(
+            "backup.every", .interval, default: "1d", "How often the daemon creates and verifies a backup.")
         let keep = try reader.value(
-            "backup.keep", .integer(in: 1...10_000), default: "30", "How many scheduled backups are kept.")
-        return directory.map { BackupSettings(directory: $0, every: every, keep: keep) }
+            "backup.keep", .integer(in: 1...10_000), default: "30", "How many scheduled backups the daemon keeps.")
+        return directory.map { BackupSettings(directory: $0, interval: interval, keep: keep) }
     }
 }

@@ -1,22 +1,24 @@
 import MerchantCore
 import Vocabulary
 
-/// `callers`: which users and groups may do what.
+/// `callers`: which users and groups have which permits.
 extension CallerPolicy {
-    /// - Returns: nil if the file has no `callers`.
+    /// - Returns: nil if the setting `callers` is missing.
     static func read(_ reader: SettingsReader) throws -> CallerPolicy? {
         try reader.table("callers") { entry, path in try rule(entry, path) }.map(CallerPolicy.init(rules:))
     }
 
     private static func rule(_ entry: SettingsReader, _ path: String) throws -> Rule {
-        let uid = try entry.optional("uid", .identifier, whenUnset: "-", "The user that the entry is for.")
+        let uid = try entry.optional("uid", .identifier, whenUnset: "-", "The number of the user who gets the permits.")
         let gid = try entry.optional(
-            "gid", .identifier, whenUnset: "-", "The group that the entry is for, primary or supplementary.")
+            "gid", .identifier, whenUnset: "-",
+            "The number of the group that gets the permits: a caller's primary group or a supplementary group.")
         let permits =
             try entry.list(
-                "permits", SettingFormat<Permit>.choice, whenUnset: "none", "What the user or group may do.") ?? []
+                "permits", SettingFormat<Permit>.choice, whenUnset: "none", "The permits of the user or group.") ?? []
         let merchants = try entry.list(
-            "merchants", .merchantIdentifier, whenUnset: "all merchants", "The merchants that the permits are for.")
+            "merchants", .merchantIdentifier, whenUnset: "all merchants",
+            "The merchants for which the permits are valid.")
         let subject: Rule.Subject
         switch (uid, gid) {
         case (let uid?, nil): subject = .uid(uid)

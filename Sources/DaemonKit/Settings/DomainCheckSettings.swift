@@ -1,7 +1,7 @@
 package import AppleGateway
 import Vocabulary
 
-/// `domain-check`: the pre-flight check of a merchant's domain.
+/// `domain-check`: the daemon's own check of a merchant's domain, before Apple checks the domain at a registration.
 package struct DomainCheckSettings: Sendable {
     package let allowsInternalAddresses: Bool
     /// PEM files; empty: the system's roots.
@@ -13,18 +13,18 @@ package struct DomainCheckSettings: Sendable {
     init(reading reader: SettingsReader) throws {
         allowsInternalAddresses = try reader.value(
             "domain-check.allow-internal-addresses", .boolean, default: "false",
-            "Whether sites may have private, loopback, link-local or other non-public addresses.")
+            "Whether the check may connect to private, loopback, link-local and other addresses that are not public.")
         trustRoots =
             try reader.list(
                 "domain-check.trust-roots", .text, whenUnset: "the system's roots",
-                "PEM files with the roots that a site's certificate must chain to.") ?? []
+                "PEM files with the roots that the TLS certificate of a domain must chain to.") ?? []
         let resolve =
             try reader.list(
                 "domain-check.resolve", .fixedAddress, whenUnset: "none",
-                "The address to connect to instead of what a name resolves to.") ?? []
+                "Addresses that the check uses instead of DNS.") ?? []
         addresses = Dictionary(resolve.map { ($0.name.rawValue, $0.address) }, uniquingKeysWith: { $1 })
         timeout = try reader.value(
-            "domain-check.timeout", .timeout, default: "15s", "How long the whole check of a domain may take.")
+            "domain-check.timeout", .timeout, default: "15s", "How long one check of a domain may take.")
     }
 }
 

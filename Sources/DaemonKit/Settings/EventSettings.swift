@@ -4,7 +4,7 @@ import Vocabulary
 
 /// `events`: how long events are kept and which webhooks receive them.
 package struct EventSettings: Sendable {
-    package static let mostWebhooks = 16
+    package static let maximumWebhooks = 16
 
     package let retention: Duration
     package let webhooks: [Webhook]
@@ -12,35 +12,37 @@ package struct EventSettings: Sendable {
     init(reading reader: SettingsReader) throws {
         let days = try reader.value(
             "events.retention-days", .integer(in: 1...3_650), default: "400",
-            "How many days events are kept; longer while a webhook has not received one.")
+            "How many days an event is kept. An event that a webhook has not received yet is kept longer.")
         retention = .seconds(days * 86_400)
         webhooks =
-            try reader.table("events.webhooks", most: Self.mostWebhooks) { try Self.webhook($0, $1) } ?? []
+            try reader.table("events.webhooks", maximum: Self.maximumWebhooks) { try Self.webhook($0, $1) } ?? []
         for (index, webhook) in webhooks.enumerated()
         where webhooks[..<index].contains(where: { $0.name == webhook.name }) {
             throw SettingsError(
-                "'events.webhooks' has two entries named '\(webhook.name)', expected a 'name' of its own for each")
+                "'events.webhooks' has two entries named '\(webhook.name)', expected a different 'name' for each")
         }
     }
 
     private static func webhook(_ entry: SettingsReader, _ path: String) throws -> Webhook {
         let name = try entry.optional(
-            "name", .text, whenUnset: "the URL's host", "The webhook's name in status and log.")
-        let url = try entry.optional("url", .text, whenUnset: "required", "Where events are POSTed; https only.")
+            "name", .text, whenUnset: "the URL's host", "The webhook's name in status, log and commands.")
+        let url = try entry.optional(
+            "url", .text, whenUnset: "required", "The URL to which events are sent as POST requests; https only.")
         let secretFile = try entry.optional(
             "secret-file", .text, whenUnset: "required",
-            "A file with the secret that signs events: 16 to 1024 bytes on one line, mode 0600 or 0640.")
+            "A file with one or two secrets that sign events, each on a line of 16 to 1024 bytes; mode 0600 or 0640.")
         let allowsInternalAddresses = try entry.value(
             "allow-internal-addresses", .boolean, default: "false",
-            "Whether the webhook may be on this machine or in a private network.")
+            "Whether the URL may lead to this machine or a private network.")
         let kinds = try entry.list(
-            "kinds", SettingFormat<Event.Kind>.choice, whenUnset: "every kind", "The kinds of events that are sent.")
+            "kinds", SettingFormat<Event.Kind>.choice, whenUnset: "every kind",
+            "The kinds of events that the webhook receives.")
         let rootFiles = try entry.list(
             "trust-roots", .text, whenUnset: "the system's roots",
-            "PEM files with the roots that the webhook's certificate must chain to.")
+            "PEM files with the roots that the TLS certificate of the webhook's server must chain to.")
 
         func required(_ text: String?, _ field: String) throws -> String {
-            guard let text, !text.isEmpty else { throw SettingsError("'\(path)' has no '\(field)', expected one") }
+            guard let text, !text.isEmpty else { throw SettingsError("'\(path)' has no '\(field)'; add it") }
             return text
         }
         let address: WebhookAddress
@@ -51,7 +53,8 @@ package struct EventSettings: Sendable {
             throw SettingsError("'\(path).name' \(error)")
         }
         guard kinds != [] else {
-            throw SettingsError("'\(path).kinds' is empty, expected at least one kind, or no such line for every kind")
+            throw SettingsError(
+                "'\(path).kinds' is empty; name at least one kind, or remove the line to send every kind")
         }
         let roots = try rootFiles.map { files in
             try files.map { try SmallFile.read($0, named: "'\(path).trust-roots' names \($0), which") }

@@ -8,12 +8,13 @@ package struct GatewaySettings: Sendable {
     package let endpoint: GatewayEndpoint?
     /// PEM files; empty: the system's roots.
     package let trustRoots: [String]
-    /// The files with the identity certificate and its private key; nil: the identity keys in custody are used.
+    /// The files with the certificate and private key with which the daemon authenticates to Apple; nil: the identity
+    /// keys in the database are used.
     package let identityFiles: IdentityFiles.Location?
-    /// The merchant whose identity keys in custody are used; nil: any platform integrator.
+    /// The merchant whose identity keys in the database are used; nil: those of any platform integrator.
     package let identityMerchant: MerchantIdentifier?
     package let connectTimeout: Duration
-    package let answerTimeout: Duration
+    package let responseTimeout: Duration
 
     init(reading reader: SettingsReader) throws {
         let url = try reader.optional(
@@ -22,31 +23,34 @@ package struct GatewaySettings: Sendable {
         trustRoots =
             try reader.list(
                 "apple.gateway.trust-roots", .text, whenUnset: "the system's roots",
-                "PEM files with the roots that the gateway's certificate must chain to.") ?? []
+                "PEM files with the roots that the gateway's TLS certificate must chain to.") ?? []
         let certificate = try reader.optional(
-            "apple.gateway.identity.certificate", .text, whenUnset: "the newest valid identity key in custody",
-            "The platform integrator's identity certificate, PEM, or a PKCS#12 file with its private key.")
+            "apple.gateway.identity.certificate", .text,
+            whenUnset: "the newest valid identity certificate in the database",
+            "The TLS client certificate, which Apple calls identity certificate: PEM, or PKCS#12 with the private key.")
         let privateKey = try reader.optional(
-            "apple.gateway.identity.private-key", .text, whenUnset: "in the PKCS#12 file",
-            "The private key of the identity certificate, PEM.")
+            "apple.gateway.identity.private-key", .text, whenUnset: "in the certificate's file",
+            "The private key of the TLS client certificate, PEM.")
         let passphrase = try reader.optional(
             "apple.gateway.identity.passphrase-file", .text, whenUnset: "none",
-            "A file whose first line is the passphrase of the identity.")
+            "A file whose first line is the passphrase of the private key or of the PKCS#12 file.")
         identityMerchant = try reader.optional(
             "apple.gateway.identity.merchant-identifier", .merchantIdentifier,
-            whenUnset: "any platformintegrator.… identifier", "The merchant whose identity keys in custody are used.")
+            whenUnset: "any platformintegrator.… identifier",
+            "Whose identity certificate in the database is used, if no certificate file is set.")
         connectTimeout = try reader.value(
-            "apple.gateway.timeouts.connect", .timeout, default: "10s", "How long a connection to Apple may take.")
-        answerTimeout = try reader.value(
+            "apple.gateway.timeouts.connect", .timeout, default: "10s",
+            "How long the daemon waits for a connection to Apple.")
+        responseTimeout = try reader.value(
             "apple.gateway.timeouts.answer", .timeout, default: "30s",
-            "How long one request to Apple may take, from its start to the end of the response.")
+            "How long one attempt to call Apple may take, from the start of the request to the end of the response.")
 
         do { endpoint = try url.map { try GatewayEndpoint($0) } } catch {
             throw SettingsError("'apple.gateway.url': \(error)")
         }
         guard certificate != nil || (privateKey == nil && passphrase == nil) else {
             throw SettingsError(
-                "'apple.gateway.identity' has a private key or passphrase but no 'certificate', expected all of them or none"
+                "'apple.gateway.identity' has a private key or passphrase but no 'certificate'; set 'certificate', or remove the other settings"
             )
         }
         identityFiles = certificate.map {

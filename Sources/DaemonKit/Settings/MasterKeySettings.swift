@@ -3,7 +3,8 @@ import Vocabulary
 /// `master-key`: the sources of the master key and of the previous one.
 package struct MasterKeySettings: Hashable, Sendable {
     package let current: MasterKeySource
-    /// Opens the data keys that are still sealed under the previous master key.
+    /// The source of the key that opens data keys which no rotation has sealed under the current master key yet; nil if
+    /// there are none.
     package let previous: MasterKeySource?
 
     init(current: MasterKeySource, previous: MasterKeySource? = nil) {
@@ -19,12 +20,14 @@ package struct MasterKeySettings: Hashable, Sendable {
             previous: previous.isGiven ? try previous.source(variables, defaultFile: nil) : nil)
         guard self.previous != self.current else {
             throw SettingsError(
-                "'master-key.previous' is the same as 'master-key', expected the source of the previous key")
+                "'master-key.previous' is the same as 'master-key'; set it to the source of the previous key, or remove it"
+            )
         }
     }
 }
 
-/// The settings of one source, before they are checked against each other.
+/// The settings of one source of a master key, as they were read. ``source(_:defaultFile:)`` checks that they fit
+/// together.
 private struct SourceSettings {
     enum Kind: String, CaseIterable {
         case file
@@ -42,16 +45,17 @@ private struct SourceSettings {
     init(reading reader: SettingsReader, _ name: String, of key: String) throws {
         self.name = name
         kind = try reader.optional(
-            "\(name).source", .choice, whenUnset: "file", "Where \(key) comes from.")
+            "\(name).source", .choice, whenUnset: "file", "Where the daemon reads \(key).")
         file = try reader.optional(
             "\(name).file", .text, whenUnset: name == "master-key" ? "master.key in the state directory" : "-",
-            "The file with the 32 bytes of \(key), mode 0600.")
+            "For the source file: the file with the 32 bytes of \(key), mode 0600.")
         credential = try reader.optional(
             "\(name).credential", .credentialName, whenUnset: "master-key",
-            "The name of the systemd credential that holds \(key).")
+            "For the source systemd-credential: the name of the credential that holds \(key).")
         command = try reader.list(
             "\(name).command", .text, whenUnset: "-",
-            "A program's absolute path and its arguments; it prints the 32 bytes of \(key) and nothing else.")
+            "For the source command: the path and arguments of a program that prints the 32 bytes of \(key)."
+        )
         seconds = try reader.optional(
             "\(name).timeout", .duration(inSeconds: 1...300, from: "1s", to: "300s"), whenUnset: "30s",
             "How long the command for \(key) may take.")
@@ -61,18 +65,21 @@ private struct SourceSettings {
 
     func source(_ variables: [String: String], defaultFile: String?) throws -> MasterKeySource {
         let kind = kind ?? .file
-        // A setting of another kind of source is refused, because an operator could believe that it has an effect.
-        let fields: [(Kind, String, Bool)] = [
+        // Refuses a setting of another kind of source, because an operator could believe that the setting has an
+        // effect.
+        let fields: [(kind: Kind, field: String, isSet: Bool)] = [
             (.file, "file", file != nil), (.systemdCredential, "credential", credential != nil),
             (.command, "command", command != nil), (.command, "timeout", seconds != nil),
         ]
         for (other, field, isSet) in fields where isSet && other != kind {
-            throw SettingsError("'\(name).\(field)' is set, expected '\(name).source: \(other.rawValue)' with it")
+            throw SettingsError(
+                "'\(name).\(field)' is set, but has an effect only with '\(name).source: \(other.rawValue)'; set that or remove '\(name).\(field)'"
+            )
         }
         switch kind {
         case .file:
             guard let path = file ?? defaultFile else {
-                throw SettingsError("'\(name).file' is missing, expected the file that holds the key")
+                throw SettingsError("'\(name).file' is missing; set it to the file that contains the key")
             }
             return .file(path)
         case .systemdCredential:

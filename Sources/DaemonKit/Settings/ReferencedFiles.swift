@@ -5,15 +5,17 @@ import MerchantCore
 import OutboundHTTP
 import PaymentToken
 
-/// The files that the settings name, read and validated. The start, `config check` and `diagnose` all read them here.
+/// The content of the files that the settings name, read and validated. A start, `config check` and `diagnose` all use
+/// this type.
 struct ReferencedFiles {
-    /// Nil: Apple's root, which is built in.
+    /// The roots to which payment tokens must chain; nil: Apple's root, which is built in.
     let tokenRoots: [TrustRoot]?
-    /// Nil: the issuers of certificates are not verified.
+    /// The CAs that issue the certificates of key pairs; nil: issuers are not verified.
     let certificateIssuers: CertificateIssuers?
     let gatewayRoots: TrustRoots
     let domainCheckRoots: TrustRoots
-    /// Nil: the identity keys in custody are used.
+    /// The certificate and private key with which the daemon authenticates to Apple; nil: the identity keys in the
+    /// database are used.
     let identity: IdentityFiles?
 
     /// - Throws: ``SettingsError`` naming the setting and the file.

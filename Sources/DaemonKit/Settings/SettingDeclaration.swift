@@ -7,7 +7,7 @@ package struct SettingDeclaration: Sendable {
     package let isList: Bool
     /// What a value must be, such as "expected true or false".
     package let expectation: String
-    /// The default; a description if it is not a fixed value.
+    /// The default value, or a description if there is no fixed default.
     package let defaultText: String
     package let summary: String
     /// Whether a text is a valid value, or a valid element of a list.
@@ -38,7 +38,7 @@ package struct SettingsCatalog: Sendable {
     /// Whether the setting is a list of mappings, such as `callers`.
     func isTable(_ name: String) -> Bool { tables.contains(name) }
 
-    /// - Parameter name: as in the file, flattened: `log.level`, `callers.0.uid`.
+    /// - Parameter name: the dotted name, with the index of an entry in a list: `log.level`, `callers.0.uid`.
     package subscript(name: String) -> SettingDeclaration? {
         if let declaration = byName[name], declaration.table == nil { return declaration }
         for table in tables where name.hasPrefix("\(table).") {

@@ -50,8 +50,11 @@ extension SettingFormat where Value == Duration {
             from: "\(days.lowerBound)d", to: "\(days.upperBound)d")
     }
 
-    static func duration(inSeconds range: ClosedRange<Int>, from least: String, to most: String) -> Self {
-        Self(expectation: "\(DurationText.expectation), from \(least) to \(most)") { text in
+    /// - Parameters:
+    ///   - lowest: the lower bound as the error message shows it, such as `1s`.
+    ///   - highest: the upper bound as the error message shows it.
+    static func duration(inSeconds range: ClosedRange<Int>, from lowest: String, to highest: String) -> Self {
+        Self(expectation: "\(DurationText.expectation), from \(lowest) to \(highest)") { text in
             DurationText.seconds(text).flatMap { range.contains($0) ? .seconds($0) : nil }
         }
     }

@@ -4,7 +4,7 @@ package import Logging
 package import MerchantCore
 package import Vocabulary
 
-/// The settings, read once at the start into types that hold only valid values.
+/// The settings of the daemon. They are read once at the start, and contain only valid values.
 package struct Settings: Sendable {
     package let environment: Environment
     package let stateDirectory: String
@@ -23,7 +23,7 @@ package struct Settings: Sendable {
     package let rolls: RollPolicy
     package let logLevel: Logger.Level
     /// Names and values of the settings that the file or the environment sets.
-    package let given: [(name: String, value: String)]
+    package let explicitlySet: [(name: String, value: String)]
 
     package var databasePath: String { "\(stateDirectory)/merchantkeyd.sqlite" }
     package var claimsPath: String { "\(stateDirectory)/claims.sqlite" }
@@ -36,9 +36,11 @@ extension Settings {
     /// overrides the default.
     ///
     /// - Parameters:
-    ///   - path: the YAML file; nil uses the defaults, with which the daemon serves one user.
-    ///   - stateDirectory: from the command line; overrides the file and the environment.
-    /// - Throws: ``SettingsError`` with the setting, what was found and what was expected.
+    ///   - path: the YAML file; nil for the defaults, with which the daemon serves one user.
+    ///   - stateDirectory: the option of the command line, which overrides the file and the environment; nil if not
+    ///     given.
+    ///   - variables: the environment variables.
+    /// - Throws: ``SettingsError`` with the name of the setting.
     package static func read(
         file path: String?, stateDirectory: String?, environment variables: [String: String]
     ) throws -> Settings {
@@ -59,11 +61,11 @@ extension Settings {
         return try Settings(reading: reader, stateDirectory: stateDirectory, environment: variables)
     }
 
-    /// All settings, as the initializer declares them while it reads.
+    /// The declarations of all settings. The initializer declares each setting when it reads the setting.
     static func declarations() -> [SettingDeclaration] {
         let reader = SettingsReader(ConfigReader(providers: [InMemoryProvider(values: [:])]), entries: [:])
         do { _ = try Settings(reading: reader, stateDirectory: "/", environment: [:]) } catch {
-            preconditionFailure("without any setting, everything has its default: \(error)")
+            preconditionFailure("the settings' own defaults are refused: \(error)")
         }
         return reader.declarations
     }
@@ -73,15 +75,16 @@ extension Settings {
     ) throws {
         environment = try reader.value(
             "environment", .choice, default: "production",
-            "The Apple environment of this daemon. In production, tokens signed by Apple's sandbox are refused.")
-        let named = try reader.optional(
+            "The Apple environment of this daemon. A production daemon refuses tokens that Apple's sandbox signed.")
+        let configuredDirectory = try reader.optional(
             "state-directory", .text, whenUnset: "$XDG_STATE_HOME/merchantkeyd",
-            "The directory for database, claims and lock, mode 0700. The command line's --state-directory wins.")
-        let directory = try stateDirectory ?? named ?? Self.defaultStateDirectory(variables)
+            "The directory for database, claims and lock file, mode 0700. The flag --state-directory overrides it.")
+        let directory = try stateDirectory ?? configuredDirectory ?? Self.defaultStateDirectory(variables)
         self.stateDirectory = directory
         masterKey = try MasterKeySettings(reading: reader, in: directory, environment: variables)
         let callers = try CallerPolicy.read(reader)
         policy = callers ?? .standard(ownUID: getuid())
+        // With `callers`, users other than the daemon's own must be able to connect.
         let mode = callers == nil ? "0600" : "0666"
         adminSocket = try SocketSettings(reading: reader, "admin", in: directory, mode: mode)
         decryptorSocket = try SocketSettings(reading: reader, "decryptor", in: directory, mode: mode)
@@ -93,8 +96,8 @@ extension Settings {
         events = try EventSettings(reading: reader)
         rolls = try RollPolicy(reading: reader)
         logLevel = try reader.value(
-            "log.level", .choice, default: "info", "The least severe log lines that are written.")
-        given = reader.given
+            "log.level", .choice, default: "info", "The least severe log lines that the daemon writes.")
+        explicitlySet = reader.explicitlySet
     }
 
     private static func defaultStateDirectory(_ variables: [String: String]) throws -> String {

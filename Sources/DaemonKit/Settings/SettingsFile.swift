@@ -1,10 +1,13 @@
 import Yams
 
-/// The YAML file, flattened to dotted names: `callers[0].uid` is `callers.0.uid`.
+/// The YAML file with the settings, each under its dotted name, such as `log.level` or, with the index of a list's
+/// entry, `callers.0.uid`.
 ///
-/// A name that is not in the catalog is refused, so that a misspelt setting is not ignored.
+/// Refuses a name that is not in the ``SettingsCatalog``, so that a misspelt setting is not ignored.
 struct SettingsFile {
+    /// The settings with one value.
     private(set) var texts: [String: String] = [:]
+    /// The settings whose value is a list.
     private(set) var lists: [String: [String]] = [:]
     /// How many entries each list of mappings in the file has, such as `callers`.
     private(set) var entries: [String: Int] = [:]
@@ -28,7 +31,7 @@ struct SettingsFile {
     private mutating func flatten(_ node: Node, at name: String) throws {
         switch node {
         case .mapping where catalog.isTable(name):
-            throw SettingsError("\(path): '\(name)' is a mapping, expected a list")
+            throw SettingsError("\(path): '\(name)' is a mapping, expected a list of mappings")
         case .mapping(let mapping):
             for (key, value) in mapping {
                 guard let key = key.string else { throw SettingsError("\(path): a name under '\(name)' is not text") }
@@ -38,7 +41,7 @@ struct SettingsFile {
             entries[name] = items.count
             for (index, item) in items.enumerated() { try flatten(item, at: "\(name).\(index)") }
         case .sequence(let items):
-            try check(name, isList: true)
+            try requireDeclaration(of: name, isList: true)
             lists[name] = try items.map { item in
                 guard let text = item.scalar?.string else {
                     throw SettingsError("\(path): '\(name)' has an element that is not text, expected a list of texts")
@@ -46,25 +49,28 @@ struct SettingsFile {
                 return text
             }
         case .scalar(let scalar):
+            // A name without a value, or with the value `null`, counts as not set.
             guard node.null == nil || scalar.style != .plain else {
-                // Without a line, a caller may act for every merchant, or has the standard permits. A line whose value
-                // an operator removed must not grant that.
+                // If the line `merchants` is missing, a caller may act for every merchant; if `callers` is missing, the
+                // standard permits apply. A line whose value was deleted by mistake must not have the same effect.
                 guard name.split(separator: ".").first != "callers" else {
-                    throw SettingsError("\(path): '\(name)' is empty, expected a value, [] for none, or no such line")
+                    throw SettingsError(
+                        "\(path): '\(name)' is empty, expected a value; write [] for none, or remove the line")
                 }
                 return
             }
+            // One text is accepted for a list with one element.
             if catalog[name]?.isList == true {
                 lists[name] = [scalar.string]
             } else {
-                try check(name, isList: false)
+                try requireDeclaration(of: name, isList: false)
                 texts[name] = scalar.string
             }
         case .alias: throw SettingsError("\(path): '\(name)' is a YAML alias, expected a value")
         }
     }
 
-    private func check(_ name: String, isList: Bool) throws {
+    private func requireDeclaration(of name: String, isList: Bool) throws {
         guard let declaration = catalog[name] else {
             throw SettingsError("\(path): unknown setting '\(name)'; etc/merchantkeyd.yaml lists every setting")
         }

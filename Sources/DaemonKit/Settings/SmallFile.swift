@@ -1,12 +1,12 @@
 import Glibc
 
-/// Reads a file that the settings name.
+/// Reads the configuration file, or a file that the settings name, up to a maximum size.
 enum SmallFile {
-    /// The largest size that is read, in bytes.
-    static let largest = 1_048_576
+    /// The largest size of such a file, in bytes.
+    static let maximumSize = 1_048_576
 
     /// - Parameter name: how an error names the file, such as "the configuration file /etc/x.yaml".
-    /// - Throws: ``SettingsError`` if the file cannot be read or is larger than ``largest``.
+    /// - Throws: ``SettingsError`` if the file cannot be read or is larger than ``maximumSize``.
     static func read(_ path: String, named name: String) throws -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw unreadable(name) }
@@ -18,8 +18,8 @@ enum SmallFile {
             guard count >= 0 else { throw unreadable(name) }
             guard count > 0 else { return bytes }
             bytes += buffer[..<count]
-            guard bytes.count <= largest else {
-                throw SettingsError("\(name) is larger than \(largest) bytes; name the right file")
+            guard bytes.count <= maximumSize else {
+                throw SettingsError("\(name) is larger than \(maximumSize) bytes; name the right file")
             }
         }
     }

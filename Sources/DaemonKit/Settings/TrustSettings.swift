@@ -9,9 +9,9 @@ package struct TrustSettings: Sendable, Hashable {
         tokenRoots =
             try reader.list(
                 "trust.token-roots", .text, whenUnset: "Apple Root CA - G3, built in",
-                "PEM files with the roots that payment tokens must chain to.") ?? []
+                "PEM files with the roots that the certificate that signed a payment token must chain to.") ?? []
         certificateIssuers = try reader.list(
-            "trust.certificate-issuers", .text, whenUnset: "none; certificates are stored as issuerVerified: false",
-            "PEM files with the CAs that issue the certificates of key pairs.")
+            "trust.certificate-issuers", .text, whenUnset: "none: issuers are not checked",
+            "PEM or DER files with the CAs through which an uploaded certificate must chain to a root.")
     }
 }

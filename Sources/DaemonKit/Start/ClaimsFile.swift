@@ -2,8 +2,8 @@ import Logging
 import MerchantCore
 import SQLiteStore
 
-/// The database file of the claims, which record which payments were taken. If the file cannot be used, the daemon
-/// refuses to claim payments. Everything else works: keys are resolved, and `status` and health report the failure.
+/// The database file of the claims. A claim records that a payment token was used, so that the daemon refuses the token
+/// the next time. If the file cannot be used, the daemon refuses requests that claim a token and answers all others.
 struct ClaimsFile {
     /// Records claims; refuses them if the file cannot be used.
     let ledger: any ClaimLedger
@@ -18,7 +18,7 @@ struct ClaimsFile {
         } catch {
             let reason = error as? MerchantError ?? MerchantError(.storeUnavailable, "\(error)")
             logger.critical(
-                "payment tokens cannot be claimed: the daemon refuses decryptions that claim until the claims file is repaired or moved away and the daemon restarted",
+                "payment tokens cannot be claimed: repair the claims file or move it away, then restart the daemon; until then the daemon refuses decryptions that claim the token",
                 metadata: ["path": "\(path)", "error": "\(reason.detail)"])
             store = nil
             ledger = RefusingLedger(

@@ -1,15 +1,15 @@
 import Glibc
 import LocalSocket
 
-/// A spare file that the daemon shrinks at its start if the disk is full. The start needs space for SQLite's shared
-/// memory and for the sockets, and payments must not wait until an operator frees space.
+/// A spare file that the daemon shrinks at its start if the disk is full, so that it can serve payments before an
+/// operator frees space. A start needs space for SQLite's shared memory files and for the sockets.
 struct DiskReserve {
     /// The size of the file in bytes: enough for several starts, because other programs may use the space that a start
     /// frees.
-    private static let size = 1 << 20
+    private static let fullSize = 1 << 20
     /// By how many bytes a start shrinks the file. The start needs less: 64 KiB for the shared memory of two databases
     /// and 8 KiB for the directories of two sockets.
-    private static let share = 192 << 10
+    private static let spacePerStart = 192 << 10
 
     let directory: String
     private var path: String { "\(directory)/merchantkeyd.reserve" }
@@ -17,10 +17,10 @@ struct DiskReserve {
     /// Why there is too little space; nil if there is enough, or the free space is unknown.
     var shortage: String? {
         guard let (free, total) = space else { return nil }
-        let least = min(1 << 20, total / 32)
-        return free >= least
+        let expected = min(1 << 20, total / 32)
+        return free >= expected
             ? nil
-            : "\(free >> 10) KiB are free on the file system of \(directory), expected at least \(least >> 10) KiB"
+            : "\(free >> 10) KiB are free on the file system of \(directory), expected at least \(expected >> 10) KiB"
     }
 
     /// The bytes that the daemon's user can still write, and the size of the file system.
@@ -31,29 +31,29 @@ struct DiskReserve {
         return (Int(status.f_bavail) * unit, Int(status.f_blocks) * unit)
     }
 
-    /// Shrinks the file by ``share`` if less than that is free. Call while the ``InstanceLock`` is held.
-    func release() {
-        guard let space, space.free < Self.share, let found = FileStatus(of: path), found.kind == .regular else {
+    /// Shrinks the file by ``spacePerStart`` if less than that is free. Call while the ``InstanceLock`` is held.
+    func freeSpaceForStart() {
+        guard let space, space.free < Self.spacePerStart, let found = FileStatus(of: path), found.kind == .regular
+        else {
             return
         }
-        _ = truncate(path, off_t(max(0, found.size - Self.share)))
+        _ = truncate(path, off_t(max(0, found.size - Self.spacePerStart)))
     }
 
-    /// Waits at most two seconds until the daemon listens on all of `sockets`, then fills the file. If the file were
-    /// filled earlier, it would take the space that the start needs; if later, other programs could take the free space
-    /// first.
-    func keep(onceServing sockets: [String]) async throws {
+    /// Waits at most two seconds until the daemon listens on all of `sockets`, then fills the file. Earlier, the file
+    /// would take the space that the start needs. Later, other programs could have taken the free space.
+    func fill(onceServing sockets: [String]) async throws {
         for _ in 0..<100 where !sockets.allSatisfy(UnixListener.isListenedOn) {
             try await Task.sleep(for: .milliseconds(20))
         }
-        keep()
+        fill()
     }
 
     /// Extends the file to its full size, or as far as there is space. So on a full disk, the first space that becomes
     /// free is reserved for the next start.
-    func keep() {
+    func fill() {
         // On a small file system the file must not take a large part of the space.
-        let size = min(Self.size, (space?.total ?? 0) / 16)
+        let size = min(Self.fullSize, (space?.total ?? 0) / 16)
         let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { return }
         defer { close(file) }

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// What the kernel knows about a file.
+/// The attributes of a file, see stat(2).
 struct FileStatus: Equatable {
     enum Kind { case regular, directory, socket, other }
 
@@ -26,7 +26,7 @@ struct FileStatus: Equatable {
         self.init(file)
     }
 
-    /// The file that is open as `descriptor`.
+    /// The file that is open as `descriptor`. Nil if it cannot be examined; `errno` contains the reason.
     init?(descriptor: CInt) {
         var file = clinux_file()
         guard clinux_fstat(descriptor, &file) == 0 else { return nil }
@@ -45,6 +45,6 @@ struct FileStatus: Equatable {
         }
     }
 
-    /// Whether both describe the same file, perhaps by two names.
+    /// Whether both describe the same file, even if the file has two names.
     func isSameFile(as other: FileStatus) -> Bool { (device, inode) == (other.device, other.inode) }
 }

@@ -2,23 +2,24 @@ import Glibc
 import MerchantCore
 import Synchronization
 
-/// Ensures that only one daemon uses a state directory. The kernel releases the lock when the process ends, even by a
-/// kill.
+/// Ensures that only one daemon uses a state directory, and stores in the lock file what the next start must know. The
+/// kernel releases the lock when the process ends, even if it is killed.
 ///
 /// The daemon locks both the lock file and the directory, so that a second daemon cannot start when the lock file was
-/// moved away. The first line of the file is the process identifier of the daemon. The other lines are ``LockMarks``.
+/// moved away. The first line of the file is the process identifier of the daemon. The other lines are the
+/// ``LockFileContent``.
 final class InstanceLock: Sendable {
     private struct State {
-        var marks: LockMarks
-        /// Whether the file differs from ``marks``, because the last write failed.
-        var isBehind = false
+        var content: LockFileContent
+        /// Whether the file differs from ``content``, because the last write failed.
+        var isFileOutdated = false
     }
 
     private let path: String
     private let descriptor: CInt
-    private let directory: CInt
-    /// The marks that the last daemon in the directory wrote.
-    let found: LockMarks
+    private let directoryDescriptor: CInt
+    /// What the last daemon in the directory wrote.
+    let previousContent: LockFileContent
     private let state: Mutex<State>
 
     /// - Throws: ``SettingsError`` naming the process that uses the directory.
@@ -27,49 +28,52 @@ final class InstanceLock: Sendable {
         let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else {
             throw SettingsError(
-                "the lock file \(path) cannot be opened: \(String(cString: strerror(errno))); the daemon's user must be able to write to its directory"
+                "the lock file \(path) cannot be opened: \(String(cString: strerror(errno))); the daemon's user must be able to write to the file and its directory"
             )
         }
-        let isHeld = flock(file, LOCK_EX | LOCK_NB) != 0
-        guard let (holder, found) = Self.read(file) else {
+        let isLockedByOther = flock(file, LOCK_EX | LOCK_NB) != 0
+        guard let (holder, content) = Self.read(file) else {
             defer { close(file) }
             throw SettingsError(
                 "the lock file \(path) cannot be read: \(String(cString: strerror(errno))); check the disk")
         }
-        guard !isHeld else {
+        guard !isLockedByOther else {
             close(file)
             throw SettingsError(
                 "the state directory is in use by another merchantkeyd, process \(holder ?? "unknown") (lock \(path)); stop that daemon first"
             )
         }
-        do { directory = try Self.lockDirectory(of: path) } catch {
+        do { directoryDescriptor = try Self.lockDirectory(of: path) } catch {
             close(file)
             throw error
         }
         descriptor = file
-        self.found = found
-        state = Mutex(State(marks: found))
-        try set { _ in }
+        previousContent = content
+        state = Mutex(State(content: content))
+        // Writes the identifier of this process into the first line.
+        try update { _ in }
     }
 
-    /// Whether a daemon has locked the directory. With it, ``Diagnosis`` detects a lock file that was moved away.
-    static func isDirectoryHeld(_ path: String) -> Bool {
+    /// Whether a daemon has locked the directory. ``Diagnosis`` uses this to detect that the daemon's lock file was
+    /// moved away.
+    static func isDirectoryLocked(_ path: String) -> Bool {
         let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { return false }
         defer { close(directory) }
         return flock(directory, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
     }
 
-    /// Reads the marks of the daemon that runs or ran last. Locks nothing. The marks are empty if the file cannot be
-    /// read.
-    static func marks(_ path: String) -> LockMarks {
+    /// Reads the file of the daemon that runs or ran last, without locking it.
+    ///
+    /// - Returns: a content without entries if the file cannot be read.
+    static func content(ofFile path: String) -> LockFileContent {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard file >= 0 else { return LockMarks() }
+        guard file >= 0 else { return LockFileContent() }
         defer { close(file) }
-        return read(file)?.marks ?? LockMarks()
+        return read(file)?.content ?? LockFileContent()
     }
 
-    /// - Throws: ``SettingsError`` if another process has locked the directory, or it cannot be locked.
+    /// - Throws: ``SettingsError`` if another process has locked the directory, or if the directory cannot be locked.
     private static func lockDirectory(of path: String) throws -> CInt {
         let name = path.split(separator: "/").dropLast().joined(separator: "/")
         let directory = path.hasPrefix("/") ? "/\(name)" : name.isEmpty ? "." : name
@@ -80,112 +84,115 @@ final class InstanceLock: Sendable {
             throw SettingsError(
                 error == EWOULDBLOCK
                     ? "the state directory \(directory) is in use by another merchantkeyd, whose lock file \(path) was moved away or removed; stop that daemon first ('lsof \(directory)' shows its process)"
-                    : "the state directory \(directory) cannot be locked: \(String(cString: strerror(error))); put it on a local file system"
+                    : "the state directory \(directory) cannot be locked: \(String(cString: strerror(error))); put the directory on a local file system"
             )
         }
         return descriptor
     }
 
-    /// Whether the path still names the file that this process has locked.
-    var isInPlace: Bool {
+    /// Whether the path of the lock file still names the file that this process has locked.
+    var isLockFileInPlace: Bool {
         guard let locked = FileStatus(descriptor: descriptor), let named = FileStatus(of: path) else { return false }
         return locked.isSameFile(as: named)
     }
 
-    /// Changes the marks, writes them to the file and syncs it.
-    func set(_ change: (inout LockMarks) -> Void) throws {
+    /// Changes the content in memory, writes it to the file and syncs the file.
+    func update(_ change: (inout LockFileContent) -> Void) throws {
         try state.withLock { state in
-            change(&state.marks)
-            state.isBehind = !(Self.write(state.marks, to: descriptor) && fsync(descriptor) == 0)
-            guard !state.isBehind else {
+            change(&state.content)
+            state.isFileOutdated = !(Self.write(state.content, to: descriptor) && fsync(descriptor) == 0)
+            guard !state.isFileOutdated else {
                 throw SettingsError(
-                    "the lock file cannot be written: \(String(cString: strerror(errno))); make room on the disk")
+                    "the lock file \(path) cannot be written: \(String(cString: strerror(errno))); free space on the disk"
+                )
             }
         }
     }
 
-    var unrecordedLosses: [String] { state.withLock { $0.marks.unrecordedLosses } }
-    var replacedInode: UInt64? { state.withLock { $0.marks.replacedInode } }
-    /// Whether the last change of the marks could not be written.
-    var isBehind: Bool { state.withLock { $0.isBehind } }
+    var lossesNotInAudit: [String] { state.withLock { $0.content.lossesNotInAudit } }
+    var inodeIfReplaced: UInt64? { state.withLock { $0.content.inodeIfReplaced } }
+    /// Whether the last change could not be written to the file.
+    var isFileOutdated: Bool { state.withLock { $0.isFileOutdated } }
 
     deinit {
         close(descriptor)
-        close(directory)
+        close(directoryDescriptor)
     }
 }
 
-// MARK: - Marks
+// MARK: - Changes of the content
 
 extension InstanceLock {
-    /// Stores losses that the operator accepted until ``StartRecord`` has recorded them in the audit. Removes the marks
-    /// about the database, which describe it before the loss.
-    func keep(_ losses: [String]) throws {
-        let new = losses.filter { !unrecordedLosses.contains($0) }
+    /// Stores descriptions of losses that the operator accepted, until ``StartRecord`` has recorded them in the audit.
+    /// Removes the entries about the database, because they describe the database before the loss.
+    func storeAcceptedLosses(_ losses: [String]) throws {
+        let new = losses.filter { !lossesNotInAudit.contains($0) }
         guard !new.isEmpty else { return }
-        try set {
-            $0.unrecordedLosses += new
-            $0.forgetDatabase()
+        try update {
+            $0.lossesNotInAudit += new
+            $0.clearDatabaseEntries()
         }
     }
 
-    /// Removes the marks about the former database, because they do not apply to the present one.
-    func forgetDatabase() throws { try set { $0.forgetDatabase() } }
+    /// Removes the entries about the former database, because they do not apply to the present one.
+    func clearDatabaseEntries() throws { try update { $0.clearDatabaseEntries() } }
 
-    /// Records that the database file was moved or replaced. The next start then does not apply the log to another
-    /// file.
+    /// Records that the database file was moved or replaced. The next start then does not apply the write-ahead log to
+    /// another file.
     ///
-    /// A failure is ignored, because the store refuses all further changes.
+    /// A failure is ignored: ``StoreRecovery`` repeats the write while the daemon runs, and the store refuses all
+    /// further changes.
     ///
-    /// - Parameter inode: of the file that the daemon has open, to which the log belongs.
-    func markReplaced(_ inode: UInt64) { try? set { $0.replacedInode = inode } }
+    /// - Parameter inode: the inode of the file that the daemon has open. The log belongs to that file.
+    func markDatabaseReplaced(_ inode: UInt64) { try? update { $0.inodeIfReplaced = inode } }
 
-    /// Call after the last change and before the database is closed. Closing may remove the write-ahead log.
+    /// Records that no change follows the head in the lock file. Call after the last change and before the database is
+    /// closed, because closing may remove the write-ahead log.
     ///
-    /// A failure is ignored. In the worst case, the next start refuses because the log is missing, although nothing was
-    /// lost.
-    func markClosing() { try? set { $0.head = $0.head?.asWrittenAtShutdown } }
+    /// A failure is ignored. In the worst case the next start is refused because the log is missing, although nothing
+    /// was lost.
+    func markClosing() { try? update { $0.head = $0.head?.asWrittenAtShutdown } }
 
     /// Call after the database was closed.
     ///
     /// - Parameter leavingLog: whether a log exists after the close. The next start then expects one.
     func markClosed(leavingLog: Bool) throws {
-        try set {
-            $0.isOpen = leavingLog
-            $0.isClosed = !leavingLog
-            $0.replacedInode = nil
+        try update {
+            $0.expectsLog = leavingLog
+            $0.wasClosedWithoutLog = !leavingLog
+            $0.inodeIfReplaced = nil
         }
     }
 
     /// Call before the database is opened. From then on a log may exist, but until ``markOpen()`` a missing log is no
     /// error.
-    func markOpening() throws { try set { $0.isClosed = false } }
+    func markOpening() throws { try update { $0.wasClosedWithoutLog = false } }
 
     /// Call before the first change is acknowledged. From then on the log contains acknowledged changes, and a missing
     /// log is an error.
     func markOpen() throws {
-        try set {
-            $0.isOpen = true
-            $0.replacedInode = nil
+        try update {
+            $0.expectsLog = true
+            $0.inodeIfReplaced = nil
         }
     }
 }
 
-extension LockMarks {
-    fileprivate mutating func forgetDatabase() {
-        replacedInode = nil
+extension LockFileContent {
+    fileprivate mutating func clearDatabaseEntries() {
+        inodeIfReplaced = nil
         head = nil
         log = nil
     }
 }
 
 extension InstanceLock: AuditObserver {
-    /// If the write fails, ``StoreRecovery`` repeats it until it succeeds. Otherwise the lock file would name an older
-    /// record as the last.
+    /// If the write fails, ``StoreRecovery`` repeats the write until it succeeds. Without that, the lock file would
+    /// name an older record as the last one.
     func auditGrew(to head: AuditHead, inLog generation: String) {
         state.withLock { state in
-            state.marks.advance(to: head, inLog: generation)
-            if !Self.write(state.marks, to: descriptor) { state.isBehind = true }
+            state.content.advance(to: head, inLog: generation)
+            if !Self.write(state.content, to: descriptor) { state.isFileOutdated = true }
         }
     }
 }
@@ -193,20 +200,23 @@ extension InstanceLock: AuditObserver {
 // MARK: - The file
 
 extension InstanceLock {
-    /// How many bytes of the file are read and written at most.
-    private static let size = 4096
+    /// The largest number of bytes that are read or written.
+    private static let largestSize = 4096
 
-    private static func read(_ file: CInt) -> (holder: Substring?, marks: LockMarks)? {
-        var bytes = [UInt8](repeating: 0, count: size)
+    /// - Returns: the first line, which is the process identifier of the daemon that wrote the file, and the content;
+    ///   nil if the file cannot be read.
+    private static func read(_ file: CInt) -> (holder: Substring?, content: LockFileContent)? {
+        var bytes = [UInt8](repeating: 0, count: largestSize)
         let count = pread(file, &bytes, bytes.count, 0)
         guard count >= 0 else { return nil }
         let lines = String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n")
-        return (lines.first, LockMarks(lines.dropFirst()))
+        return (lines.first, LockFileContent(lines.dropFirst()))
     }
 
-    /// Overwrites the file before it truncates it. This works on a full disk, because the file keeps its block.
-    private static func write(_ marks: LockMarks, to file: CInt) -> Bool {
-        let text = Array((["\(getpid())"] + marks.lines).map { "\($0)\n" }.joined().utf8.prefix(size))
+    /// Overwrites the file and truncates it only afterwards. This works on a full disk, because the file keeps its
+    /// block.
+    private static func write(_ content: LockFileContent, to file: CInt) -> Bool {
+        let text = Array((["\(getpid())"] + content.lines).map { "\($0)\n" }.joined().utf8.prefix(largestSize))
         return pwrite(file, text, text.count, 0) == text.count && ftruncate(file, off_t(text.count)) == 0
     }
 }

@@ -3,7 +3,7 @@ import Glibc
 
 /// Protects the process's memory, which contains keys, from other programs and from core dumps.
 enum ProcessProtection {
-    /// The signals that the kernel sends a process for a fault in its own code.
+    /// The signals that a process gets for a fault in its own code.
     private static let crashSignals = [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGSEGV, SIGSYS, SIGTRAP]
 
     /// Disables core dumps, access to the process's memory by other processes of the same user, and Swift's own crash
@@ -12,6 +12,7 @@ enum ProcessProtection {
     /// - Returns: what failed, for the log.
     static func apply() -> [String] {
         var failures: [String] = []
+        // The default action ends the process without Swift's crash reporter.
         for crashSignal in crashSignals { signal(crashSignal, SIG_DFL) }
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         if setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none) != 0 {

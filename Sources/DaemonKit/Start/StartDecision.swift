@@ -1,13 +1,15 @@
 import MerchantCore
 
-/// Whether the daemon may start. Depends only on the ``StartObservation`` and the operator's flag.
+/// Whether the daemon may start. Depends only on the ``StartObservation`` and the flag `--accept-older-database`.
 ///
-/// The daemon decides twice: before it opens the database, and again afterwards, when ``StartObservation/content`` is
-/// known.
+/// The daemon decides twice: before it opens the database, and again afterwards, when
+/// ``StartObservation/auditComparison`` is known.
 package enum StartDecision: Equatable, Sendable {
+    /// The daemon may start.
+    ///
     /// - Parameters:
-    ///   - losses: what the database lacks. The daemon records it in the audit.
-    ///   - warnings: what the daemon only logs.
+    ///   - losses: findings that the daemon records in the audit: acknowledged changes that the database lacks.
+    ///   - warnings: findings that the daemon only logs.
     case open(losses: [StartFinding], warnings: [StartFinding])
     case refuse([StartFinding])
 
@@ -27,8 +29,9 @@ package enum StartDecision: Equatable, Sendable {
         }
     }
 
-    /// - Throws: ``StartRefusal``.
-    func orRefusal() throws(StartRefusal) -> (losses: [StartFinding], warnings: [StartFinding]) {
+    /// - Returns: the findings with which the daemon starts.
+    /// - Throws: ``StartRefusal`` if the daemon must not start.
+    func findingsUnlessRefused() throws(StartRefusal) -> (losses: [StartFinding], warnings: [StartFinding]) {
         switch self {
         case .open(let losses, let warnings): (losses, warnings)
         case .refuse(let findings): throw StartRefusal(findings: findings)

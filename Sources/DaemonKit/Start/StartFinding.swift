@@ -1,28 +1,37 @@
 import Logging
 
-/// A problem that prevents a start, or that the operator must know after it: a code and a message in three parts.
+/// A problem that a start or `diagnose` finds in the state directory: a code, and a message in three parts.
 package struct StartFinding: Equatable, Sendable {
-    /// The kinds of findings. `docs/storage-failures.md` explains each.
+    /// The kinds of findings, as `docs/storage-failures.md` explains them. *Log* is the database's write-ahead log.
     package enum Code: String, CaseIterable, Sendable {
         case restoreUnfinished
         case databaseMissing
+        /// The path of the database names another file than the last daemon had open.
         case databaseReplaced
         case logMissing
         case logEmptied
+        /// A log exists although the last daemon left none.
         case logFromEarlierTime
         case logOfAnotherDatabase
         case databaseOlderThanLog
+        /// The database lacks the audit record of the last head in `audit.head.file`.
         case databaseOlderThanShippedHead
-        case databaseOlderThanLockFile
-        case lossNotRecorded
+        /// The database lacks the last audit record that the lock file names.
+        case databaseOlderThanHeadInLockFile = "databaseOlderThanLockFile"
+        /// The operator accepted a loss of changes at an earlier start, which stopped before the audit contained the
+        /// loss.
+        case acceptedLossNotInAudit = "lossNotRecorded"
         case masterKeyMissing
+        /// The master key does not open the database.
         case masterKeyRejected
         case masterKeyWithoutDatabase
+        /// `audit.head.file` contains no head to compare the database with.
         case noShippedHead
         case claimsMissing
         case claimsLogMissing
     }
 
+    /// What a start does because of a finding.
     package enum Consequence: Sendable {
         /// The start is refused.
         case refusal
@@ -38,7 +47,7 @@ package struct StartFinding: Equatable, Sendable {
     package let code: Code
     /// What is wrong.
     package let what: String
-    /// What was found and expected; empty if ``what`` contains it.
+    /// The evidence or the reason; empty if ``what`` contains it.
     package let why: String
     /// What the operator must do.
     package let remedy: String
@@ -51,9 +60,9 @@ package struct StartFinding: Equatable, Sendable {
     }
 
     /// What is wrong and why. The audit records this text as the reason.
-    package var fact: String { why.isEmpty ? what : "\(what): \(why)" }
+    package var problem: String { why.isEmpty ? what : "\(what): \(why)" }
 
-    package var message: String { "\(fact); \(remedy)" }
+    package var message: String { "\(problem); \(remedy)" }
 }
 
 extension StartFinding {
@@ -71,9 +80,9 @@ extension StartFinding.Code {
             .masterKeyRejected:
             .refusal
         case .databaseMissing, .databaseReplaced, .logMissing, .logEmptied, .databaseOlderThanShippedHead,
-            .lossNotRecorded:
+            .acceptedLossNotInAudit:
             .refusalUnlessAccepted
-        case .databaseOlderThanLockFile: .recordedLoss
+        case .databaseOlderThanHeadInLockFile: .recordedLoss
         case .masterKeyWithoutDatabase, .noShippedHead, .claimsMissing, .claimsLogMissing: .warning
         }
     }

@@ -1,102 +1,116 @@
 import MerchantCore
 
-/// Findings about a database that lacks acknowledged changes. `marks` is what the last daemon wrote into the lock file.
+/// Findings about a loss: the database lacks changes that the daemon has acknowledged.
 extension StartObservation {
-    /// The findings that refuse the start unless the operator accepts the loss.
+    /// The findings for which a start is refused unless the operator accepts the loss.
     var losses: [StartFinding] {
-        // If the lock file lists losses, an earlier start found and accepted them, but did not record them in the
-        // audit. The files no longer show these losses, because that start opened the database.
-        let lossesFromFiles = marks.unrecordedLosses.isEmpty ? [lossInFiles].compactMap(\.self) : unrecordedLosses
-        return lossesFromFiles + [lossByShippedHead].compactMap(\.self)
+        // If the lock file lists losses, the operator accepted them at an earlier start, which stopped before it
+        // recorded them in the audit. The files no longer show these losses, because that start opened the database.
+        let lossesBeforeOpening =
+            lockFile.lossesNotInAudit.isEmpty ? [lossShownByFiles].compactMap(\.self) : acceptedLosses
+        return lossesBeforeOpening + [lossShownByShippedHead].compactMap(\.self)
     }
 
-    private var unrecordedLosses: [StartFinding] {
-        marks.unrecordedLosses.map {
+    /// The texts are unchanged, so that ``InstanceLock/storeAcceptedLosses(_:)`` does not store a loss twice.
+    private var acceptedLosses: [StartFinding] {
+        lockFile.lossesNotInAudit.map {
             StartFinding(
-                .lossNotRecorded, $0,
-                remedy: "restore a backup; an earlier start accepted this loss, but stopped before it was in the audit")
+                .acceptedLossNotInAudit, $0,
+                remedy:
+                    "restore a backup (an earlier start accepted this loss, but stopped before it recorded the loss in the audit)"
+            )
         }
     }
 
-    private var lossInFiles: StartFinding? {
-        guard hasDatabaseContent else { return missingDatabase }
-        if let expected = marks.replacedInode, let found = database?.inode, isReplaced {
+    private var lossShownByFiles: StartFinding? {
+        guard hasDatabaseContent else { return missingDatabaseFinding }
+        if let expected = lockFile.inodeIfReplaced, let found = database?.inode, isDatabaseReplaced {
             return StartFinding(
                 .databaseReplaced, "the database \(databasePath) was moved or replaced while a daemon used it",
                 why: "found inode \(found), expected \(expected)",
                 remedy: "put back the original file with its '-wal' file, or restore a backup")
         }
-        guard marks.isOpen, !hasLogContent else { return nil }
-        return log == nil ? missingLog : emptiedLog
+        guard lockFile.expectsLog, !hasLogContent else { return nil }
+        return log == nil ? missingLogFinding : emptiedLogFinding
     }
 
-    var missingDatabase: StartFinding? {
+    var missingDatabaseFinding: StartFinding? {
         let traces = [
-            marks.isOpen || marks.replacedInode != nil ? "its mark in the lock file" : nil,
+            lockFile.expectsLog || lockFile.inodeIfReplaced != nil ? "its entry in the lock file" : nil,
             hasLogContent ? "its write-ahead log" : nil, hasClaims ? "the claims file" : nil,
         ].compactMap(\.self)
         guard !traces.isEmpty else { return nil }
         return StartFinding(
             .databaseMissing, "the database \(databasePath) is missing or empty",
-            why: "a daemon used it here before: found \(traces.joined(separator: " and "))",
-            remedy: "check that the volume is mounted, put back the file with its '-wal' file, or restore a backup")
+            why: "a daemon has used a database here before, as these show: \(traces.joined(separator: ", "))",
+            remedy:
+                "check that the volume is mounted; if it is, put back the file with its '-wal' file, or restore a backup"
+        )
     }
 
     /// A missing log is no loss if another program, such as `sqlite3`, opened the database after the daemon was killed.
-    /// When that program closes the database, SQLite copies the log into the database file. Then it deletes the shared
-    /// memory file (`-shm`), and after that the log.
+    /// When that program closed the database, SQLite copied the log into the database file, deleted the shared memory
+    /// file (`-shm`), and then deleted the log.
     ///
-    /// So nothing is lost if the shared memory file is gone too and the database contains the last audit record.
-    private var missingLog: StartFinding? {
-        let circumstance = marks.head?.wasWrittenAtShutdown == true ? "" : " after an unclean shutdown"
+    /// So nothing is lost if the shared memory file is missing too and the database contains the last audit record.
+    private var missingLogFinding: StartFinding? {
+        let circumstance = lockFile.head?.wasWrittenAtShutdown == true ? "" : " after an unclean shutdown"
         func finding(_ why: String) -> StartFinding {
             StartFinding(
                 .logMissing, "the write-ahead log \(logPath) is missing\(circumstance)", why: why,
                 remedy: "put back the file, or restore a backup")
         }
-        guard let head = marks.head else { return finding("the database may lack the last acknowledged changes") }
+        guard let head = lockFile.head else { return finding("the database may lack the last acknowledged changes") }
         guard !hasSharedMemory, databaseHoldsRecord else {
             return finding(
-                "expected audit record \(head.end.sequence) in an intact database; the last acknowledged changes are lost"
+                hasSharedMemory
+                    ? "no other program has copied it into the database, because the shared memory file '-shm' still exists, so the last acknowledged changes may be lost"
+                    : "without it the database is damaged or lacks audit record \(head.auditHead.sequence), so the last acknowledged changes are lost"
             )
         }
-        // The daemon does not sync the lock file after each change. So after a reboot, the file may name an older
-        // record than the last.
-        return head.reasonForLaterChanges(onBoot: bootIdentifier).map {
+        // The daemon does not sync the lock file after each change. So after a reboot, the lock file may name an older
+        // record than the last one.
+        return head.whyLaterChangesArePossible(onBoot: bootIdentifier).map {
             finding(
-                "\($0), so the database may lack the last acknowledged changes; it holds audit record \(head.end.sequence). Nothing is lost if another program such as sqlite3 opened the database and checkpointed the log"
+                "\($0), so the database may lack the last acknowledged changes after audit record \(head.auditHead.sequence). Nothing is lost if another program such as sqlite3 opened the database and copied the log into it"
             )
         }
     }
 
-    /// An empty log is no loss if the database file contains the last audit record: SQLite itself truncates a log after
-    /// it copied all of it into that file.
-    private var emptiedLog: StartFinding? {
-        guard let head = marks.head, fileLacksRecord else { return nil }
+    /// An empty log is no loss if the database file contains the last audit record: SQLite itself truncates a log that
+    /// it has copied completely into the database file.
+    private var emptiedLogFinding: StartFinding? {
+        guard let head = lockFile.head, fileLacksRecord else { return nil }
         return StartFinding(
             .logEmptied, "the write-ahead log \(logPath) is empty",
-            why: "acknowledged audit record \(head.end.sequence) is not in the database",
+            why: "acknowledged audit record \(head.auditHead.sequence) is not in the database",
             remedy: "put back the file, or restore a backup")
     }
 
-    private var lossByShippedHead: StartFinding? {
-        guard let content, content.restoredFrom == nil,
-            case .found(let file, _, let at, let difference?) = content.shippedHead
+    private var lossShownByShippedHead: StartFinding? {
+        guard let auditComparison, auditComparison.restoredFrom == nil,
+            case .found(let file, _, let at, let difference?) = auditComparison.shippedHead
         else { return nil }
         return StartFinding(
             .databaseOlderThanShippedHead,
-            "the database \(databasePath) does not hold the audit head that was shipped at \(at) to \(file)",
-            why: "\(difference); its last record is \(content.auditEnd.map { "\($0.sequence)" } ?? "none")",
+            "the database \(databasePath) does not match the audit head that the daemon wrote to \(file) at \(at)",
+            why:
+                "\(difference); the last audit record in the database is \(auditComparison.headInDatabase.map { "\($0.sequence)" } ?? "none")",
             remedy: "put back the newer database, or restore the newest backup")
     }
 
-    /// The daemon starts in spite of this finding and records it. The lock file is weaker evidence than a shipped head:
-    /// it is in the same directory as the database, so a copy of the directory restores both and shows no difference.
-    var lossByLockFile: StartFinding? {
-        guard let content, content.restoredFrom == nil, let difference = content.differenceFromLock else { return nil }
+    /// The daemon starts in spite of this finding and records it in the audit. The lock file is weaker evidence than a
+    /// head in another place: a copy of the state directory contains both the database and its lock file.
+    var lossShownByLockFile: StartFinding? {
+        guard let auditComparison, auditComparison.restoredFrom == nil,
+            let difference = auditComparison.differenceFromLockFile
+        else { return nil }
         return StartFinding(
-            .databaseOlderThanLockFile, "the database \(databasePath) is not as the last daemon left it",
-            why: "\(difference); no audit head was shipped to compare with",
-            remedy: "unless this is intended, stop the daemon and put back the newer database or restore a backup")
+            .databaseOlderThanHeadInLockFile,
+            "the database \(databasePath) does not match the last audit record that the lock file names",
+            why: difference,
+            remedy:
+                "unless you put this database here on purpose, stop the daemon and put back the newer database, or restore a backup"
+        )
     }
 }

@@ -1,7 +1,7 @@
 package import MerchantCore
 package import Vocabulary
 
-/// What a start, or `diagnose`, finds in the state directory. ``StartDecision`` depends on nothing else.
+/// What a start of the daemon, or `diagnose`, finds in the state directory. ``findings`` lists the problems.
 package struct StartObservation: Equatable, Sendable {
     /// The file that a path names. A symbolic link is not followed.
     package struct File: Equatable, Sendable {
@@ -13,7 +13,7 @@ package struct StartObservation: Equatable, Sendable {
     }
 
     package enum MasterKey: Equatable, Sendable {
-        /// From a systemd credential or a command. Only loading it shows whether it exists.
+        /// From a systemd credential or a command. Only loading the key shows whether it exists.
         case supplied
         case file(path: String, exists: Bool)
         /// The key was loaded, but does not open the database. The text is the reason.
@@ -23,33 +23,36 @@ package struct StartObservation: Equatable, Sendable {
     /// A question about the audit records in the database. The answer may need a read of the whole file, so a start
     /// asks at most one.
     package enum AuditQuestion: Hashable, Sendable {
-        /// Does the database contain the record, and does it pass the integrity check?
+        /// Does the database contain the record, and does the database pass the integrity check?
         case intactDatabaseHolds(AuditHead)
-        /// Does the database file, without its log, lack the record?
+        /// Does the database file, read without its write-ahead log, lack the record?
         case fileLacks(AuditHead)
-        /// Does the database file, without its log, lack the record, and does the file pass the integrity check?
+        /// Does the database file, read without its write-ahead log, lack the record, and does the file pass the
+        /// integrity check?
         case intactFileLacks(AuditHead)
     }
 
-    /// What can be read only once the database is open.
-    package struct Content: Equatable, Sendable {
-        /// The backup that the database was restored from, until a start has recorded the restore.
+    /// How the audit in the database compares with audit heads that were recorded outside the database. It shows
+    /// whether an older copy of the database was put back.
+    package struct AuditComparison: Equatable, Sendable {
+        /// Which backup the database was restored from, and when; nil if `audit.head.file` already contains a head of the
+        /// restored database, or if no backup was restored.
         package var restoredFrom: String?
         /// The last audit record in the database.
-        package var auditEnd: AuditHead?
+        package var headInDatabase: AuditHead?
         package var shippedHead: ShippedHead
-        /// How the database differs from the audit head that the lock file names. Nil if it contains that audit record,
-        /// or the lock file names none.
-        package var differenceFromLock: String?
+        /// How the database differs from the audit head in the lock file. Nil if the database contains that audit
+        /// record, or if the lock file contains no head.
+        package var differenceFromLockFile: String?
 
         package init(
-            restoredFrom: String? = nil, auditEnd: AuditHead? = nil, shippedHead: ShippedHead = .notConfigured,
-            differenceFromLock: String? = nil
+            restoredFrom: String? = nil, headInDatabase: AuditHead? = nil, shippedHead: ShippedHead = .notConfigured,
+            differenceFromLockFile: String? = nil
         ) {
             self.restoredFrom = restoredFrom
-            self.auditEnd = auditEnd
+            self.headInDatabase = headInDatabase
             self.shippedHead = shippedHead
-            self.differenceFromLock = differenceFromLock
+            self.differenceFromLockFile = differenceFromLockFile
         }
     }
 
@@ -57,11 +60,12 @@ package struct StartObservation: Equatable, Sendable {
     package enum ShippedHead: Equatable, Sendable {
         case notConfigured
         case none(file: String)
-        /// - Parameter difference: how the database differs from the head; nil if it contains that audit record.
+        /// - Parameter difference: how the database differs from the head; nil if the database contains that audit
+        ///   record.
         case found(file: String, head: AuditHead, at: Timestamp, difference: String?)
     }
 
-    /// The paths that findings name.
+    // The paths are here because the messages of findings name them.
     package var databasePath: String
     package var lockPath: String
     package var claimsPath: String
@@ -71,21 +75,22 @@ package struct StartObservation: Equatable, Sendable {
     package var log: File?
     /// Whether SQLite's shared memory file (`-shm`) exists.
     package var hasSharedMemory = false
-    /// Whether a process has the database open and so holds SQLite's lock on the shared memory file.
+    /// Whether another process has the database open. Such a process holds SQLite's lock on the shared memory file.
     package var isDatabaseInUse = false
-    /// Identifies the log until SQLite restarts it; nil if there is no log.
+    /// Identifies the log until SQLite overwrites it from its beginning; nil if there is no log.
     package var logGeneration: String?
     package var hasClaims = false
     package var hasClaimsLog = false
     package var isRestoreUnfinished = false
     package var masterKey: MasterKey
-    package var marks = LockMarks()
+    /// What the last daemon wrote into the lock file.
+    package var lockFile = LockFileContent()
     /// Identifies the current boot of the machine; empty if the kernel does not provide it.
     package var bootIdentifier = ""
     /// The answer to ``auditQuestion``; nil if there is no question.
     package var auditAnswer: Bool?
-    /// Nil before the database is open.
-    package var content: Content?
+    /// Nil if the database has not been read yet.
+    package var auditComparison: AuditComparison?
 
     package init(databasePath: String, lockPath: String, claimsPath: String, masterKey: MasterKey) {
         self.databasePath = databasePath
@@ -98,41 +103,48 @@ package struct StartObservation: Equatable, Sendable {
 extension StartObservation {
     package var logPath: String { "\(databasePath)-wal" }
 
-    /// False for an empty file: SQLite treats it as a new database, and removes the log beside it.
+    /// False also for an empty file, which SQLite treats as a new database: it removes the log beside that file.
     var hasDatabaseContent: Bool { (database?.size ?? 0) > 0 }
     var hasLogContent: Bool { (log?.size ?? 0) > 0 }
     /// Whether the path of the database no longer names the file that the last daemon had open.
-    var isReplaced: Bool { marks.replacedInode.map { $0 != database?.inode } ?? false }
+    var isDatabaseReplaced: Bool { lockFile.inodeIfReplaced.map { $0 != database?.inode } ?? false }
 
-    /// The only question about the audit records on which the decision depends; nil if it depends on none.
+    /// The question about the audit records on which ``findings`` depends; nil if ``findings`` needs no answer.
     package var auditQuestion: AuditQuestion? {
-        guard !isRestoreUnfinished, hasDatabaseContent, !isReplaced || (marks.isClosed && hasLogContent) else {
+        // ``findings`` needs no answer to report a replaced database. But a log that was put beside the database after
+        // a clean shutdown is checked first.
+        guard !isRestoreUnfinished, hasDatabaseContent,
+            !isDatabaseReplaced || (lockFile.wasClosedWithoutLog && hasLogContent)
+        else {
             return nil
         }
         if hasLogContent {
-            if marks.isClosed { return isDatabaseInUse ? marks.head.map { .intactDatabaseHolds($0.end) } : nil }
-            guard marks.isOpen else { return nil }
-            return recordBeneathLog.map { .intactFileLacks($0) }
+            if lockFile.wasClosedWithoutLog {
+                return isDatabaseInUse ? lockFile.head.map { .intactDatabaseHolds($0.auditHead) } : nil
+            }
+            guard lockFile.expectsLog else { return nil }
+            return recordExpectedInFile.map { .intactFileLacks($0) }
         }
-        guard marks.isOpen, marks.unrecordedLosses.isEmpty, let head = marks.head else { return nil }
-        guard log == nil else { return .fileLacks(head.end) }
-        return hasSharedMemory ? nil : .intactDatabaseHolds(head.end)
+        guard lockFile.expectsLog, lockFile.lossesNotInAudit.isEmpty, let head = lockFile.head else { return nil }
+        guard log == nil else { return .fileLacks(head.auditHead) }
+        return hasSharedMemory ? nil : .intactDatabaseHolds(head.auditHead)
     }
 
-    /// Whether the database is intact and contains the record. Use only if ``auditQuestion`` is `intactDatabaseHolds`.
+    /// Whether the database is intact and contains the record. Valid only if ``auditQuestion`` is
+    /// `intactDatabaseHolds`.
     var databaseHoldsRecord: Bool { auditAnswer == true }
 
-    /// Whether the database file lacks the record. Use only if ``auditQuestion`` is `fileLacks` or `intactFileLacks`.
+    /// Whether the database file lacks the record. Valid only if ``auditQuestion`` is `fileLacks` or `intactFileLacks`.
     var fileLacksRecord: Bool { auditAnswer == true }
 
-    /// An audit record that the database file must contain even without the log, if the log belongs to it. Nil if
+    /// An audit record that the database file contains even without its log, if the log belongs to that file. Nil if
     /// unknown.
     ///
     /// The lock file names the generation of the log that contains the last record. If the log has another generation
-    /// now, SQLite has restarted it, so the database file contains the last record. If not, the file contains the
-    /// record that was the last when the log was started.
-    var recordBeneathLog: AuditHead? {
-        guard let log = marks.log else { return nil }
-        return log.generation == logGeneration ? log.base : marks.head?.end
+    /// now, SQLite has copied the former generation into the database file, so the file contains the last record. If
+    /// the generation is the same, the file contains the record that was the last when the log was started.
+    var recordExpectedInFile: AuditHead? {
+        guard let log = lockFile.log else { return nil }
+        return log.generation == logGeneration ? log.headWhenStarted : lockFile.head?.auditHead
     }
 }

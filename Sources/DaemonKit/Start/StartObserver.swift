@@ -4,14 +4,16 @@ import MerchantCore
 import SQLiteStore
 import Vocabulary
 
-/// Reads the state directory into a ``StartObservation``, for the start and for `diagnose`. Changes nothing.
+/// Creates the ``StartObservation`` of the state directory, for a start of the daemon and for `diagnose`. Changes
+/// nothing.
 struct StartObserver {
     let settings: Settings
 
-    /// Observes the files. Call it before the database is opened.
+    /// Observes the files. Call this before the database is opened, because opening it creates a write-ahead log.
     ///
+    /// - Parameter lockFile: what the last daemon wrote into the lock file.
     /// - Throws: ``SettingsError`` if the restore marker cannot be read.
-    func files(_ marks: LockMarks) throws -> StartObservation {
+    func observeFiles(_ lockFile: LockFileContent) throws -> StartObservation {
         let path = settings.databasePath
         var found = StartObservation(
             databasePath: path, lockPath: settings.lockPath, claimsPath: settings.claimsPath, masterKey: masterKey)
@@ -23,32 +25,37 @@ struct StartObserver {
         found.hasClaims = Self.file(settings.claimsPath) != nil
         found.hasClaimsLog = Self.file("\(settings.claimsPath)-wal") != nil
         found.isRestoreUnfinished = try RestoreMarker(path: settings.restoreMarkerPath).read() != nil
-        found.marks = marks
+        found.lockFile = lockFile
         found.bootIdentifier = Machine.bootIdentifier
         found.auditAnswer = found.auditQuestion.map { answer($0, path) }
         return found
     }
 
+    /// Compares the database with the audit heads in the lock file and in `audit.head.file`.
+    ///
     /// - Parameters:
-    ///   - restoredFrom: the backup that the database was restored from; nil or empty if there was no restore.
-    ///   - auditEnd: the last audit record in the database.
-    ///   - difference: returns how the database differs from an audit head; nil if it contains that audit record.
-    /// - Throws: ``SettingsError`` if the file of shipped heads cannot be read, and what `difference` throws.
-    func content(
-        restoredFrom: String?, auditEnd: AuditHead?, _ marks: LockMarks,
+    ///   - restoredFrom: the description of a restore after which `audit.head.file` may still contain the head of the
+    ///     old database; nil or empty if there is no such restore.
+    ///   - headInDatabase: the last audit record in the database.
+    ///   - lockFile: what the last daemon wrote into the lock file.
+    ///   - difference: returns how the database differs from an audit head; nil if the database contains that audit
+    ///     record.
+    /// - Throws: ``SettingsError`` if `audit.head.file` cannot be read, and what `difference` throws.
+    func compareAudit(
+        restoredFrom: String?, headInDatabase: AuditHead?, _ lockFile: LockFileContent,
         difference: (AuditHead) async throws -> String?
-    ) async throws -> StartObservation.Content {
-        var content = StartObservation.Content(restoredFrom: restoredFrom, auditEnd: auditEnd)
-        if content.restoredFrom == "" { content.restoredFrom = nil }
-        if let head = marks.head?.end { content.differenceFromLock = try await difference(head) }
-        guard let file = settings.auditHead.file else { return content }
-        guard let last = try HeadFile(path: file).last() else {
-            content.shippedHead = .none(file: file)
-            return content
+    ) async throws -> StartObservation.AuditComparison {
+        var comparison = StartObservation.AuditComparison(restoredFrom: restoredFrom, headInDatabase: headInDatabase)
+        if comparison.restoredFrom == "" { comparison.restoredFrom = nil }
+        if let head = lockFile.head?.auditHead { comparison.differenceFromLockFile = try await difference(head) }
+        guard let file = settings.auditHead.file else { return comparison }
+        guard let last = try HeadFile(path: file).lastLine() else {
+            comparison.shippedHead = .none(file: file)
+            return comparison
         }
-        content.shippedHead = .found(
+        comparison.shippedHead = .found(
             file: file, head: last.head, at: last.at, difference: try await difference(last.head))
-        return content
+        return comparison
     }
 
     /// Whether the database's write-ahead log exists and is not empty.
@@ -61,9 +68,9 @@ struct StartObserver {
 
     private func answer(_ question: StartObservation.AuditQuestion, _ path: String) -> Bool {
         switch question {
-        case .intactDatabaseHolds(let head): DatabaseInspection.holds(head, in: path)
-        case .fileLacks(let head): DatabaseInspection.lacks(head, inFileAlone: path, isSound: false)
-        case .intactFileLacks(let head): DatabaseInspection.lacks(head, inFileAlone: path, isSound: true)
+        case .intactDatabaseHolds(let head): DatabaseInspection.isIntactAndContains(head, in: path)
+        case .fileLacks(let head): DatabaseInspection.lacks(head, inFileAlone: path, requiringIntact: false)
+        case .intactFileLacks(let head): DatabaseInspection.lacks(head, inFileAlone: path, requiringIntact: true)
         }
     }
 
@@ -78,10 +85,11 @@ struct StartObserver {
         defer { close(file) }
         var lock = flock()
         (lock.l_type, lock.l_whence) = (Int16(F_WRLCK), Int16(SEEK_SET))
-        (lock.l_start, lock.l_len) = (sharedMemoryLock, 1)
+        (lock.l_start, lock.l_len) = (openDatabaseLockOffset, 1)
         return fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != Int16(F_UNLCK)
     }
 
-    /// The offset of the lock byte that SQLite calls UNIX_SHM_DMS, in the shared memory file.
-    private static let sharedMemoryLock: off_t = 128
+    /// The offset, in the shared memory file, of the byte that SQLite locks while the database is open. SQLite's source
+    /// calls it UNIX_SHM_DMS.
+    private static let openDatabaseLockOffset: off_t = 128
 }

@@ -5,13 +5,13 @@ import MerchantOperations
 import Synchronization
 import Vocabulary
 
-/// Records the start in the audit, with any restore or loss since the last start, and stores which webhooks receive
-/// events.
+/// Records the start in the audit, with any restore or loss of changes since the last start. Also stores the list of
+/// webhooks from the settings.
 ///
 /// On a full disk the daemon starts without the record, so that it can serve payments. ``StoreRecovery`` then calls
-/// ``write()`` until it succeeds.
+/// ``write()`` again until nothing is left to do.
 final class StartRecord: Sendable {
-    /// How long `status` reports that an older database was accepted.
+    /// How long `status` warns that the daemon continued with an older database.
     static let olderDatabaseNotice = Duration.seconds(86_400)
 
     private let operations: StartOperations
@@ -20,19 +20,22 @@ final class StartRecord: Sendable {
     private let settings: Settings
     private let lock: InstanceLock
     private let caller: Caller
-    private let conditions: ConditionLog
+    private let activeFindings: ActiveFindings
     private let logger: Logger
     private let observation: StartObservation
-    /// The restore and the losses to record: the action of each audit record and its reason.
-    private let reasons = Mutex<[(action: AuditAction, reason: String)]>([])
+    /// The audit records of a restore and of losses: the action of each record and its reason.
+    private let historyToRecord = Mutex<[(action: AuditAction, reason: String)]>([])
     /// Whether the audit contains the record of this start.
     private let isRecorded = Atomic(false)
     /// Whether ``write()`` has nothing left to do.
     private let isComplete = Atomic(false)
+    /// Why ``write()`` failed last; empty if it did not fail.
+    private let lastFailure = Mutex("")
 
     init(
         operations: StartOperations, audit: AuditOperations, deliveries: WebhookDeliveries, settings: Settings,
-        observation: StartObservation, lock: InstanceLock, caller: Caller, conditions: ConditionLog, logger: Logger
+        observation: StartObservation, lock: InstanceLock, caller: Caller, activeFindings: ActiveFindings,
+        logger: Logger
     ) {
         self.operations = operations
         self.audit = audit
@@ -41,92 +44,118 @@ final class StartRecord: Sendable {
         self.observation = observation
         self.lock = lock
         self.caller = caller
-        self.conditions = conditions
+        self.activeFindings = activeFindings
         self.logger = logger
     }
 
     /// Decides, now that the database is open, whether the daemon may serve, and records the start.
     ///
     /// - Throws: ``StartRefusal``; ``SettingsError`` if the callers' permits changed and the audit cannot be written.
-    func decideAndWrite(acceptsOlder: Bool) async throws {
-        let observation = try await withContent()
-        let (losses, warnings) = try StartDecision(on: observation, acceptsOlderDatabase: acceptsOlder).orRefusal()
+    func decideAndWrite(acceptsOlderDatabase: Bool) async throws {
+        let observation = try await withAuditComparison()
+        let (losses, warnings) = try StartDecision(on: observation, acceptsOlderDatabase: acceptsOlderDatabase)
+            .findingsUnlessRefused()
+        // The other warnings were logged before the database was opened.
         for warning in warnings where !self.observation.findings.contains(warning) { warning.log(logger) }
-        try lock.keep(losses.filter { $0.code.consequence == .refusalUnlessAccepted }.map(\.fact))
-        let unaccepted = losses.filter { $0.code.consequence == .recordedLoss }
-        if !unaccepted.isEmpty {
-            for loss in unaccepted { loss.log(logger) }
-            // Otherwise the next start would compare the database with the same missing record.
-            try lock.forgetDatabase()
+        try lock.storeAcceptedLosses(losses.filter { $0.code.consequence == .refusalUnlessAccepted }.map(\.problem))
+        let lossesWithoutAcceptance = losses.filter { $0.code.consequence == .recordedLoss }
+        if !lossesWithoutAcceptance.isEmpty {
+            for loss in lossesWithoutAcceptance { loss.log(logger) }
+            // If the lock file kept its entries about the database, the next start would report the same missing audit
+            // record again.
+            try lock.clearDatabaseEntries()
         }
-        reasons.withLock { reasons in
-            if let restored = observation.content?.restoredFrom { reasons.append((.databaseRestored, restored)) }
-            reasons += (lock.unrecordedLosses + unaccepted.map(\.fact)).map { (.olderDatabaseAccepted, $0) }
+        let isRestoreRecorded = try await operations.isRestoreRecorded()
+        historyToRecord.withLock { history in
+            if let restored = observation.auditComparison?.restoredFrom, !isRestoreRecorded {
+                history.append((.databaseRestored, restored))
+            }
+            history += (lock.lossesNotInAudit + lossesWithoutAcceptance.map(\.problem)).map {
+                (.olderDatabaseAccepted, $0)
+            }
         }
-        if await !write(), try await !operations.knowsPermits(settings.policy) {
+        // Changed permits take effect only when the audit contains them.
+        if await !write(), try await !operations.arePermitsRecorded(settings.policy) {
             throw SettingsError(
-                "the callers' permits have changed and the change cannot be written to the audit; make room on the disk, or start with the previous permits"
+                "the callers' permits have changed and the change cannot be written to the audit; free space on the disk, or start with the previous permits"
             )
         }
     }
 
-    private func withContent() async throws -> StartObservation {
-        let restored = try await operations.restored()
-        let end = try await audit.head()
+    private func withAuditComparison() async throws -> StartObservation {
+        let restored = try await operations.restore()
+        let headInDatabase = try await audit.head()
         var observation = observation
-        observation.content = try await StartObserver(settings: settings).content(
-            restoredFrom: restored, auditEnd: end, observation.marks
+        observation.auditComparison = try await StartObserver(settings: settings).compareAudit(
+            restoredFrom: restored, headInDatabase: headInDatabase, observation.lockFile
         ) { try await audit.difference(from: $0)?.detail }
         return observation
     }
 
-    /// - Returns: whether the start is recorded. Once it is, further calls do nothing.
+    /// Records the start, and then removes the traces of a restore or loss. Continues where an earlier call failed.
+    ///
+    /// - Returns: whether nothing is left to do.
     func write() async -> Bool {
         guard !isComplete.load(ordering: .acquiring) else { return true }
         do {
-            // This comes first because it can be repeated. The start must be recorded only once.
-            try await deliveries.keepWebhooks(settings.events.webhooks.map(\.registration))
             if !isRecorded.load(ordering: .acquiring) {
-                if !reasons.withLock({ $0.isEmpty }) {
+                // Comes before the record: if a later step fails, `write` runs again, and the list can be stored again.
+                try await deliveries.setWebhooks(settings.events.webhooks.map(\.registration))
+                if !historyToRecord.withLock({ $0.isEmpty }) {
+                    // In an older database, a waiting time may seem to be over although it is not.
                     try await operations.restartWaitingTimes()
                 }
                 try await operations.recordStart(
-                    as: caller, version: Program.version, policy: settings.policy, history: reasons.withLock { $0 })
+                    as: caller, version: Program.version, policy: settings.policy,
+                    history: historyToRecord.withLock { $0 })
                 isRecorded.store(true, ordering: .releasing)
             }
-            try lock.set { $0.unrecordedLosses = [] }
-            try await forgetRestore()
-            isComplete.store(true, ordering: .releasing)
             try await reportOlderDatabase()
+            try lock.update { $0.lossesNotInAudit = [] }
+            try await clearRestore()
+            isComplete.store(true, ordering: .releasing)
             return true
         } catch {
-            logger.error("the start could not be recorded", metadata: ["error": "\(error)"])
+            logFailure("\(error)")
             return false
         }
     }
 
-    /// Ships the audit head of the restored database, then removes the note that it was restored. Without the note, a
-    /// start compares the database with the last shipped head. If that head were still the one from before the restore,
-    /// it would refuse.
-    private func forgetRestore() async throws {
-        guard !reasons.withLock({ $0.isEmpty }) else { return }
-        let head = try await audit.head()
-        if let file = settings.auditHead.file, let head {
-            do { try HeadFile(path: file).append(head, at: operations.now) } catch {
-                logger.error("the audit's head could not be shipped", metadata: ["error": "\(error)"])
-                return
-            }
+    /// Logs only the first of several consecutive failures for the same reason.
+    private func logFailure(_ reason: String) {
+        let isNew = lastFailure.withLock { last in
+            defer { last = reason }
+            return last != reason
         }
-        try await operations.forgetRestore()
+        if isNew { logger.error("the start could not be recorded completely", metadata: ["error": "\(reason)"]) }
     }
 
+    /// Writes the audit head of the restored database to `audit.head.file`, then removes the description of the restore
+    /// from the database.
+    ///
+    /// This order matters: without the description, a start compares the database with the last head in the file. A
+    /// head from before the restore would then make the daemon refuse to start.
+    ///
+    /// - Throws: ``SettingsError`` if the file cannot be written. The description then stays in the database, and
+    ///   ``StoreRecovery`` calls ``write()`` again. If the daemon is stopped before the file can be written, the next
+    ///   start accepts the head in the file, and does not record the restore again.
+    private func clearRestore() async throws {
+        let isRestored = try await !operations.restore().isEmpty
+        guard isRestored || !historyToRecord.withLock({ $0.isEmpty }) else { return }
+        if let file = settings.auditHead.file, let head = try await audit.head() {
+            try HeadFile(path: file).append(head, at: operations.now)
+        }
+        if isRestored { try await operations.clearRestore() }
+    }
+
+    /// Makes `status` warn about an older database that was accepted less than ``olderDatabaseNotice`` ago.
     private func reportOlderDatabase() async throws {
         guard let (since, undone) = try await operations.olderDatabase(),
             operations.now < since.adding(Self.olderDatabaseNotice)
         else { return }
-        conditions.set(
+        activeFindings.set(
             .databaseRestored, .warning,
-            "an older database was accepted at \(since): later changes, revocations too, are undone; see 'audit list'\(undone.isEmpty ? "" : ". Undone by the restore: \(undone)")"
+            "an older database was accepted at \(since): changes that it does not contain, such as revocations, are undone; see 'audit list'\(undone.isEmpty ? "" : ". Undone by the restore: \(undone)")"
         )
     }
 }

@@ -1,23 +1,24 @@
 import Glibc
 
-/// The directory with the database, the claims and the lock file. By default also with the master key and the sockets.
+/// The directory that contains the database, the claims and the lock file. By default it also contains the master key
+/// and the sockets.
 enum StateDirectory {
-    /// Creates the directory if it is missing (mode 0700), and refuses one that other users can read or write.
+    /// Creates the directory with mode 0700 if it is missing. Refuses a directory that other users can read or write.
     ///
-    /// - Throws: ``SettingsError`` with the owner or mode that was found and the expected one.
+    /// - Throws: ``SettingsError``.
     static func prepare(_ path: String) throws {
         try create(path)
         guard let status = FileStatus(of: path, followsLinks: true), status.kind == .directory else {
-            throw SettingsError("the state directory \(path) is not a directory; name another in 'state-directory'")
+            throw SettingsError("the state directory \(path) is not a directory; set 'state-directory' to a directory")
         }
         guard status.uid == geteuid() else {
             throw SettingsError(
-                "the state directory \(path) belongs to uid \(status.uid), expected \(geteuid()), which runs the daemon; run 'chown' on it"
+                "the state directory \(path) belongs to uid \(status.uid), but the daemon runs as uid \(geteuid()); run 'chown' on the directory"
             )
         }
         guard status.mode & 0o077 == 0 else {
             throw SettingsError(
-                "the state directory \(path) has mode 0\(String(status.mode, radix: 8)), expected 0700, so that other users can neither read nor write it; run 'chmod 0700' on it"
+                "the state directory \(path) has mode 0\(String(status.mode, radix: 8)), so other users can access it; run 'chmod 0700' on the directory"
             )
         }
     }

@@ -1,7 +1,8 @@
 import NIOCore
 import NIOPosix
 
-/// Threads for work that waits for the disk. Such work would block an event loop or a thread of Swift's task executor.
+/// Threads for work that waits for the disk or computes for a long time. On an event loop or a thread of Swift's task
+/// executor, such work would delay other requests.
 struct BlockingPool: Sendable {
     private let threads: NIOThreadPool
 

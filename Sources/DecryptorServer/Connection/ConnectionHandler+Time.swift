@@ -3,16 +3,19 @@ import NIOCore
 
 extension ConnectionHandler {
     /// The timers of a connection, at most one of each kind. A request that arrives in one read schedules no timer,
-    /// because that would slow down a busy connection.
-    struct Clock {
-        private var lastTouched = NIODeadline.now()
+    /// because scheduling would slow down a busy connection.
+    struct Timers {
+        private var lastActivity = NIODeadline.now()
         private var idleness: Scheduled<Void>?
         private var arrival: Scheduled<Void>?
         private var lingering: Scheduled<Void>?
 
-        mutating func touch() { lastTouched = .now() }
+        /// Records that the connection is not idle now.
+        mutating func recordActivity() { lastActivity = .now() }
 
-        mutating func requestArrived() {
+        /// Cancels the timer of ``ConnectionHandler/watchArrival(_:)``: the request has arrived completely, or the
+        /// handler no longer waits for the request.
+        mutating func cancelArrival() {
             guard arrival != nil else { return }
             arrival?.cancel()
             arrival = nil
@@ -20,7 +23,7 @@ extension ConnectionHandler {
 
         /// Closes the connection after `time`, whatever the client does until then. Cancels the other timers.
         mutating func linger(_ time: TimeAmount, _ context: ChannelHandlerContext) {
-            requestArrived()
+            cancelArrival()
             idleness?.cancel()
             guard lingering == nil else { return }
             lingering = context.eventLoop.assumeIsolated().scheduleTask(in: time) { context.close(promise: nil) }
@@ -32,21 +35,21 @@ extension ConnectionHandler {
             lingering?.cancel()
         }
 
-        fileprivate func isIdle(for time: TimeAmount) -> Bool { lastTouched + time <= .now() }
-        fileprivate func idleDeadline(_ time: TimeAmount) -> NIODeadline { lastTouched + time }
+        fileprivate func isIdle(for time: TimeAmount) -> Bool { lastActivity + time <= .now() }
+        fileprivate func idleDeadline(_ time: TimeAmount) -> NIODeadline { lastActivity + time }
         fileprivate var awaitsArrival: Bool { arrival != nil }
         fileprivate mutating func setIdleness(_ timer: Scheduled<Void>) { idleness = timer }
         fileprivate mutating func setArrival(_ timer: Scheduled<Void>?) { arrival = timer }
     }
 
-    /// Closes the connection when it has been idle for `limits.idleTime`. A connection with an outstanding response is
-    /// not idle.
+    /// Closes the connection when it has been idle for `limits.idleTime`. A connection with an outstanding request or
+    /// response is not idle.
     func watchIdleness(_ context: ChannelHandlerContext) {
         let time = environment.limits.idleTime
-        let deadline = hasNothingOutstanding ? clock.idleDeadline(time) : .now() + time
-        clock.setIdleness(
+        let deadline = hasNothingOutstanding ? timers.idleDeadline(time) : .now() + time
+        timers.setIdleness(
             context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
-                if self.hasNothingOutstanding, self.clock.isIdle(for: time) {
+                if self.hasNothingOutstanding, self.timers.isIdle(for: time) {
                     context.close(promise: nil)
                 } else {
                     self.watchIdleness(context)
@@ -56,10 +59,10 @@ extension ConnectionHandler {
 
     /// Refuses the request that is arriving, unless it is complete within `limits.requestTime`.
     func watchArrival(_ context: ChannelHandlerContext) {
-        guard !clock.awaitsArrival else { return }
-        clock.setArrival(
+        guard !timers.awaitsArrival else { return }
+        timers.setArrival(
             context.eventLoop.assumeIsolated().scheduleTask(in: environment.limits.requestTime) {
-                self.clock.setArrival(nil)
+                self.timers.setArrival(nil)
                 if self.isReadingSuspended {
                     // The client is not too slow: the server itself suspended reading.
                     self.watchArrival(context)

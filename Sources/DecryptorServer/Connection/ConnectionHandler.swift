@@ -11,7 +11,7 @@ import ServerKit
 /// If a request is handled on the event loop and no earlier response is outstanding, its response is written
 /// immediately. The responses of one read are flushed together. All other responses wait in a ``ResponseQueue``. While
 /// too many responses are outstanding, or the client does not read its responses, the handler reads nothing more.
-/// ``ConnectionHandler/Clock`` enforces the time limits.
+/// ``ConnectionHandler/Timers`` enforces the time limits.
 final class ConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = ByteBuffer
@@ -26,7 +26,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     /// A request whose head has arrived, and whose body may be incomplete.
-    private struct Arriving {
+    private struct ArrivingRequest {
         let method: HTTPMethod
         let uri: String
         var form: ResponseForm
@@ -36,7 +36,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     /// Something that must be handled in the order of arrival.
     private enum Item {
-        case request(Arriving)
+        case request(ArrivingRequest)
         /// A client waits for `100 Continue` before it sends the body of its request.
         case expectation
         /// The input violates HTTP's rules or a limit, so the handler reads no further request. The error says why.
@@ -47,12 +47,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private let peer: Peer
     private let resources: LoopResources
     private(set) var context: ChannelHandlerContext?
-    private var arriving: Arriving?
-    /// Items that wait for the next turn of the user.
+    private var arriving: ArrivingRequest?
+    /// Items that wait for the next turn of the user in the ``FairScheduler``.
     private var waiting = CircularBuffer<Item>()
     /// How many more requests of the current read may be handled before other users get their turns.
-    private var turnLeft = Limits.requestsPerTurn
-    private(set) var queue = ResponseQueue()
+    private var remainingInTurn = Limits.requestsPerTurn
+    private(set) var responseQueue = ResponseQueue()
     /// The handler accepts no further request from this connection.
     private(set) var inputEnded = false
     /// The client has closed its output: it sends nothing more.
@@ -64,9 +64,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var needsFlush = false
     /// NIO requested a read while the handler had suspended reading.
     private var hasSuspendedRead = false
-    /// Whether the current read brought a part of a request.
+    /// Whether the decoder has delivered a part of a request since the current read began.
     private var readBroughtPart = false
-    var clock = Clock()
+    var timers = Timers()
 
     init(_ environment: Environment, peer: Peer, resources: LoopResources) {
         self.environment = environment
@@ -76,20 +76,21 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        clock.touch()
+        timers.recordActivity()
         watchIdleness(context)
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { end() }
+    func handlerRemoved(context: ChannelHandlerContext) { release() }
 
     func channelInactive(context: ChannelHandlerContext) {
-        end()
+        release()
         context.fireChannelInactive()
     }
 
-    private func end() {
-        clock.cancel()
-        queue.removeAll()
+    /// Cancels the timers and drops all requests and responses, because the connection is closed.
+    private func release() {
+        timers.cancel()
+        responseQueue.removeAll()
         waiting.removeAll()
         context = nil
     }
@@ -99,24 +100,24 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         readBroughtPart = true
         switch unwrapInboundIn(data) {
-        case .head(let head): if !inputEnded { begin(head, context) }
-        case .body(let bytes): if arriving != nil { append(bytes, context) }
+        case .head(let head): if !inputEnded { beginRequest(head, context) }
+        case .body(let bytes): if arriving != nil { appendToBody(bytes, context) }
         case .end:
-            clock.requestArrived()
+            timers.cancelArrival()
             guard let request = arriving else { return }
             arriving = nil
             if request.form.isLast { inputEnded = true }
-            take(.request(request), context)
+            handleOrWait(.request(request), context)
         }
     }
 
     /// Handles the item now, or in a later turn of its user.
-    private func take(_ item: Item, _ context: ChannelHandlerContext) {
-        guard waiting.isEmpty, turnLeft > 0, resources.scheduler.mayHandleNow() else {
-            if waiting.isEmpty { resources.scheduler.wait(self, of: peer.holder) }
+    private func handleOrWait(_ item: Item, _ context: ChannelHandlerContext) {
+        guard waiting.isEmpty, remainingInTurn > 0, resources.scheduler.mayHandleNow() else {
+            if waiting.isEmpty { resources.scheduler.enqueue(self, of: peer.holder) }
             return waiting.append(item)
         }
-        turnLeft -= 1
+        remainingInTurn -= 1
         handle(item, context)
     }
 
@@ -125,14 +126,15 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// Handles waiting requests in a turn of their user.
     func handleWaiting(atMost count: Int) {
         guard let context else { return }
-        var left = count
-        while left > 0, let item = waiting.popFirst() {
-            left -= 1
+        var remaining = count
+        while remaining > 0, let item = waiting.popFirst() {
+            remaining -= 1
             handle(item, context)
         }
         flushIfNeeded(context)
         if waiting.isEmpty {
-            turnLeft = Limits.requestsPerTurn
+            remainingInTurn = Limits.requestsPerTurn
+            // The client sends no further request, and every response was written.
             if inputClosed, hasNothingOutstanding, !outputEnded { return closeOnceWritten(context) }
             continueReading(context)
         }
@@ -141,32 +143,34 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private func handle(_ item: Item, _ context: ChannelHandlerContext) {
         switch item {
         case .request(let request): respond(to: request, context)
-        case .expectation: enqueue(.continue, ResponseForm(isInterim: true), context)
+        case .expectation: writeOrQueue(.continue, ResponseForm(isInterim: true), context)
         case .refusal(let error):
-            enqueue(environment.problems.encodedResponse(to: error), ResponseForm(isLast: true), context)
+            writeOrQueue(environment.problems.encodedResponse(to: error), ResponseForm(isLast: true), context)
         }
     }
 
-    private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+    private func beginRequest(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         let form = ResponseForm(
             isHead: head.method == .HEAD,
-            // An HTTP/1.0 client keeps a connection open only if the response has a header that this server never
-            // sends.
+            // An HTTP/1.0 client keeps a connection open only if the response has the field `Connection: keep-alive`,
+            // which this server never sends.
             isLast: RequestHeadRules.endsConnection(head) || head.version != .http1_1)
-        arriving = Arriving(
+        arriving = ArrivingRequest(
             method: head.method, uri: head.uri, form: form,
             idempotencyKeys: head.method == .POST ? head.headers["idempotency-key"] : [], body: ByteBuffer())
         do throws(HTTPFault) {
             try RequestHeadRules.check(head, bodyLimit: environment.limits.bodyBytes)
         } catch { return refuse(error) }
+        // Only the routes with POST take a body.
         guard head.method == .POST else { return }
         if head.headers.first(name: "expect")?.lowercased() == "100-continue" {
-            take(.expectation, context)
+            handleOrWait(.expectation, context)
             flushIfNeeded(context)
         }
     }
 
-    private func append(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
+    private func appendToBody(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
+        // If `arriving` still referred to the buffer, writing would copy the buffer first.
         guard var request = arriving else { return }
         arriving = nil
         var bytes = bytes
@@ -180,19 +184,19 @@ final class ConnectionHandler: ChannelDuplexHandler {
         if request.body.readableBytes > limit { refuse(HTTPFault.bodyTooLarge(limit: limit)) }
     }
 
-    private func respond(to request: Arriving, _ context: ChannelHandlerContext) {
+    private func respond(to request: ArrivingRequest, _ context: ChannelHandlerContext) {
         var form = request.form
         form.start = .now()
         do {
             let complete = DecryptorRequest(
                 method: request.method, uri: request.uri, idempotencyKeys: request.idempotencyKeys, body: request.body)
             switch try environment.endpoints.plan(complete, from: peer, matched: &form.route) {
-            case .now(let response): enqueue(response, form, context)
+            case .now(let response): writeOrQueue(response, form, context)
             case .blocking(let body):
                 try start(form, requestId: nil, context) { try environment.work.start(body, completion: $0) }
-            case .waiting(let recorded, let body):
-                try start(form, requestId: recorded.requestId, context) { completion in
-                    try environment.work.start({ try await body(recorded) }, completion: completion)
+            case .suspending(let operationRequest, let body):
+                try start(form, requestId: operationRequest.requestId, context) { completion in
+                    try environment.work.start({ try await body(operationRequest) }, completion: completion)
                 }
             }
         } catch {
@@ -203,17 +207,20 @@ final class ConnectionHandler: ChannelDuplexHandler {
                 inputEnded = true
                 waiting.removeAll()
             }
-            enqueue(environment.problems.encodedResponse(to: error), form, context)
+            writeOrQueue(environment.problems.encodedResponse(to: error), form, context)
         }
     }
 
-    /// Starts work on another thread, and reserves a place in the order of the responses for its result.
+    /// Starts work on another thread, and reserves a position in the response queue for its result.
+    ///
+    /// - Parameter requestId: the request identifier for the problem document if the work fails; nil to generate an
+    ///   identifier.
     private func start(
         _ form: ResponseForm, requestId: String?, _ context: ChannelHandlerContext,
         _ work: (@escaping @Sendable (Result<EncodedResponse, any Error>) -> Void) throws -> Void
     ) throws {
-        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
-        let place = queue.nextPlace
+        let loopBoundSelf = NIOLoopBound(self, eventLoop: context.eventLoop)
+        let position = responseQueue.nextPosition
         let problems = environment.problems
         try work { result in
             let response: EncodedResponse
@@ -222,15 +229,18 @@ final class ConnectionHandler: ChannelDuplexHandler {
             case .failure(let error):
                 response = problems.encodedResponse(to: error, requestId: requestId ?? RequestId.make())
             }
-            bound.eventLoop.execute { bound.value.fill(place, with: response) }
+            loopBoundSelf.eventLoop.execute { loopBoundSelf.value.fill(position, with: response) }
         }
-        queue.append(form)
+        // `work` may throw, so the position is reserved only now. The result cannot come earlier, because `fill` runs
+        // on this event loop after this function.
+        responseQueue.append(form)
     }
 
-    private func fill(_ place: ResponseQueue.Place, with response: EncodedResponse) {
+    private func fill(_ position: ResponseQueue.Position, with response: EncodedResponse) {
+        // Without a context, the connection is closed.
         guard let context else { return response.wipe() }
-        queue.fill(place, with: response)
-        clock.touch()
+        responseQueue.fill(position, with: response)
+        timers.recordActivity()
         writeKnownResponses(context)
         flushIfNeeded(context)
         continueReading(context)
@@ -241,19 +251,21 @@ final class ConnectionHandler: ChannelDuplexHandler {
         guard let context, !inputEnded else { return }
         inputEnded = true
         arriving = nil
-        take(.refusal(error), context)
+        handleOrWait(.refusal(error), context)
         flushIfNeeded(context)
     }
 
     // MARK: Responses
 
-    private func enqueue(_ response: EncodedResponse, _ form: ResponseForm, _ context: ChannelHandlerContext) {
-        guard queue.isEmpty else { return queue.append(form, response) }
+    /// Writes a response now, or queues it if an earlier response is outstanding.
+    private func writeOrQueue(_ response: EncodedResponse, _ form: ResponseForm, _ context: ChannelHandlerContext) {
+        guard responseQueue.isEmpty else { return responseQueue.append(form, response) }
         write(response, form, context)
     }
 
+    /// Writes the queued responses up to the first response that is not known yet.
     private func writeKnownResponses(_ context: ChannelHandlerContext) {
-        while let (form, response) = queue.takeFirst() { write(response, form, context) }
+        while let (form, response) = responseQueue.takeFirst() { write(response, form, context) }
     }
 
     private func write(_ response: EncodedResponse, _ form: ResponseForm, _ context: ChannelHandlerContext) {
@@ -287,13 +299,13 @@ final class ConnectionHandler: ChannelDuplexHandler {
         guard !inputClosed else { return closeOnceWritten(context) }
         let written = context.eventLoop.makePromise(of: Void.self)
         written.futureResult.assumeIsolated().whenSuccess {
-            self.clock.linger(self.environment.limits.lingerTime, context)
+            self.timers.linger(self.environment.limits.lingerTime, context)
         }
         context.close(mode: .output, promise: written)
     }
 
-    /// Closes the connection when all responses have been written to the socket. Closing earlier would discard the
-    /// rest.
+    /// Closes the connection when all responses have been written to the socket. An earlier close would discard the
+    /// responses that are not written yet.
     private func closeOnceWritten(_ context: ChannelHandlerContext) {
         context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
             context.close(promise: nil)
@@ -303,9 +315,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
     // MARK: Reading
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        clock.touch()
-        if waiting.isEmpty { turnLeft = Limits.requestsPerTurn }
-        // A request is incomplete: its body is arriving, or the decoder has only a part of its head.
+        timers.recordActivity()
+        if waiting.isEmpty { remainingInTurn = Limits.requestsPerTurn }
+        // The condition means that a request is incomplete: its body is arriving, or the decoder has only a part of its
+        // head and so has not delivered anything.
         if !inputEnded, arriving != nil || !readBroughtPart { watchArrival(context) }
         readBroughtPart = false
         flushIfNeeded(context)
@@ -315,11 +328,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
     var isReadingSuspended: Bool { hasSuspendedRead }
 
     /// Whether the response to every request was written, and no request is arriving.
-    var hasNothingOutstanding: Bool { queue.isEmpty && waiting.isEmpty && arriving == nil }
+    var hasNothingOutstanding: Bool { responseQueue.isEmpty && waiting.isEmpty && arriving == nil }
 
+    /// Whether the handler may read more: no limit is reached, or everything that the client sends is discarded.
     private var mayRead: Bool {
         outputEnded
-            || (waiting.isEmpty && queue.count < environment.limits.pipelinedRequests
+            || (waiting.isEmpty && responseQueue.count < environment.limits.pipelinedRequests
                 && context?.channel.isWritable ?? false)
     }
 
@@ -350,7 +364,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             inputClosed = true
             inputEnded = true
             arriving = nil
-            // The client sends no further request, and has all its responses.
+            // The client sends no further request, and no response is outstanding.
             if hasNothingOutstanding { closeOnceWritten(context) }
         case is DrainEvent:
             isDraining = true
@@ -365,7 +379,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         guard let fault = HTTPFault(decoding: error), context.channel.isActive else {
             return context.close(promise: nil)
         }
-        // The shutdown cut the request off. The connection ends without a response to that request.
+        // `stopReceiving` cut off the request in the middle. The connection ends without a response to this request.
         if isDraining, case HTTPParserError.invalidEOFState = error { return }
         refuse(fault)
     }

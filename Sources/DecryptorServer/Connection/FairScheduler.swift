@@ -1,47 +1,49 @@
 import LocalSocket
 import NIOCore
 
-/// Shares the time of one event loop among users, so that one user who floods the socket does not delay the payments of
-/// others.
+/// Shares the time of one event loop among the Unix users who connect, so that one user who floods the socket does not
+/// delay the payments of others.
 ///
 /// While at most ``requestsPerWindow`` requests arrive in each ``window``, each request is handled as soon as it is
 /// read. Above that rate, requests wait and the users take turns. In a turn, requests of one connection of the user are
-/// handled. A user with one connection therefore waits for at most one turn of each other user, even if the others have
-/// many connections. Use a scheduler only on its event loop.
+/// handled. A user with one connection therefore waits for at most one turn of each other user, even if other users
+/// have many connections. Use a scheduler only on its event loop.
 final class FairScheduler {
-    /// How many requests in one ``window`` are handled as soon as they are read. Handling one takes 5 to 25 µs.
+    /// How many requests in one ``window`` are handled as soon as they are read. Most requests take 5 to 25 µs; a key
+    /// agreement takes 50 µs.
     private static let requestsPerWindow = 96
     private static let window = TimeAmount.milliseconds(1)
     /// For how long waiting requests are handled before the sockets are read again.
-    private static let tick = TimeAmount.microseconds(500)
+    private static let tickDuration = TimeAmount.microseconds(500)
     /// The delay before the next tick. Without a delay, the event loop would run the tick before it reads the sockets
     /// again.
-    private static let pause = TimeAmount.microseconds(20)
+    private static let pauseBeforeTick = TimeAmount.microseconds(20)
 
     private let loop: any EventLoop
-    /// How many more requests may be handled as soon as they are read, in the current window.
-    private var leftInWindow = requestsPerWindow
+    /// How many more requests of the current window may be handled as soon as they are read.
+    private var remainingInWindow = requestsPerWindow
     private var windowEnd = NIODeadline.now()
-    /// The users who have waiting connections, in the order of their turns.
+    /// The users with connections that wait for a turn, in the order of the users' turns.
     private var users = CircularBuffer<Shares.Holder>()
     private var connections: [Shares.Holder: CircularBuffer<ConnectionHandler>] = [:]
 
     init(_ loop: any EventLoop) { self.loop = loop }
 
-    /// Whether a request may be handled now. If not, the caller must keep the request and call ``wait(_:of:)``.
+    /// Counts a request, and returns whether it may be handled now. If not, the caller must keep the request and call
+    /// ``enqueue(_:of:)``.
     func mayHandleNow() -> Bool {
         guard users.isEmpty else { return false }
         let now = NIODeadline.now()
         if now >= windowEnd {
-            leftInWindow = Self.requestsPerWindow
+            remainingInWindow = Self.requestsPerWindow
             windowEnd = now + Self.window
         }
-        leftInWindow -= 1
-        return leftInWindow >= 0
+        remainingInWindow -= 1
+        return remainingInWindow >= 0
     }
 
-    /// Adds a connection that has waiting requests. They are handled in turns of its user.
-    func wait(_ connection: ConnectionHandler, of user: Shares.Holder) {
+    /// Adds a connection that has waiting requests. The requests are handled in turns of the connection's user.
+    func enqueue(_ connection: ConnectionHandler, of user: Shares.Holder) {
         if users.isEmpty { scheduleTick() }
         append(connection, of: user)
     }
@@ -52,11 +54,12 @@ final class FairScheduler {
     }
 
     private func scheduleTick() {
-        loop.assumeIsolated().scheduleTask(in: Self.pause) { self.tick() }
+        loop.assumeIsolated().scheduleTask(in: Self.pauseBeforeTick) { self.tick() }
     }
 
+    /// Gives turns to the waiting users for ``tickDuration``.
     private func tick() {
-        let end = NIODeadline.now() + Self.tick
+        let end = NIODeadline.now() + Self.tickDuration
         while NIODeadline.now() < end, let user = users.popFirst() {
             guard var queue = connections.removeValue(forKey: user), let connection = queue.popFirst() else { continue }
             if !queue.isEmpty {

@@ -6,14 +6,18 @@ import Synchronization
 final class OffLoopWork: Sendable {
     typealias Job = @Sendable () async -> Void
 
-    private let bound: Int
-    private let waiting = Atomic<Int>(0)
+    private let limit: Int
+    /// The number of requests that are waiting or running.
+    private let outstanding = Atomic<Int>(0)
     private let pool: BlockingPool
     private let jobs: AsyncStream<Job>.Continuation
 
-    /// - Parameter jobs: the jobs that suspend. The server reads this stream and runs each job in its own child task.
-    init(bound: Int, pool: BlockingPool, jobs: AsyncStream<Job>.Continuation) {
-        self.bound = bound
+    /// - Parameters:
+    ///   - limit: how many requests may wait or run at the same time.
+    ///   - pool: the threads that run the bodies that block.
+    ///   - jobs: the bodies that suspend. The server reads this stream and runs each job in its own child task.
+    init(limit: Int, pool: BlockingPool, jobs: AsyncStream<Job>.Continuation) {
+        self.limit = limit
         self.pool = pool
         self.jobs = jobs
     }
@@ -21,42 +25,45 @@ final class OffLoopWork: Sendable {
     /// Runs a body that blocks its thread.
     ///
     /// - Parameter completion: called once, on any thread.
-    /// - Throws: `overloaded` if too many requests already wait.
+    /// - Throws: `overloaded` if the limit is reached.
     func start(
         _ body: @escaping @Sendable () throws -> EncodedResponse,
         completion: @escaping @Sendable (Result<EncodedResponse, any Error>) -> Void
     ) throws(MerchantError) {
-        try begin()
+        try countStart()
         pool.run(body) { result in
-            self.end()
+            self.countEnd()
             completion(result)
         }
     }
 
     /// Runs a body that suspends.
+    ///
+    /// - Parameter completion: called once, on any thread.
+    /// - Throws: `overloaded` if the limit is reached or the server is shutting down.
     func start(
         _ body: @escaping @Sendable () async throws -> EncodedResponse,
         completion: @escaping @Sendable (Result<EncodedResponse, any Error>) -> Void
     ) throws(MerchantError) {
-        try begin()
+        try countStart()
         let result = jobs.yield {
             let result: Result<EncodedResponse, any Error>
             do { result = .success(try await body()) } catch { result = .failure(error) }
-            self.end()
+            self.countEnd()
             completion(result)
         }
         guard case .enqueued = result else {
-            end()
+            countEnd()
             throw MerchantError(.overloaded, "the daemon is shutting down; try again later")
         }
     }
 
-    private func begin() throws(MerchantError) {
-        guard waiting.add(1, ordering: .relaxed).newValue <= bound else {
-            end()
-            throw MerchantError(.overloaded, "\(bound) requests already wait; try again later")
+    private func countStart() throws(MerchantError) {
+        guard outstanding.add(1, ordering: .relaxed).newValue <= limit else {
+            countEnd()
+            throw MerchantError(.overloaded, "\(limit) requests are already waiting; try again later")
         }
     }
 
-    private func end() { waiting.subtract(1, ordering: .relaxed) }
+    private func countEnd() { outstanding.subtract(1, ordering: .relaxed) }
 }

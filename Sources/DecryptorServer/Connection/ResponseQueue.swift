@@ -1,10 +1,10 @@
 import NIOCore
 
-/// The responses that a connection has not written yet, in the order of its requests. Requests that are handled on
-/// other threads may get their responses in another order.
+/// The responses that a connection has not written yet, in the order of its requests (RFC 9112 section 9.3.2). Requests
+/// that are handled on other threads may be finished in another order.
 package struct ResponseQueue {
     /// The position of a request in the order of the connection's requests.
-    package struct Place: Hashable, Sendable {
+    package struct Position: Hashable, Sendable {
         fileprivate let number: Int
     }
 
@@ -15,8 +15,8 @@ package struct ResponseQueue {
     }
 
     private var entries = CircularBuffer<Entry>()
-    /// The place number of the first entry.
-    private var first = 0
+    /// The position number of the first entry.
+    private var firstNumber = 0
 
     package init() {}
 
@@ -24,16 +24,18 @@ package struct ResponseQueue {
 
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// The place that the next appended entry will have.
-    package var nextPlace: Place { Place(number: first + entries.count) }
+    /// The position that the next appended entry will have.
+    package var nextPosition: Position { Position(number: firstNumber + entries.count) }
 
+    /// - Parameter response: nil if the response is not known yet. ``fill(_:with:)`` then adds the response later.
     package mutating func append(_ form: ResponseForm, _ response: EncodedResponse? = nil) {
         entries.append(Entry(form: form, response: response))
     }
 
-    package mutating func fill(_ place: Place, with response: EncodedResponse) {
-        let offset = place.number - first
-        precondition(entries.indices.count > offset && offset >= 0, "a place is filled once, before it is taken")
+    /// Adds the response of an entry that was appended without a response.
+    package mutating func fill(_ position: Position, with response: EncodedResponse) {
+        let offset = position.number - firstNumber
+        precondition(entries.indices.count > offset && offset >= 0, "the entry at the position is still in the queue")
         entries[entries.index(entries.startIndex, offsetBy: offset)].response = response
     }
 
@@ -43,20 +45,21 @@ package struct ResponseQueue {
     package mutating func takeFirst() -> (form: ResponseForm, response: EncodedResponse)? {
         guard let entry = entries.first, let response = entry.response else { return nil }
         entries.removeFirst()
-        first += 1
+        firstNumber += 1
         return (entry.form, response)
     }
 
     /// Removes all entries, and overwrites the secrets in their responses.
     mutating func removeAll() {
         for entry in entries { entry.response?.wipe() }
-        first += entries.count
+        firstNumber += entries.count
         entries.removeAll()
     }
 }
 
 /// The properties of a response that depend on the request, not on its handler.
 package struct ResponseForm: Sendable {
+    /// Whether the request's method is `HEAD`, so the response has no body.
     let isHead: Bool
     /// Whether the connection closes after this response.
     var isLast: Bool
@@ -64,7 +67,7 @@ package struct ResponseForm: Sendable {
     let isInterim: Bool
     /// The index of the route in ``DecryptorRoute/table``; nil if no route matched.
     var route: Int?
-    /// When the server began to handle the request; nil if the server refused it before that.
+    /// When the server began to handle the request; nil if the server refused the request before.
     var start: NIODeadline?
 
     package init(isHead: Bool = false, isLast: Bool = false, isInterim: Bool = false) {

@@ -3,8 +3,8 @@ import PaymentToken
 
 /// The response's member `authorization`: the payment data with the field names of an authorization message.
 ///
-/// It is written directly into the response's buffer, which is overwritten after it was sent. A JSON encoder would
-/// leave copies of the account number in memory.
+/// The member is written directly into the response's buffer, which is overwritten after it was sent. A JSON encoder
+/// would leave copies of the account number in memory.
 struct AuthorizationView {
     private let members: [(name: String, value: String)]
 
@@ -13,16 +13,16 @@ struct AuthorizationView {
         let network = AuthorizationFields.Network(accountNumber: data.applicationPrimaryAccountNumber)
         guard let fields = data.authorizationFields(for: network) else { return nil }
         let all: [(name: String, value: String?)] = [
-            ("network", network.rawValue), ("primaryAccountNumber", fields.primaryAccountNumber.exposed),
-            ("expirationDate", fields.expirationDate), ("cryptogram", fields.cryptogram?.exposed),
+            ("network", network.rawValue), ("primaryAccountNumber", fields.primaryAccountNumber.unredacted),
+            ("expirationDate", fields.expirationDate), ("cryptogram", fields.cryptogram?.unredacted),
             ("electronicCommerceIndicator", fields.electronicCommerceIndicator),
-            ("tokenBlockA", fields.tokenBlockA?.exposed), ("tokenBlockB", fields.tokenBlockB?.exposed),
+            ("tokenBlockA", fields.tokenBlockA?.unredacted), ("tokenBlockB", fields.tokenBlockB?.unredacted),
             ("tokenRequestorID", fields.tokenRequestorID),
         ]
         members = all.compactMap { member in member.value.map { (member.name, $0) } }
     }
 
-    /// At least the number of bytes that ``write(into:)`` writes. JSON escapes one byte with at most six.
+    /// At least the number of bytes that ``write(into:)`` writes. JSON needs at most six bytes to escape one byte.
     var capacity: Int { members.reduce(2) { $0 + $1.name.utf8.count + 6 * $1.value.utf8.count + 6 } }
 
     func write(into buffer: inout ByteBuffer) {
@@ -37,10 +37,9 @@ struct AuthorizationView {
 }
 
 extension AuthorizationFields.Network {
-    /// Account numbers of American Express begin with 34 or 37 (ISO/IEC 7812). This also holds for device account
-    /// numbers.
+    /// Account numbers of American Express begin with 34 or 37 (ISO/IEC 7812). So do its device account numbers.
     fileprivate init(accountNumber: SensitiveText) {
-        let beginning = accountNumber.exposed.prefix(2)
-        self = beginning == "34" || beginning == "37" ? .americanExpress : .general
+        let prefix = accountNumber.unredacted.prefix(2)
+        self = prefix == "34" || prefix == "37" ? .americanExpress : .general
     }
 }

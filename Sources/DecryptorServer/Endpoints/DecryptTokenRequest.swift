@@ -6,17 +6,19 @@ import Vocabulary
 
 /// The body of `POST /v1/payment-tokens/decrypt`.
 struct DecryptTokenRequest: Sendable {
-    /// A second form of the payment data, which the response has in addition to the plaintext.
+    /// The values of the field `view`: forms of the payment data that the response contains in addition to the
+    /// plaintext.
     enum View: String, CaseIterable, Sendable {
         case authorization
     }
 
     let token: ApplePayToken
     let terms: TokenTerms
+    /// The permits that the caller needs for this request.
     let permits: [Permit]
     let view: View?
 
-    /// Unknown fields are refused, except inside the token, to which Apple adds fields.
+    /// Unknown fields are refused, except inside the token, because Apple adds fields to tokens over time.
     ///
     /// - Throws: ``JSONFault``, ``PaymentTokenError`` for the token itself, or ``MerchantError`` `malformed`.
     init(_ fields: JSONFields) throws {
@@ -30,7 +32,8 @@ struct DecryptTokenRequest: Sendable {
         try fields.refuseUnknown()
         guard claims != true || (verifies && receivedAt == nil) else {
             throw JSONFault(
-                "'claim' is true with 'verify' false or a 'receivedAt'; such requests never claim, expected no 'claim'")
+                "'claim' must not be true if 'verify' is false or 'receivedAt' is present, "
+                    + "because such a request never claims the token")
         }
         permits = [.decrypt] + (verifies ? [] : [.decryptUnverified]) + (receivedAt == nil ? [] : [.judgeAtOtherTime])
         terms = TokenTerms(
@@ -83,12 +86,13 @@ extension TokenExpectations {
         let applicationData = try Self.applicationData(&fields)
         try fields.refuseUnknown()
         if let currencyCode, !Self.isDigits(currencyCode, 3...3) {
-            throw JSONFault("'expected.currencyCode' is not ISO 4217 numeric, expected three digits")
+            throw JSONFault("'expected.currencyCode' is not a numeric ISO 4217 code, expected three digits")
         }
         self.init(
             merchant: merchant,
             transaction: ExpectedTransaction(
                 currencyCode: currencyCode,
+                // The comparison ignores `isString`.
                 transactionAmount: transactionAmount.map { TransactionAmount(text: $0, isString: true) },
                 applicationData: applicationData))
     }
@@ -98,7 +102,8 @@ extension TokenExpectations {
         if text == "any" { return .any }
         guard let identifier = MerchantIdentifier(text) else {
             throw JSONFault(
-                "'expected.merchantIdentifier' is not such an identifier, \(MerchantIdentifier.expectation), or 'any'")
+                "'expected.merchantIdentifier' is not a merchant identifier, \(MerchantIdentifier.expectation), "
+                    + "or 'any'")
         }
         return .only(identifier)
     }
@@ -112,7 +117,7 @@ extension TokenExpectations {
             throw JSONFault("'expected.transactionAmount' is \(other.kind), expected a string or a number")
         }
         guard isDigits(digits, amountDigits) else {
-            throw JSONFault("'expected.transactionAmount' is not in minor units, expected 1 to 18 digits")
+            throw JSONFault("'expected.transactionAmount' is not an amount in minor units, expected 1 to 18 digits")
         }
         return digits
     }
@@ -120,7 +125,8 @@ extension TokenExpectations {
     private static func applicationData(_ fields: inout JSONFields) throws(JSONFault) -> [UInt8]? {
         guard let text = try fields.string("applicationData") else { return nil }
         guard let bytes = Base64.decode(text) else {
-            throw JSONFault("'expected.applicationData' is not Base64, expected the original bytes, padded")
+            throw JSONFault(
+                "'expected.applicationData' is not Base64, expected the original bytes as Base64 with padding")
         }
         return Array(bytes)
     }

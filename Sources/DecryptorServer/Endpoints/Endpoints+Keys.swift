@@ -12,7 +12,7 @@ import WireAPI
 extension Endpoints {
     /// `GET /v1/keys/{publicKeyHash}`: returns the public description of a key pair.
     func resolve(_ target: RouteMatch, _ peer: Peer) throws -> ResponsePlan {
-        let hash = try Self.named(by: target)
+        let hash = try Self.publicKeyHash(in: target)
         let now = operations.now
         if let known = responses.entry(for: hash, at: now) {
             try peer.require(.resolve, of: hash, for: known.merchantIdentifier)
@@ -27,12 +27,13 @@ extension Endpoints {
     /// `GET /v1/keys/{publicKeyHash}?include=privateKey`: exports the private key. The audit records the export before
     /// the response is sent.
     func exportPrivateKey(_ target: RouteMatch, method: HTTPMethod, _ peer: Peer) throws -> ResponsePlan {
-        let hash = try Self.named(by: target)
+        let hash = try Self.publicKeyHash(in: target)
         guard method == .GET else {
-            throw MerchantError(.malformed, "found \(method.rawValue) with include=privateKey, expected GET")
+            throw MerchantError(
+                .malformed, "include=privateKey needs the method GET, but the request has \(method.rawValue)")
         }
         try peer.require(.exportPrivateKey, of: hash)
-        return .waiting(Request(caller: peer.caller, requestId: RequestId.make())) { request in
+        return .suspending(Request(caller: peer.caller, requestId: RequestId.make())) { request in
             try await export(hash, peer, for: request)
         }
     }
@@ -40,15 +41,15 @@ extension Endpoints {
     /// `POST /v1/keys/{publicKeyHash}/symmetric-key`: restores the symmetric key of a token.
     ///
     /// A key agreement (EC_v1) takes 50 µs and runs on the event loop, because a switch to another thread and back
-    /// would delay the following requests for longer. An RSA decryption takes a millisecond, which is too long for an
-    /// event loop.
+    /// would delay the following requests for longer. An RSA decryption (RSA_v1) takes a millisecond, which is too long
+    /// for an event loop.
     func symmetricKey(_ target: RouteMatch, _ body: ByteBuffer, _ peer: Peer) throws -> ResponsePlan {
-        let hash = try Self.named(by: target)
+        let hash = try Self.publicKeyHash(in: target)
         let request = try SymmetricKeyRequest(JSONFields(parsing: body.readableBytesView))
         let material = try Self.material(request)
         let now = operations.now
         if let known = responses.entry(for: hash, at: now), known.algorithm == .ecV1 {
-            let response = try symmetricKey(known, hash, material, peer)
+            let response = try symmetricKeyResponse(known, hash, material, peer)
             known.uses?.record(at: now)
             return .now(response)
         }
@@ -57,35 +58,36 @@ extension Endpoints {
             guard let known = responses.entry(for: hash, at: now) else {
                 // `read` counts this request as a use of the key.
                 let known = try read(hash) { try peer.require(.symmetricKey, of: hash, for: $0) }
-                return try symmetricKey(known, hash, material, peer)
+                return try symmetricKeyResponse(known, hash, material, peer)
             }
-            let response = try symmetricKey(known, hash, material, peer)
+            let response = try symmetricKeyResponse(known, hash, material, peer)
             known.uses?.record(at: now)
             return response
         }
     }
 
-    /// The header fields of a JSON response. The identifier is the one in the audit record of the request.
+    /// The header fields of a JSON response. `X-Request-Id` is the identifier in the audit record of the request.
     static func jsonFields(_ request: Request) -> [(name: String, value: String)] {
         [("Content-Type", "application/json"), ("X-Request-Id", request.requestId)]
     }
 
-    private static func named(by target: RouteMatch) throws(MerchantError) -> PublicKeyHash {
+    /// Returns the key in the path. Each route whose endpoint calls this function has a key in its path.
+    private static func publicKeyHash(in target: RouteMatch) throws(MerchantError) -> PublicKeyHash {
         guard let hash = target.publicKeyHash else {
-            throw MerchantError(.internalError, "the route \(target.route.path) names no key")
+            throw MerchantError(.internalError, "the route \(target.route.path) has no publicKeyHash in its path")
         }
         return hash
     }
 
-    private func symmetricKey(
+    private func symmetricKeyResponse(
         _ known: KeyResponseCache.Entry, _ hash: PublicKeyHash, _ material: SymmetricKeyMaterial, _ peer: Peer
     ) throws -> EncodedResponse {
         try peer.require(.symmetricKey, of: hash, for: known.merchantIdentifier)
         guard material.algorithm == known.algorithm else {
             throw MerchantError(
                 .tokenKeyMismatch,
-                "the request has the material of an \(material.algorithm.rawValue) token, but the key \(hash) is \(known.algorithm.rawValue)"
-            )
+                "the request is for an \(material.algorithm.rawValue) token, "
+                    + "but the key \(hash) is for \(known.algorithm.rawValue) tokens")
         }
         let key = try operations.symmetricKey(hash, from: material)
         return key.withUnsafeBytes { key in
@@ -101,20 +103,23 @@ extension Endpoints {
         func bytes(_ text: String, _ name: String) throws(MerchantError) -> [UInt8] {
             guard let bytes = Base64.decode(text), bytes.count <= 512 else {
                 throw MerchantError(
-                    .malformed, "'\(name)' is not Base64 of at most 512 bytes, expected the standard alphabet, padded")
+                    .malformed,
+                    "'\(name)' is not Base64 of at most 512 bytes, expected the standard alphabet with padding")
             }
             return Array(bytes)
         }
         if let text = request.ephemeralPublicKey {
             return .ephemeralPublicKey(try bytes(text, "ephemeralPublicKey"))
         }
+        // The request has exactly one of the two fields, so `wrappedKey` is not nil here.
         return .wrappedKey(try bytes(request.wrappedKey ?? "", "wrappedKey"))
     }
 
     /// Reads the key pair from the store, and caches the response unless the key pair changed during the read.
     ///
     /// - Parameters:
-    ///   - countsAsUse: as in ``PaymentTokenOperations/resolveNow(_:countsAsUse:authorizing:)``.
+    ///   - countsAsUse: whether this request counts as a use of the key. Uses of the old key delay the end of a roll,
+    ///     the replacement of a merchant's key.
     ///   - authorize: throws if the caller has no permit for the key's merchant.
     func read(
         _ hash: PublicKeyHash, countsAsUse: Bool = true, authorizing authorize: (MerchantIdentifier) throws -> Void
@@ -156,7 +161,7 @@ extension Endpoints {
 }
 
 extension ResolvedKeyDocument {
-    /// The document has no private key, because only noncopyable values may hold one.
+    /// The document has no private key, because only noncopyable values may hold a private key.
     fileprivate init(_ key: DecryptionKey) {
         self.init(
             key.keyPair.publicKeyHash, of: key.keyPair.merchantIdentifier, algorithm: key.keyPair.algorithm,

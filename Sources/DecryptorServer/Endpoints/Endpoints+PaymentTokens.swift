@@ -10,24 +10,26 @@ import Vocabulary
 import WireAPI
 
 extension Endpoints {
-    /// `POST /v1/payment-tokens/verify`: verifies a token. It needs no stored key, and does not claim the token.
+    /// `POST /v1/payment-tokens/verify`: verifies a token. Verification needs no stored key and does not claim the
+    /// token.
     func verifyToken(_ body: ByteBuffer, _ peer: Peer) -> ResponsePlan {
         .blocking {
-            let verification = try VerifyTokenRequest(JSONFields(parsing: body.readableBytesView))
-            if verification.receivedAt != nil { try peer.require(.judgeAtOtherTime) }
+            let request = try VerifyTokenRequest(JSONFields(parsing: body.readableBytesView))
+            if request.receivedAt != nil { try peer.require(.judgeAtOtherTime) }
             var document = ByteBuffer()
-            document.writeVerification(operations.verify(verification.token, receivedAt: verification.receivedAt), [])
+            document.writeVerification(operations.verify(request.token, receivedAt: request.receivedAt), [])
             return EncodedResponse(.ok, bodyCapacity: document.readableBytes) { $0.writeImmutableBuffer(document) }
         }
     }
 
-    /// `POST /v1/payment-tokens/decrypt`: decrypts a token. Claims it, unless the request declines the claim or does
-    /// not verify the token for the present. The audit records exceptions, such as a decryption without verification or
-    /// for any merchant.
+    /// `POST /v1/payment-tokens/decrypt`: decrypts a token and claims it. The token is not claimed if the request
+    /// declines the claim, declines the verification, or has a `receivedAt`. The audit records exceptions, such as a
+    /// decryption without verification, or with `any` as the expected merchant.
     func decryptToken(_ received: DecryptorRequest, _ peer: Peer) -> ResponsePlan {
-        .waiting(Request(caller: peer.caller, requestId: RequestId.make())) { recorded in
+        .suspending(Request(caller: peer.caller, requestId: RequestId.make())) { initial in
             let decryption = try DecryptTokenRequest(JSONFields(parsing: received.body.readableBytesView))
             let hash = decryption.token.publicKeyHash
+            // The merchant is not known before the key is found, so the permits are checked for any merchant first.
             for permit in decryption.permits { try peer.require(permit, of: hash) }
             let permits = decryption.permits
             let key: TokenKey
@@ -40,7 +42,7 @@ extension Endpoints {
                 throw error
             }
             let request = Request(
-                caller: peer.caller, requestId: recorded.requestId,
+                caller: peer.caller, requestId: initial.requestId,
                 idempotency: try Request.Idempotency(
                     fieldValues: received.idempotencyKeys, caller: peer.caller, operation: "POST \(Paths.decryptToken)",
                     body: Array(received.body.readableBytesView)))
@@ -49,8 +51,8 @@ extension Endpoints {
         }
     }
 
-    /// Finds the key in the cache, or reads it on a thread that may block. It does not count a use of the key:
-    /// `operations.open` does, after it has decrypted the token.
+    /// Finds the key in the cache, or reads it on a thread that may block. This method does not count a use of the key,
+    /// because `operations.open` counts the use after the token was decrypted.
     ///
     /// - Parameter authorize: throws if the caller has no permit for the key's merchant.
     private func key(
@@ -58,9 +60,9 @@ extension Endpoints {
     ) async throws -> TokenKey {
         let known: KeyResponseCache.Entry
         let now = operations.now
-        if let kept = responses.entry(for: hash, at: now) {
-            try authorize(kept.merchantIdentifier)
-            known = kept
+        if let cached = responses.entry(for: hash, at: now) {
+            try authorize(cached.merchantIdentifier)
+            known = cached
         } else {
             known = try await blockingPool.run { try read(hash, countsAsUse: false, authorizing: authorize) }
         }

@@ -20,8 +20,9 @@ enum ResponsePlan: Sendable {
     case now(EncodedResponse)
     /// The function waits for the store or computes for a long time, so it needs a thread that may block.
     case blocking(@Sendable () throws -> EncodedResponse)
-    /// The function suspends until the store has committed. The audit record has the identifier of the ``Request``.
-    case waiting(Request, @Sendable (Request) async throws -> EncodedResponse)
+    /// The function suspends until the store has committed. The argument is the ``Request``, whose identifier also
+    /// appears in the audit record.
+    case suspending(Request, @Sendable (Request) async throws -> EncodedResponse)
 }
 
 /// The handlers of all routes: each decodes the request, checks the permit, calls one use case, and encodes the result.
@@ -43,7 +44,7 @@ struct Endpoints: Sendable {
             }
         }
         guard request.method == .POST || request.body.readableBytes == 0 else {
-            throw MerchantError(.malformed, "found a body in a \(request.method.rawValue) request, expected none")
+            throw MerchantError(.malformed, "a \(request.method.rawValue) request must not have a body")
         }
         switch target.route.endpoint {
         case .resolve:

@@ -7,14 +7,14 @@ import WireAPI
 ///
 /// A response is encoded once and reused until the health changes, because callers ask often.
 final class HealthResponses: Sendable {
-    private let read: @Sendable () -> HealthDocument
+    private let readHealth: @Sendable () -> HealthDocument
     private let last = Mutex<(document: HealthDocument, response: EncodedResponse)?>(nil)
 
-    /// - Parameter read: returns the daemon's health. It is called on an event loop, so it must not block.
-    init(_ read: @escaping @Sendable () -> HealthDocument) { self.read = read }
+    /// - Parameter readHealth: returns the daemon's health. It is called on an event loop, so it must not block.
+    init(_ readHealth: @escaping @Sendable () -> HealthDocument) { self.readHealth = readHealth }
 
     func response() -> EncodedResponse {
-        let document = read()
+        let document = readHealth()
         return last.withLock { last in
             if let last, last.document == document { return last.response }
             let body = JSONBytes.encode(document)

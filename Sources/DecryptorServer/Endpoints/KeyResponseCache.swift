@@ -13,9 +13,10 @@ package import Vocabulary
 package final class KeyResponseCache: KeyChangeObserver, Sendable {
     /// After this time, an entry is read from the store again: a certificate becomes valid or expires without a call of
     /// ``keysChanged(_:)``.
-    static let freshMilliseconds: Int64 = 60_000
+    static let maximumAgeMilliseconds: Int64 = 60_000
     /// The approximate memory of an entry without its response, in bytes.
     private static let overhead = 256
+    /// A power of two, because ``lockedShard(of:)`` selects a shard by the low bits of the hash value.
     private static let shardCount = 16
 
     /// What the cache knows about an active key.
@@ -24,7 +25,7 @@ package final class KeyResponseCache: KeyChangeObserver, Sendable {
         let algorithm: KeyAlgorithm
         let response: EncodedResponse
         let readAt: Timestamp
-        /// Counts the requests for the key that are served from the cache.
+        /// Counts the requests for the key that are served from the cache; nil if these requests are not counted.
         let uses: KeyUseCounter?
 
         package init(
@@ -43,29 +44,30 @@ package final class KeyResponseCache: KeyChangeObserver, Sendable {
 
         /// An entry from the future is not fresh either: the clock was set back after the entry was read.
         fileprivate func isFresh(at now: Timestamp) -> Bool {
-            (0..<KeyResponseCache.freshMilliseconds).contains(
+            (0..<KeyResponseCache.maximumAgeMilliseconds).contains(
                 now.millisecondsSince1970 - readAt.millisecondsSince1970)
         }
     }
 
-    /// A request takes a ticket before it reads the store. The ticket becomes invalid when a key of the same shard
-    /// changes.
+    /// Shows whether a key changed while a request read the store. The request takes a ticket before it reads. The
+    /// ticket becomes invalid when any key of the same shard changes.
     package struct Ticket: Sendable {
         fileprivate let epoch: UInt64
     }
 
     /// A part of the cache with its own lock, in two generations. An entry that is used moves to the young generation.
-    /// When the young generation is full, it becomes the old one, and the former old one is dropped.
+    /// When the young generation is full, the old generation is dropped, and the young generation becomes the old one.
     private struct Shard: ~Copyable {
         var epoch: UInt64 = 0
         var young: [PublicKeyHash: Entry] = [:]
         var old: [PublicKeyHash: Entry] = [:]
         var youngCost = 0
 
-        mutating func insert(_ entry: Entry, for hash: PublicKeyHash, bound: Int) {
+        /// - Parameter limit: how many bytes the young generation may use.
+        mutating func insert(_ entry: Entry, for hash: PublicKeyHash, limit: Int) {
             if let former = young.updateValue(entry, forKey: hash) { youngCost -= former.cost }
             youngCost += entry.cost
-            guard youngCost > bound else { return }
+            guard youngCost > limit else { return }
             old = young
             young = [:]
             youngCost = 0
@@ -78,55 +80,60 @@ package final class KeyResponseCache: KeyChangeObserver, Sendable {
     }
 
     /// A class around a `Mutex`, because a `Mutex` is noncopyable and cannot be an element of an array.
-    private final class Box: Sendable {
+    private final class LockedShard: Sendable {
         let shard = Mutex(Shard())
     }
 
-    private let boxes: [Box]
-    private let generationBound: Int
+    private let shards: [LockedShard]
+    /// The limit in bytes for one generation of one shard.
+    private let generationLimit: Int
 
     /// - Parameter maximumBytes: the limit of the memory of all entries. An entry takes about 2.5 KiB.
     package init(maximumBytes: Int = 64 * 1024 * 1024) {
-        boxes = (0..<Self.shardCount).map { _ in Box() }
-        generationBound = maximumBytes / Self.shardCount / 2
+        shards = (0..<Self.shardCount).map { _ in LockedShard() }
+        generationLimit = maximumBytes / Self.shardCount / 2
     }
 
     package func keysChanged(_ hashes: [PublicKeyHash]) {
         for hash in hashes {
-            box(of: hash).shard.withLock {
+            lockedShard(of: hash).shard.withLock {
                 $0.epoch += 1
                 $0.remove(hash)
             }
         }
     }
 
+    /// Returns the entry of a key; nil if there is none or it is too old.
     package func entry(for hash: PublicKeyHash, at now: Timestamp) -> Entry? {
-        box(of: hash).shard.withLock { shard in
+        lockedShard(of: hash).shard.withLock { shard in
             if let entry = shard.young[hash] { return entry.isFresh(at: now) ? entry : nil }
             guard let entry = shard.old[hash], entry.isFresh(at: now) else { return nil }
-            shard.insert(entry, for: hash, bound: generationBound)
+            shard.insert(entry, for: hash, limit: generationLimit)
             return entry
         }
     }
 
-    package func ticket(for hash: PublicKeyHash) -> Ticket { box(of: hash).shard.withLock { Ticket(epoch: $0.epoch) } }
+    package func ticket(for hash: PublicKeyHash) -> Ticket {
+        lockedShard(of: hash).shard.withLock { Ticket(epoch: $0.epoch) }
+    }
 
+    /// Adds an entry, unless the ticket is invalid: then the entry may be outdated.
     package func fill(_ entry: Entry, for hash: PublicKeyHash, _ ticket: Ticket) {
-        box(of: hash).shard.withLock { shard in
+        lockedShard(of: hash).shard.withLock { shard in
             guard shard.epoch == ticket.epoch else { return }
-            shard.insert(entry, for: hash, bound: generationBound)
+            shard.insert(entry, for: hash, limit: generationLimit)
         }
     }
 
     /// The approximate memory of all entries, in bytes. It exceeds the limit by at most one entry for each shard.
     package var footprint: Int {
-        boxes.reduce(0) { sum, box in
+        shards.reduce(0) { sum, lockedShard in
             sum
-                + box.shard.withLock { shard in
+                + lockedShard.shard.withLock { shard in
                     shard.youngCost + shard.old.values.reduce(0) { $0 + $1.cost }
                 }
         }
     }
 
-    private func box(of hash: PublicKeyHash) -> Box { boxes[hash.hashValue & (Self.shardCount - 1)] }
+    private func lockedShard(of hash: PublicKeyHash) -> LockedShard { shards[hash.hashValue & (Self.shardCount - 1)] }
 }

@@ -4,7 +4,7 @@ package import NIOHTTP1
 /// The permit that a route needs.
 package enum RoutePermit: Hashable, Sendable {
     case permit(Permit)
-    /// One permit or more, no matter which.
+    /// At least one permit of any kind.
     case any
 }
 
@@ -20,19 +20,21 @@ package struct DecryptorRoute: Sendable {
     package let path: String
     package let permit: RoutePermit
     package let endpoint: Endpoint
-    /// The query parameters that a request may have. A request with any other one is refused.
-    let parameters: Set<String>
-    /// The text of the path before and after its parameter. `after` is nil if the path has no parameter.
+    /// The query parameters that a request may have. A request with any other parameter is refused.
+    package let queryParameters: Set<String>
+    /// The text of the path before and after its parameter, which is written in braces. `after` is nil if the path has
+    /// no parameter.
     let literals: (before: [UInt8], after: [UInt8]?)
 
     private init(
-        method: HTTPMethod, path: String, permit: RoutePermit, endpoint: Endpoint, parameters: Set<String> = []
+        method: HTTPMethod, path: String, permit: RoutePermit, endpoint: Endpoint,
+        queryParameters: Set<String> = []
     ) {
         self.method = method
         self.path = path
         self.permit = permit
         self.endpoint = endpoint
-        self.parameters = parameters
+        self.queryParameters = queryParameters
         let parts = path.utf8.split(separator: UInt8(ascii: "{"), maxSplits: 1)
         let after = parts.dropFirst().first.map { $0.drop { $0 != UInt8(ascii: "}") }.dropFirst() }
         literals = (Array(parts[0]), after.map(Array.init))
@@ -42,7 +44,7 @@ package struct DecryptorRoute: Sendable {
     package static let table: [DecryptorRoute] = [
         DecryptorRoute(
             method: .GET, path: "/v1/keys/{publicKeyHash}", permit: .permit(.resolve), endpoint: .resolve,
-            parameters: ["include"]),
+            queryParameters: ["include"]),
         DecryptorRoute(
             method: .POST, path: "/v1/keys/{publicKeyHash}/symmetric-key", permit: .permit(.symmetricKey),
             endpoint: .symmetricKey),
@@ -56,5 +58,6 @@ package struct DecryptorRoute: Sendable {
     /// The value of the header field `Allow`.
     var allowed: String { method == .GET ? "GET, HEAD" : method.rawValue }
 
+    /// Whether the route handles requests with this method.
     func answers(_ requested: HTTPMethod) -> Bool { requested == method || (requested == .HEAD && method == .GET) }
 }

@@ -5,8 +5,8 @@ extension ByteBuffer {
     /// Overwrites all memory of the buffer in place. Copies of the buffer share this memory, so they are overwritten
     /// too.
     ///
-    /// The buffer's own mutating functions cannot do this: they would copy shared memory first, and overwrite only the
-    /// copy. Call this only when the bytes are no longer needed, such as after their write to the socket has completed.
+    /// The buffer's own mutating functions would copy shared memory first, and overwrite only the copy. Call this
+    /// method only when the bytes are no longer needed, for example after they have been written to the socket.
     package func wipeStorage() {
         withVeryUnsafeBytes { memory in
             guard let start = memory.baseAddress else { return }
@@ -17,7 +17,7 @@ extension ByteBuffer {
     /// How many characters ``writeBase64(_:)`` writes for `count` bytes.
     package static func base64Length(of count: Int) -> Int { (count + 2) / 3 * 4 }
 
-    /// Writes padded Base64 (RFC 4648 section 4). It uses no intermediate `String`, because a `String` cannot be
+    /// Writes padded Base64 (RFC 4648 section 4) without an intermediate `String`, because a `String` cannot be
     /// overwritten.
     package mutating func writeBase64(_ bytes: UnsafeRawBufferPointer) {
         let length = Self.base64Length(of: bytes.count)

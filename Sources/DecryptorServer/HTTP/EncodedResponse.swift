@@ -3,8 +3,8 @@ package import NIOHTTP1
 
 /// One response, encoded: status line, header fields and body in one buffer.
 ///
-/// It has no field `Date`: client and server run on the same machine and have the same clock. Without `Date`, a cache
-/// can keep a response in the form in which it is sent.
+/// The response has no header field `Date`: client and server run on the same machine and have the same clock. Without
+/// `Date`, a cache can keep a response in the form in which it is sent.
 package struct EncodedResponse: Sendable {
     package let status: Int
     /// The complete response in the form for a connection that stays open.
@@ -14,8 +14,8 @@ package struct EncodedResponse: Sendable {
     /// Whether the response's memory must be overwritten after the response was sent.
     package let holdsSecret: Bool
 
-    /// How many bytes are reserved for the head, which is written after the body because it has the body's length. The
-    /// longest head has fewer than 300 bytes.
+    /// How many bytes are reserved for the head. The head is written after the body, because it contains the body's
+    /// length. The longest head has fewer than 300 bytes.
     private static let headCapacity = 384
 
     /// - Parameters:
@@ -37,7 +37,7 @@ package struct EncodedResponse: Sendable {
         if holdsSecret { head += "Cache-Control: no-store\r\n" }
         head += "\r\n"
         headLength = head.utf8.count
-        precondition(headLength <= Self.headCapacity, "a head has only text of the daemon, which fits")
+        precondition(headLength <= Self.headCapacity, "a head contains only the daemon's own short texts")
         buffer.setString(head, at: Self.headCapacity - headLength)
         buffer.moveReaderIndex(to: Self.headCapacity - headLength)
         bytes = buffer
@@ -68,7 +68,8 @@ package struct EncodedResponse: Sendable {
     /// How much memory the response uses, in bytes.
     var footprint: Int { bytes.storageCapacity }
 
-    /// The bytes for the wire.
+    /// Returns the bytes to send. If a parameter is true, these are a changed copy, and the memory of the original
+    /// response is overwritten if it holds a secret.
     ///
     /// - Parameters:
     ///   - isHead: whether to leave out the body, in response to `HEAD`.

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Encodes documents as JSON. Do not use it for secrets, because JSONEncoder leaves copies of them in memory.
+/// Encodes documents as JSON. Do not encode secrets with this type, because JSONEncoder leaves copies in memory.
 enum JSONBytes {
     /// Names are sorted; slashes are not escaped.
     static func encode(_ document: some Encodable) -> [UInt8] {
@@ -9,7 +9,7 @@ enum JSONBytes {
         do {
             return Array(try encoder.encode(document))
         } catch {
-            preconditionFailure("documents of strings, integers and booleans encode: \(error)")
+            preconditionFailure("a document of strings, integers and booleans can always be encoded: \(error)")
         }
     }
 }

@@ -1,8 +1,8 @@
 package import Vocabulary
 
 extension PublicKeyHash {
-    /// Reads a publicKeyHash in its canonical spelling: Base64url without padding, 43 characters. It allocates no
-    /// memory, because it is called for every request that has a key in its path.
+    /// Reads a publicKeyHash in its canonical spelling: Base64url without padding, 43 characters. The initializer
+    /// allocates no memory, because it is called for every request that has a key in its path.
     ///
     /// - Returns: nil if the text is not in the canonical spelling. ``init(anySpelling:)`` reads the other spellings.
     package init?(base64URL text: Span<UInt8>) {
@@ -18,14 +18,15 @@ extension PublicKeyHash {
             bytes[begin + 1] = UInt8(truncatingIfNeeded: pending >> 8)
             bytes[begin + 2] = UInt8(truncatingIfNeeded: pending)
         }
-        // The last 3 characters hold 18 bits: 2 bytes, and 2 bits that must be zero for the spelling to be canonical.
+        // The last 3 characters hold 18 bits: 2 bytes and 2 extra bits, which are zero in the canonical spelling.
         guard pending & 3 == 0 else { return nil }
         bytes[30] = UInt8(truncatingIfNeeded: pending >> 10)
         bytes[31] = UInt8(truncatingIfNeeded: pending >> 2)
-        guard let words = Words256(bytes: bytes.span.extracting(first: 32)) else { return nil }
-        self.init(words: words)
+        guard let bits = Bits256(bytes: bytes.span.extracting(first: 32)) else { return nil }
+        self.init(bits: bits)
     }
 
+    /// The six bits of a Base64url character; nil for any other character.
     private static func value(of character: UInt8) -> UInt32? {
         switch character {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character - UInt8(ascii: "A"))

@@ -8,11 +8,12 @@ struct RouteMatch: Sendable {
     let route: DecryptorRoute
     /// The key in the path; nil if the route has no key in its path.
     let publicKeyHash: PublicKeyHash?
+    /// Whether the query is `include=privateKey`.
     let includesPrivateKey: Bool
 
-    /// - Parameter authorize: checks the caller's permit. It is called before the key in the path and the query are
-    ///   validated. It gets the route, the route's index in the table, and a function that returns the key in the path,
-    ///   or nil if the key cannot be read.
+    /// - Parameter authorize: checks the caller's permit, before the key in the path and the query are validated. Its
+    ///   arguments are the route, the route's index in the table, and a function that returns the key in the path, or
+    ///   nil if the key cannot be read.
     /// - Throws: ``HTTPFault``; ``MerchantError`` with `notFound` or `malformed`; an error of `authorize`.
     init(
         _ method: HTTPMethod, _ uri: String, in table: [DecryptorRoute] = DecryptorRoute.table,
@@ -20,6 +21,7 @@ struct RouteMatch: Sendable {
     ) throws {
         let text = uri.utf8Span.span
         let path = Self.path(in: text)
+        /// The methods of the routes whose path matches.
         var allowed: [String] = []
         for (index, route) in table.enumerated() {
             guard case .some(let captured) = Self.match(text, path, route) else { continue }
@@ -37,8 +39,8 @@ struct RouteMatch: Sendable {
         guard allowed.isEmpty else { throw HTTPFault.methodNotAllowed(allow: allowed.joined(separator: ", ")) }
         throw MerchantError(
             .notFound,
-            "there is no such path, expected one of schema/openapi.yaml, a publicKeyHash in it as Base64url or hexadecimal"
-        )
+            "the decryptor socket has no such path: use a path of schema/openapi.yaml, "
+                + "with a publicKeyHash as Base64url or hexadecimal")
     }
 
     /// The range of the path in the request's target. The path begins after the scheme and authority, if the client
@@ -80,15 +82,15 @@ struct RouteMatch: Sendable {
         guard let text = PercentDecoding.decode(encoded), let hash = PublicKeyHash(anySpelling: text) else {
             throw MerchantError(
                 .malformed,
-                "the path has no valid publicKeyHash, expected 43 characters of Base64url, 44 of Base64 (percent-encoded) or 64 hexadecimal digits"
-            )
+                "the path has no valid publicKeyHash, expected 43 characters of Base64url, "
+                    + "44 characters of percent-encoded Base64, or 64 hexadecimal digits")
         }
         return hash
     }
 
     private static func includesPrivateKey(_ query: Substring, _ route: DecryptorRoute) throws -> Bool {
         guard !query.isEmpty else { return false }
-        guard let value = try QueryParameters(query, known: route.parameters)["include"] else { return false }
+        guard let value = try QueryParameters(query, known: route.queryParameters)["include"] else { return false }
         guard value == "privateKey" else {
             throw MerchantError(.malformed, "'include' is '\(value.prefix(64))', expected 'privateKey'")
         }

@@ -6,7 +6,7 @@ import Vocabulary
 import X509
 
 extension CertificateFacts {
-    /// Apple's extension that holds the hash of the merchant identifier as 64 hexadecimal digits.
+    /// Apple's extension that holds the SHA-256 hash of the merchant identifier as 64 hexadecimal digits.
     static let merchantIdentifierExtension: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 32]
 
     /// Reads an uploaded file that contains one certificate in PEM or DER.
@@ -21,7 +21,7 @@ extension CertificateFacts {
             try self.init(Certificate(derEncoded: der), der: der, publicKey: publicKey)
         } catch {
             throw CertificateUpload.malformed(
-                "cannot be read as an X.509 certificate (RFC 5280), expected a complete one")
+                "is not a complete X.509 certificate (RFC 5280): upload the file as Apple issued it")
         }
     }
 
@@ -52,14 +52,14 @@ extension CertificateFacts {
         do {
             let certificate = try PublicKeyType.children(of: DER.parse(der))
             guard let toBeSigned = certificate.first else { throw ASN1Error.truncated }
-            // In a TBSCertificate (RFC 5280 section 4.1) the version is tagged [0] and absent in version 1. Without it,
-            // the sixth field is the SubjectPublicKeyInfo.
+            // In a TBSCertificate (RFC 5280 section 4.1), the version is tagged [0] and absent in version 1. The sixth
+            // of the other fields is the SubjectPublicKeyInfo.
             let fields = try PublicKeyType.children(of: toBeSigned).drop { $0.identifier.tagClass == .contextSpecific }
             guard let info = fields.dropFirst(5).first else { throw ASN1Error.truncated }
             return (info.encodedBytes, try PublicKeyType.name(of: info))
         } catch {
             throw CertificateUpload.malformed(
-                "is neither PEM nor the DER of exactly one X.509 certificate, expected one of the two")
+                "is neither PEM nor the DER of exactly one X.509 certificate: upload the file as Apple issued it")
         }
     }
 

@@ -8,10 +8,11 @@ package enum ChainRefusal: Hashable, Sendable, CustomStringConvertible {
     case unreadable
     /// No listed CA has the name of the certificate's issuer.
     case issuerNotListed(String)
-    /// A CA with the issuer's name is listed, but its key did not make the certificate's signature.
+    /// A CA with the issuer's name is listed, but the certificate's signature was made with another key.
     case signatureMismatch(issuer: String)
     /// The uploaded certificate, or a CA of its chain, has a critical extension that the daemon does not check.
-    /// RFC 5280 section 4.2 requires that it is refused. The texts are the extension's identifier and the subject.
+    /// RFC 5280 section 4.2 requires that such a certificate is refused. The texts are the extension's identifier and
+    /// the certificate's subject.
     case criticalExtension(String, of: String)
     case authorityOutsideValidity(String, at: Timestamp)
     /// The chain breaks a rule of RFC 5280 section 6, for example on path length or name constraints.
@@ -20,12 +21,12 @@ package enum ChainRefusal: Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .unreadable: "the certificate cannot be read"
-        case .issuerNotListed(let name): "no CA of that name is listed ('\(name)')"
-        case .signatureMismatch(let issuer): "the signature is not that of the listed CA '\(issuer)'"
+        case .issuerNotListed(let name): "no CA with the name '\(name)' is listed"
+        case .signatureMismatch(let issuer): "the listed CA '\(issuer)' did not sign the certificate"
         case .criticalExtension(let identifier, let subject):
             "'\(subject)' has the critical extension \(identifier), which is not supported"
         case .authorityOutsideValidity(let name, let time):
-            "the listed CA '\(name)' is outside its validity at \(time)"
+            "the certificate of the listed CA '\(name)' is not valid at \(time)"
         case .pathInvalid(let reason): "the chain is not valid by RFC 5280: \(reason)"
         }
     }
@@ -35,7 +36,7 @@ extension CertificateIssuers {
     /// Builds a chain from the certificate to a listed root, and validates the chain by RFC 5280 section 6.
     ///
     /// This method does not check the validity period of the certificate itself, because an import may contain
-    /// certificates that have expired. `CertificateRules` checks it.
+    /// certificates that have expired. `CertificateRules` checks that period.
     ///
     /// - Returns: nil if the certificate has a valid chain.
     package func refusal(of facts: CertificateFacts, at time: Timestamp) async -> ChainRefusal? {
@@ -47,7 +48,7 @@ extension CertificateIssuers {
         switch await verifier.validate(leaf: leaf, intermediates: CertificateStore(intermediates)) {
         case .validCertificate: return nil
         case .couldNotValidate(let failures):
-            return failures.first.map { refusal($0, at: time) } ?? refusal(withoutChainFrom: leaf)
+            return failures.first.map { refusal($0, at: time) } ?? firstMissingLink(from: leaf)
         }
     }
 
@@ -55,29 +56,30 @@ extension CertificateIssuers {
         if let authority = failure.chain.dropFirst().first(where: { !$0.isValid(at: time) }) {
             return .authorityOutsideValidity("\(authority.subject)", at: time)
         }
-        // The library's reason contains whole certificates. Replace each one by its subject.
+        // The library's reason contains whole certificates. Replace each certificate by its subject.
         let reason = failure.chain.reduce(failure.policyFailureReason.description) { text, certificate in
             text.replacing("\(certificate)", with: "'\(certificate.subject)'")
         }
         return .pathInvalid(String(reason.prefix(300)))
     }
 
-    /// Finds the first missing link of the chain, for the message. The verifier gives no reason if it finds no chain to
-    /// a root.
-    private func refusal(withoutChainFrom leaf: Certificate) -> ChainRefusal {
+    /// Finds the first missing link of the chain, for the message. The library's verifier gives no reason if there is
+    /// no chain to a root.
+    private func firstMissingLink(from leaf: Certificate) -> ChainRefusal {
         var (certificate, seen) = (leaf, Set<Certificate>())
         while seen.insert(certificate).inserted {
             if let identifier = certificate.uncheckedCriticalExtension {
                 return .criticalExtension("\(identifier)", of: "\(certificate.subject)")
             }
             let issuer = "\(certificate.issuer)"
-            let named = (roots + intermediates).filter { $0.subject == certificate.issuer }
-            guard !named.isEmpty else { return .issuerNotListed(issuer) }
-            guard let signer = named.first(where: { $0.hasSigned(certificate) }) else {
+            let candidates = (roots + intermediates).filter { $0.subject == certificate.issuer }
+            guard !candidates.isEmpty else { return .issuerNotListed(issuer) }
+            guard let signer = candidates.first(where: { $0.hasSigned(certificate) }) else {
                 return .signatureMismatch(issuer: issuer)
             }
             certificate = signer
         }
+        // The signers form a cycle, so no link is missing. Name the last issuer.
         return .issuerNotListed("\(certificate.issuer)")
     }
 }
@@ -85,7 +87,7 @@ extension CertificateIssuers {
 /// The checks that the daemon makes in addition to `RFC5280Policy`.
 ///
 /// Every CA of the chain must be valid at the given time. An extended key usage may be critical in the uploaded
-/// certificate, because `CertificateRules` checks it there. In a CA's certificate it may not be critical.
+/// certificate, because `CertificateRules` checks that extension there. In a CA's certificate it may not be critical.
 /// `CertificateRules` also checks Apple's merchant identifier extension.
 struct IssuingAuthorityPolicy: VerifierPolicy {
     /// id-ce-extKeyUsage, RFC 5280 section 4.2.1.12.
@@ -97,7 +99,7 @@ struct IssuingAuthorityPolicy: VerifierPolicy {
     func chainMeetsPolicyRequirements(chain: UnverifiedCertificateChain) -> PolicyEvaluationResult {
         for authority in chain.dropFirst() {
             guard authority.isValid(at: time) else {
-                return .failsToMeetPolicy(reason: "a CA is outside its validity")
+                return .failsToMeetPolicy(reason: "a CA is outside its validity period")
             }
             guard authority.extensions[oid: Self.extendedKeyUsage]?.critical != true else {
                 return .failsToMeetPolicy(
@@ -115,6 +117,7 @@ extension Certificate {
 
     /// The first critical extension that neither policy checks.
     fileprivate var uncheckedCriticalExtension: ASN1ObjectIdentifier? {
+        // Only the lists of extensions are used here, so the policy's time does not matter.
         let checked =
             RFC5280Policy().verifyingCriticalExtensions
             + IssuingAuthorityPolicy(time: Timestamp(notValidAfter)).verifyingCriticalExtensions

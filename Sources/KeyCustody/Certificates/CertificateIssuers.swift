@@ -6,30 +6,31 @@ import X509
 /// The certificates of the setting `trust.certificate-issuers`: the CAs that issue merchants' certificates, and the
 /// roots above them.
 ///
-/// ``refusal(of:at:)`` trusts a certificate if a chain that contains only these CAs leads from it to one of these
-/// roots.
+/// ``refusal(of:at:)`` trusts a certificate if these CAs form a chain from the certificate to one of these roots.
 package struct CertificateIssuers: Sendable {
+    /// In bytes.
     private static let largestFile = 1024 * 1024
 
     /// Self-signed CAs: the trust anchors.
     let roots: [Certificate]
-    /// All other CAs. They can be links of a chain, but a chain must end at a root.
+    /// All other CAs. Such a CA can be a link of a chain, but a chain must end at a root.
     let intermediates: [Certificate]
 
-    /// - Parameter files: the contents of the files that the setting names. Each has PEM with one or more certificates,
-    ///   or DER.
+    /// - Parameter files: the contents of the files that the setting names. Each file contains one or more certificates
+    ///   in PEM, or one certificate in DER.
     /// - Throws: `certificateMalformed`, `tooLarge`, or `certificateWrongKind` for a certificate that is not a CA's.
     package init(reading files: [[UInt8]]) throws(MerchantError) {
         var authorities: [Certificate] = []
         for file in files {
             for der in try Self.certificates(in: file) {
                 guard let certificate = try? Certificate(derEncoded: der) else {
-                    throw CertificateUpload.malformed("of an issuing CA cannot be read as X.509")
+                    throw CertificateUpload.malformed(
+                        "in trust.certificate-issuers is not a complete X.509 certificate")
                 }
                 guard Self.isAuthority(certificate) else {
                     throw MerchantError(
                         .certificateWrongKind,
-                        "'\(certificate.subject)' may not sign certificates, expected a CA's certificate in trust.certificate-issuers"
+                        "'\(certificate.subject)' in trust.certificate-issuers may not sign certificates: list only certificates of CAs"
                     )
                 }
                 authorities.append(certificate)
@@ -37,14 +38,15 @@ package struct CertificateIssuers: Sendable {
         }
         guard !authorities.isEmpty else {
             throw MerchantError(
-                .certificateMalformed, "trust.certificate-issuers holds no certificate, expected at least one")
+                .certificateMalformed,
+                "the files of trust.certificate-issuers hold no certificate, expected at least one")
         }
         roots = authorities.filter(\.isSelfSigned)
         intermediates = authorities.filter { !$0.isSelfSigned }
     }
 
     /// Returns the CAs between a certificate and its root in DER, the certificate's issuer first. A TLS client sends
-    /// them with its certificate.
+    /// these CAs with its certificate.
     ///
     /// This method compares names and verifies signatures. It does not decide whether the certificate is trusted.
     func intermediates(above der: [UInt8]) -> [[UInt8]] {
@@ -74,10 +76,14 @@ package struct CertificateIssuers: Sendable {
     /// Whether the certificate may sign certificates, by its basic constraints and key usage (RFC 5280 sections 4.2.1.9
     /// and 4.2.1.3). `RFC5280Policy` does not check the key usage of a CA.
     private static func isAuthority(_ certificate: Certificate) -> Bool {
-        guard case .isCertificateAuthority? = try? certificate.extensions.basicConstraints else { return false }
-        // Without the extension every use is allowed.
-        guard let usage = try? certificate.extensions.keyUsage else { return true }
-        return usage.keyCertSign
+        do {
+            guard case .isCertificateAuthority? = try certificate.extensions.basicConstraints else { return false }
+            // If the extension is absent, every use is allowed.
+            return try certificate.extensions.keyUsage?.keyCertSign ?? true
+        } catch {
+            // What an unreadable extension allows is unknown.
+            return false
+        }
     }
 }
 

@@ -5,20 +5,22 @@ import X509
 
 /// Finds the one certificate in an uploaded file. If the file is something else, the error says what it is.
 enum CertificateUpload {
+    /// The largest accepted file in bytes.
     static let longest = 64 * 1024
 
-    /// - Returns: the bytes of the PEM block CERTIFICATE. Without PEM, the whole upload, unless it is recognized as
-    ///   something else than a certificate.
+    /// - Returns: the bytes of the PEM block CERTIFICATE. If there is no PEM, the whole upload, unless the upload is
+    ///   recognized as something else than a certificate.
     static func der(_ upload: [UInt8]) throws(MerchantError) -> [UInt8] {
         guard upload.count <= longest else {
             throw MerchantError(
                 .tooLarge, "the certificate file has \(upload.count) bytes, expected at most \(longest)")
         }
         guard !upload.isEmpty else { throw malformed("is empty, expected a certificate in PEM or DER") }
-        // A private key must not be processed further, so this comes first. It finds a key in an incomplete block too.
-        guard upload.firstRange(of: Array("PRIVATE KEY-----".utf8)) == nil else { throw privateKey }
+        // A private key must not be processed further, so this check comes first. It also finds a key in an incomplete
+        // PEM block.
+        guard upload.firstRange(of: Array("PRIVATE KEY-----".utf8)) == nil else { throw privateKeyUploaded }
         guard PEMText.isFound(in: upload) else {
-            if let mistake = mistake(der: upload) { throw mistake }
+            if let error = errorIfNotCertificate(der: upload) { throw error }
             return upload
         }
         return try pem(upload)
@@ -30,16 +32,17 @@ enum CertificateUpload {
         for (label, bytes) in try blocks(upload) {
             switch label {
             case "CERTIFICATE": certificates.append(bytes)
-            case "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST": throw signingRequest
+            case "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST": throw signingRequestUploaded
             default: others.append(label)
             }
         }
         guard let certificate = certificates.first else {
-            throw malformed("holds no certificate (found: \(PEMText.list(others))), expected one")
+            throw malformed(
+                "holds no certificate (found: \(PEMText.list(others))): upload the certificate that Apple issued")
         }
         guard certificates.count == 1 else {
             throw MerchantError(
-                .certificateChain, "the file holds \(certificates.count) certificates, expected one: the merchant's own"
+                .certificateChain, "the file holds \(certificates.count) certificates: upload only the merchant's own"
             )
         }
         return certificate
@@ -58,19 +61,20 @@ enum CertificateUpload {
         }
     }
 
-    /// Returns the error for DER that is no certificate, or nil. DER has no label, so its structure shows what it is.
-    private static func mistake(der: [UInt8]) -> MerchantError? {
-        if (try? CertificateSigningRequest(derEncoded: der)) != nil { return signingRequest }
+    /// If the DER is recognizably something else than a certificate, returns the error that says what it is; otherwise
+    /// nil. DER has no label, so its structure shows what it is.
+    private static func errorIfNotCertificate(der: [UInt8]) -> MerchantError? {
+        if (try? CertificateSigningRequest(derEncoded: der)) != nil { return signingRequestUploaded }
         guard let root = try? BER.parse(der), case .constructed(let nodes) = root.content,
             let first = nodes.first(where: { _ in true })
         else { return nil }
         // PKCS#8, SEC1, PKCS#1 and PKCS#12 begin with a version number. Encrypted PKCS#8 has an octet string as its
         // second element.
         let second = nodes.dropFirst().first(where: { _ in true })
-        if first.identifier == .integer, second != nil { return privateKey }
-        if first.identifier == .sequence, second?.identifier == .octetString { return privateKey }
+        if first.identifier == .integer, second != nil { return privateKeyUploaded }
+        if first.identifier == .sequence, second?.identifier == .octetString { return privateKeyUploaded }
         if first.identifier == .objectIdentifier {
-            return malformed("is PKCS#7 (a bundle of certificates), expected one certificate in PEM or DER")
+            return malformed("is PKCS#7 (a bundle of certificates): upload one certificate in PEM or DER")
         }
         return nil
     }
@@ -80,14 +84,14 @@ enum CertificateUpload {
         MerchantError(.certificateMalformed, "the certificate file \(predicate)")
     }
 
-    private static var privateKey: MerchantError {
+    private static var privateKeyUploaded: MerchantError {
         MerchantError(
             .privateKeyUploaded,
-            "the file holds a private key, expected a certificate; nothing was stored; revoke the key pair if others may have seen the file"
+            "the file holds a private key instead of a certificate; nothing was stored; revoke the key pair if others may have seen the file"
         )
     }
 
-    private static var signingRequest: MerchantError {
-        malformed("is a certificate signing request (CSR), expected the certificate that Apple issued for it")
+    private static var signingRequestUploaded: MerchantError {
+        malformed("is a certificate signing request (CSR): upload the certificate that Apple issued for this CSR")
     }
 }

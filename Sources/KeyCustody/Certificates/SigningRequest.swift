@@ -2,7 +2,7 @@ import SwiftASN1
 import Vocabulary
 import X509
 
-/// A PKCS#10 certification request, RFC 2986, in DER.
+/// Creates certificate signing requests (CSRs): PKCS#10, RFC 2986, in DER.
 enum SigningRequest {
     /// The longest common name, RFC 5280 appendix A.1.
     private static let longestCommonName = 64
@@ -11,15 +11,15 @@ enum SigningRequest {
     /// identifier in this attribute.
     private static let userIdentifier: ASN1ObjectIdentifier = [0, 9, 2342, 19_200_300, 100, 1, 1]
 
-    /// Creates a request that `key` itself signs. The subject has only the merchant identifier, because Apple replaces
-    /// the subject.
+    /// Creates a request that is signed with `key`. The subject contains only the merchant identifier, because Apple
+    /// replaces the subject. An identifier that is too long for a common name is put into userId.
     static func create(for merchant: MerchantIdentifier, key: SigningKey) throws -> [UInt8] {
         let attribute = merchant.rawValue.utf8.count <= longestCommonName ? commonName : userIdentifier
         let request = try CertificateSigningRequest(
             version: .v1,
             subject: DistinguishedName([
                 RelativeDistinguishedName(.init(type: attribute, utf8String: merchant.rawValue))
-            ]), privateKey: key.certifiable, attributes: .init(), signatureAlgorithm: key.signatureAlgorithm)
+            ]), privateKey: key.certificatePrivateKey, attributes: .init(), signatureAlgorithm: key.signatureAlgorithm)
         var serializer = DER.Serializer()
         try serializer.serialize(request)
         return serializer.serializedBytes
@@ -27,7 +27,7 @@ enum SigningRequest {
 }
 
 extension SigningKey {
-    fileprivate var certifiable: Certificate.PrivateKey {
+    fileprivate var certificatePrivateKey: Certificate.PrivateKey {
         switch self {
         case .ec(let key): Certificate.PrivateKey(key)
         case .rsa(let key): Certificate.PrivateKey(key)

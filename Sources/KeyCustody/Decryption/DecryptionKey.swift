@@ -10,7 +10,7 @@ import Vocabulary
 /// symmetric key").
 ///
 /// Proof for @unchecked Sendable: both keys are immutable, and swift-crypto itself shares their storage between
-/// threads. It does not mark `_RSA.Encryption.PrivateKey` as Sendable.
+/// threads. swift-crypto does not mark `_RSA.Encryption.PrivateKey` as Sendable.
 struct DecryptionKey: @unchecked Sendable {
     private enum Key {
         case ec(P256.KeyAgreement.PrivateKey)
@@ -43,17 +43,18 @@ struct DecryptionKey: @unchecked Sendable {
     ///   is the same for every cause.
     func symmetricKey(from material: SymmetricKeyMaterial) throws(MerchantError) -> SecretBytes {
         switch (key, material) {
-        case (.ec(let key), .ephemeralPublicKey(let bytes)): return try agree(key, bytes)
+        case (.ec(let key), .ephemeralPublicKey(let bytes)): return try derive(key, bytes)
         case (.rsa(let key), .wrappedKey(let bytes)): return try unwrap(key, bytes)
         case (.ec, .wrappedKey):
-            throw MerchantError(.malformed, "found a wrappedKey, expected an ephemeralPublicKey: the key pair is EC_v1")
+            throw MerchantError(.malformed, "the key pair is EC_v1: send an ephemeralPublicKey instead of a wrappedKey")
         case (.rsa, .ephemeralPublicKey):
             throw MerchantError(
-                .malformed, "found an ephemeralPublicKey, expected a wrappedKey: the key pair is RSA_v1")
+                .malformed, "the key pair is RSA_v1: send a wrappedKey instead of an ephemeralPublicKey")
         }
     }
 
-    private func agree(
+    /// ECDH with the token's ephemeral public key, then Apple's key derivation.
+    private func derive(
         _ key: P256.KeyAgreement.PrivateKey, _ ephemeralPublicKey: [UInt8]
     ) throws(MerchantError) -> SecretBytes {
         let sender: EphemeralPublicKey
@@ -62,20 +63,20 @@ struct DecryptionKey: @unchecked Sendable {
         }
         guard let secret = try? key.sharedSecretFromKeyAgreement(with: sender.agreementKey) else {
             throw MerchantError(
-                .malformed, "the ephemeral public key gives no shared secret, expected a point on P-256")
+                .malformed, "the ephemeral public key gives no shared secret: it is not a valid point on P-256")
         }
         return SymmetricKeyDerivation.symmetricKey(sharedSecret: secret, merchant: merchant)
     }
 
     /// RSA-OAEP with SHA-256 for the label and for MGF1. Source: Apple, "Restoring the symmetric key".
     private func unwrap(_ key: _RSA.Encryption.PrivateKey, _ wrapped: [UInt8]) throws(MerchantError) -> SecretBytes {
-        // The sender knows the length, so this error reveals nothing about the key.
+        // The sender of the request knows the length, so this error reveals nothing about the key.
         guard wrapped.count == Self.wrappedKeyLength else {
             throw MerchantError(
                 .malformed, "the wrapped key has \(wrapped.count) bytes, expected \(Self.wrappedKeyLength)")
         }
-        // Wrong padding and a wrong length of the plaintext have the same error. If they differed, an attacker could
-        // decrypt by sending chosen ciphertexts (Manger's attack).
+        // Wrong padding and a wrong length of the plaintext have the same error. If the errors differed, an attacker
+        // could decrypt by sending chosen ciphertexts (Manger's attack).
         guard var opened = try? key.decrypt(wrapped, padding: .PKCS1_OAEP_SHA256) else { throw Self.unwrapFailed }
         defer { Wipe.bytes(&opened) }
         guard opened.count == Self.unwrappedKeyLength else { throw Self.unwrapFailed }

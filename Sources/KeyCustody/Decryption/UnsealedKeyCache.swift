@@ -4,11 +4,12 @@ package import Vocabulary
 
 /// A cache of unsealed keys with a limited capacity. It keeps keys that are in use, and evicts others.
 ///
-/// It evicts by the second-chance algorithm ("clock"). A hit marks the key's slot. To insert a key, the hand moves from
-/// slot to slot: it clears each mark that it passes, and evicts the first key without a mark.
+/// The cache evicts by the second-chance algorithm ("clock"). A hit sets the flag `wasUsed` of the key's slot. When a
+/// key is inserted into a full cache, the hand (an index) moves from slot to slot. It clears each flag that is set, and
+/// evicts the first key whose flag is not set.
 ///
-/// It is not part of ``KeyCustody``, because the store must exist before ``KeyCustody``, which reads from it, and the
-/// store needs the cache, which it notifies of changes.
+/// The cache is created before the store, because the store notifies the cache of changed keys. ``KeyCustody`` is
+/// created after the store, because it reads from the store. Therefore the cache is not part of ``KeyCustody``.
 package final class UnsealedKeyCache: KeyChangeObserver {
     package static let defaultCapacity = 10_000
 
@@ -31,15 +32,15 @@ package final class UnsealedKeyCache: KeyChangeObserver {
         var indexes: [PublicKeyHash: Int] = [:]
         /// The index of the slot at which the next search for a key to evict begins.
         var hand = 0
-        /// The keys that callers are reading now. `count` is the number of callers that read the key. `isStale` says
-        /// that the key has changed since the first of them began.
+        /// The keys that callers are reading from the store now. `count` is the number of callers that read the key.
+        /// `isStale` says that the key has changed since the first of these reads began.
         var pendingReads: [PublicKeyHash: (count: Int, isStale: Bool)] = [:]
     }
 
     private let capacity: Int
     private let state = Mutex(State())
 
-    /// - Parameter capacity: the largest number of keys that stay unsealed. Each takes about 2 KB.
+    /// - Parameter capacity: the largest number of keys in the cache. Each key takes about 2 KB.
     package init(capacity: Int = UnsealedKeyCache.defaultCapacity) { self.capacity = max(1, capacity) }
 
     /// The number of keys in the cache.
@@ -53,14 +54,16 @@ package final class UnsealedKeyCache: KeyChangeObserver {
         }
     }
 
-    /// Call this before you read a key from the store, and call ``end(_:with:)`` after it.
+    /// Call this before you read a key from the store, and call ``end(_:with:)`` after the read.
     func beginRead(_ hash: PublicKeyHash) -> PendingRead {
         state.withLock { $0.pendingReads[hash, default: (0, false)].count += 1 }
         return PendingRead(hash: hash)
     }
 
-    /// Caches the key, unless it has changed since the read began. The read may have seen the state before the change,
-    /// for example before a revocation.
+    /// Ends a read. Caches the key, unless the key pair has changed since the read began: the read may have seen the
+    /// state before the change, for example before a revocation.
+    ///
+    /// - Parameter key: nil if the read failed.
     func end(_ read: consuming PendingRead, with key: DecryptionKey?) {
         let hash = read.hash
         state.withLock { state in
@@ -92,11 +95,12 @@ package final class UnsealedKeyCache: KeyChangeObserver {
             state.slots.append(nil)
             return state.slots.count - 1
         }
-        // This loop ends within two rounds, because the first round clears every mark.
+        // This loop ends within two rounds, because the first round clears every flag.
         while true {
             let index = state.hand
             state.hand = (state.hand + 1) % state.slots.count
             guard let found = state.slots[index], found.wasUsed else {
+                // The key was not used since the hand last passed, so it is evicted.
                 if let found = state.slots[index] { state.indexes[found.hash] = nil }
                 return index
             }

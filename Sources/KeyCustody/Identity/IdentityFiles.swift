@@ -6,8 +6,8 @@ import Synchronization
 package import Vocabulary
 import X509
 
-/// A client certificate for TLS with Apple that is in files: a PEM certificate (with its chain) and a private key, or
-/// one PKCS#12 file.
+/// The source of the client certificate for TLS with Apple if files hold it: a certificate in PEM or DER and a private
+/// key in PEM, or one PKCS#12 file with both.
 ///
 /// Before every use this class checks the files' attributes, and reads changed files again. If changed files cannot be
 /// read, for example because they are half written, the former identity stays in use.
@@ -28,9 +28,10 @@ package final class IdentityFiles: IdentitySource {
     }
 
     private struct State {
+        /// The attributes of the three files when they were last read; nil for a file that is absent or not set.
         var stamps: [FileStamp?]
         var identity: ClientIdentity
-        /// Why the files could not be read the last time; nil if they could.
+        /// Why the files could not be read after their last change; nil if the read succeeded.
         var readError: IdentityError?
     }
 
@@ -62,15 +63,16 @@ package final class IdentityFiles: IdentitySource {
                 "the identity certificate in \(location.certificate) is not valid before \(identity.notBefore)")
         }
         guard time <= identity.notAfter else {
-            let more = known.readError.map { "; the files were changed but \($0)" } ?? ""
+            let readErrorText =
+                known.readError.map { "; the files have changed since, but cannot be used: \($0)" } ?? ""
             throw .unusable(
-                "the identity certificate in \(location.certificate) expired at \(identity.notAfter), expected a valid one\(more)"
+                "the identity certificate in \(location.certificate) expired at \(identity.notAfter): replace it\(readErrorText)"
             )
         }
         return identity
     }
 
-    /// Why the files could not be read after their last change; nil if they could.
+    /// Why the files could not be read after their last change; nil if the read succeeded.
     package var readError: String? { state.withLock { $0.readError?.description } }
 
     private static func stamps(_ location: Location) -> [FileStamp?] {
@@ -85,6 +87,7 @@ extension IdentityFiles {
         let passphrase = try passphrase(location)
         do {
             let parts = try PrivateKeyFile.readIdentity(keyFile, passphrase: passphrase)
+            // If the certificate has its own file, certificates in the key's file are ignored.
             var chain = parts.certificates
             if chain.isEmpty || keyPath != location.certificate {
                 chain = try certificates(in: bytes(location.certificate))
@@ -103,20 +106,20 @@ extension IdentityFiles {
         _ chain: [[UInt8]], _ key: SigningKey, named path: String
     ) throws -> ClientIdentity {
         let hash = PublicKeyHash(of: key.subjectPublicKeyInfo)
-        // `CertificateFacts` refuses key types that only a CA of the chain may have, so such CAs are skipped here.
+        // A CA of the chain may have a type of key that `CertificateFacts` refuses. Such CAs are skipped here.
         let facts = chain.compactMap { try? CertificateFacts(upload: $0) }
         guard let own = facts.first(where: { $0.publicKeyHash == hash }) else {
             throw IdentityError.unusable(
-                "found \(facts.first.map { "a certificate for \($0.publicKeyHash)" } ?? "no certificate") in \(path), expected that of the private key, \(hash)"
+                "no certificate in \(path) belongs to the private key \(hash)\(facts.first.map { ": the first certificate is for \($0.publicKeyHash)" } ?? "")"
             )
         }
-        // Without the extension every use is allowed (RFC 5280 section 4.2.1.12).
+        // If the extension is absent, every use is allowed (RFC 5280 section 4.2.1.12).
         if let usages = own.extendedKeyUsages, !usages.contains(clientAuthentication) {
             throw IdentityError.unusable(
-                "the certificate in \(path) is not for client authentication (extended key usage \(usages.joined(separator: ", "))), expected \(clientAuthentication)"
+                "the certificate in \(path) is not for client authentication: its extended key usages are \(usages.joined(separator: ", ")), expected \(clientAuthentication)"
             )
         }
-        // TLS need not send roots, because a server that trusts a root already has it.
+        // A TLS client need not send roots, because a server that trusts a root already has it.
         let others = chain.filter { der in
             guard der != own.der, let certificate = try? Certificate(derEncoded: der) else { return false }
             return certificate.subject != certificate.issuer
@@ -129,6 +132,7 @@ extension IdentityFiles {
 
     /// id-kp-clientAuth.
     private static let clientAuthentication = "1.3.6.1.5.5.7.3.2"
+    /// In bytes.
     private static let longestFile = 64 * 1024
 
     /// Returns only the certificates. The file may also contain the private key, which must not be copied.
@@ -182,7 +186,7 @@ extension IdentityFiles {
     }
 }
 
-/// Attributes of a file. They change when the file is written or replaced.
+/// Attributes of a file. The attributes change when the file is written or replaced.
 private struct FileStamp: Hashable, Sendable {
     private let size: Int
     private let inode: UInt

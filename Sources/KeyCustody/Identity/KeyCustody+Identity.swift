@@ -12,9 +12,9 @@ extension KeyCustody {
     ) throws -> [UInt8] {
         defer { clibcrypto_overwrite_traces() }
         // A payment processing key must never sign bytes that a server chose.
-        guard let found = try source(hash), found.keyPair.purpose == .identity, found.keyPair.state != .pending else {
-            throw Self.notFound(hash)
-        }
+        guard let found = try readKeyPair(hash), found.keyPair.purpose == .identity,
+            found.keyPair.state != .pending
+        else { throw Self.notFound(hash) }
         guard found.keyPair.state != .destroyed else { throw Self.destroyed(hash) }
         guard found.keyPair.state.isActive else {
             throw MerchantError(.keyRevoked, "the identity key pair \(hash) is revoked")

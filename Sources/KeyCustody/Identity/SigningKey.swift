@@ -5,8 +5,8 @@ import MerchantCore
 import Secrets
 import Vocabulary
 
-/// A private key that signs, for example the CSR of its key pair. Use it only within one function, so that the key is
-/// in memory only briefly.
+/// A private key that signs, for example the CSR of its key pair. A key from the store is used only within one
+/// function, so that it is in memory only briefly.
 enum SigningKey {
     case ec(P256.Signing.PrivateKey)
     case rsa(_RSA.Signing.PrivateKey)
@@ -18,7 +18,7 @@ enum SigningKey {
         }
     }
 
-    /// - Throws: swift-crypto's error if the scalar is out of range or the numbers are not an RSA key.
+    /// - Throws: swift-crypto's error if the P-256 scalar is out of range, or the DER is not an RSA key.
     init(_ key: borrowing PrivateKeyBytes) throws {
         switch key.algorithm {
         case .ecV1: self = .ec(try key.bytes.withUnsafeBytes { try P256.Signing.PrivateKey(rawRepresentation: $0) })

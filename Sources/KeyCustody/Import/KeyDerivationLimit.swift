@@ -2,18 +2,18 @@ import MerchantCore
 import Secrets
 import SwiftASN1
 
-/// Limits the work that an encrypted file requires. The author of the file chooses how many rounds of hashing derive
-/// the key from the passphrase.
+/// Limits the work that decrypting a private key file requires. The author of the file chooses how many rounds of
+/// hashing derive the key from the passphrase.
 ///
-/// PBES1, PBKDF2, scrypt and the MAC of PKCS#12 all encode the number of rounds after the salt. So this type takes
+/// PBES1, PBKDF2, scrypt and the MAC of PKCS#12 all encode the number of rounds after the salt. So this type treats
 /// every INTEGER that follows an OCTET STRING in the same SEQUENCE as a number of rounds.
 enum KeyDerivationLimit {
     /// The limit for one derivation, which then takes a few seconds. OpenSSL's default is 2048 rounds; cautious users
     /// choose a million.
-    static let mostRounds = 5_000_000
+    static let maximumRounds = 5_000_000
     /// The limit for a whole file. A file may need three derivations: for its private key, its certificates and its
     /// MAC.
-    static let mostRoundsInAll = 10_000_000
+    static let maximumTotalRounds = 10_000_000
     private static let maxDepth = 24
 
     /// - Parameter done: the rounds that the previously checked parts of the file require.
@@ -32,7 +32,9 @@ enum KeyDerivationLimit {
     }
 
     private static func check(_ node: ASN1Node, depth: Int, _ sum: inout Int) throws(MerchantError) {
-        guard depth < maxDepth else { throw PrivateKeyFile.malformed("is nested more than \(maxDepth) deep") }
+        guard depth < maxDepth else {
+            throw PrivateKeyFile.malformed("has more than \(maxDepth) levels of nested ASN.1 elements")
+        }
         switch node.content {
         case .constructed(let children) where node.identifier != .octetString:
             var isAfterSalt = false
@@ -53,14 +55,15 @@ enum KeyDerivationLimit {
     }
 
     private static func count(_ node: ASN1Node) throws(MerchantError) -> Int {
-        guard let rounds = try? Int(berEncoded: node), (0...mostRounds).contains(rounds) else {
-            throw PrivateKeyFile.malformed("requires more than \(mostRounds) rounds of key derivation")
+        guard let rounds = try? Int(berEncoded: node), (0...maximumRounds).contains(rounds) else {
+            throw PrivateKeyFile.malformed(
+                "requires more than \(maximumRounds) rounds of key derivation: export the key with fewer rounds")
         }
         return rounds
     }
 
-    /// Converts the counts of one derivation to a number of rounds. For scrypt, the counts are cost, block size and
-    /// parallelization, and their product is comparable to a number of rounds.
+    /// Converts the counts of one derivation to a number of rounds. Three or more counts are those of scrypt: cost,
+    /// block size and parallelization, whose product is comparable to a number of rounds.
     private static func work(_ counts: [Int]) -> Int {
         guard counts.count >= 3 else { return counts.reduce(0, +) }
         return counts.prefix(3).reduce(1) { product, count in
@@ -70,9 +73,10 @@ enum KeyDerivationLimit {
     }
 
     private static func add(_ work: Int, to sum: inout Int) throws(MerchantError) {
-        guard work <= mostRoundsInAll - sum else {
+        guard work <= maximumTotalRounds - sum else {
             throw PrivateKeyFile.malformed(
-                "requires more than \(mostRoundsInAll) rounds of key derivation in total, expected at most that many")
+                "requires more than \(maximumTotalRounds) rounds of key derivation in total: export the key with fewer rounds"
+            )
         }
         sum += work
     }

@@ -8,8 +8,8 @@ enum OpenSSLContext {
         let hasLegacy: Bool
     }
 
-    /// Created once and never freed. The legacy provider has RC2-40, the cipher of old PKCS#12 files. It is a separate
-    /// library file, which may be missing on a machine.
+    /// Created once and never freed. The legacy provider has RC2-40, the cipher of old PKCS#12 files. This provider is
+    /// a separate library file, which may be missing on a machine.
     private static let context: Context = {
         guard let pointer = OSSL_LIB_CTX_new(), OSSL_PROVIDER_load(pointer, "default") != nil else {
             preconditionFailure("libcrypto has the default provider built in")
@@ -20,7 +20,7 @@ enum OpenSSLContext {
     static var hasLegacyProvider: Bool { context.hasLegacy }
 
     /// Runs `body` with this context as the calling thread's default. Clears the thread's OpenSSL error queue before
-    /// and after.
+    /// and after `body`.
     static func perform<Result: ~Copyable, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -19,7 +19,7 @@ struct OpenSSLKey: ~Copyable {
     init(pkcs8 bytes: UnsafeRawBufferPointer) throws(MerchantError) {
         var next = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
         guard let info = d2i_PKCS8_PRIV_KEY_INFO(nil, &next, bytes.count) else {
-            throw PrivateKeyFile.malformed("holds a block that is labelled as PKCS#8 and is not")
+            throw PrivateKeyFile.malformed("holds a block that is labelled as PKCS#8, but does not contain PKCS#8")
         }
         defer { PKCS8_PRIV_KEY_INFO_free(info) }
         guard isAtEnd(next, of: bytes) else { throw PrivateKeyFile.malformed("holds bytes after its private key") }
@@ -34,7 +34,8 @@ struct OpenSSLKey: ~Copyable {
         try KeyDerivationLimit.check(bytes)
         var next = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
         guard let encrypted = d2i_X509_SIG(nil, &next, bytes.count) else {
-            throw PrivateKeyFile.malformed("holds a block that is labelled as encrypted PKCS#8 and is not")
+            throw PrivateKeyFile.malformed(
+                "holds a block that is labelled as encrypted PKCS#8, but does not contain encrypted PKCS#8")
         }
         defer { X509_SIG_free(encrypted) }
         guard isAtEnd(next, of: bytes) else { throw PrivateKeyFile.malformed("holds bytes after its private key") }
@@ -42,11 +43,14 @@ struct OpenSSLKey: ~Copyable {
             throw OpenSSLKey.decryptionFailure()
         }
         defer { PKCS8_PRIV_KEY_INFO_free(info) }
+        // A wrong passphrase can give valid padding by chance. The decrypted bytes are then not a key.
         guard let key = EVP_PKCS82PKEY(info) else { throw PrivateKeyFile.wrongPassphrase }
         self.init(takingOwnershipOf: key)
     }
 
     /// Reads an `ECPrivateKey` (RFC 5915, SEC1) or an `RSAPrivateKey` (RFC 8017, PKCS#1).
+    ///
+    /// - Parameter type: `EVP_PKEY_EC` or `EVP_PKEY_RSA`.
     init(traditional bytes: UnsafeRawBufferPointer, _ type: Int32) throws(MerchantError) {
         var next = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
         guard let key = d2i_PrivateKey(type, nil, &next, bytes.count) else {
@@ -69,16 +73,17 @@ struct OpenSSLKey: ~Copyable {
         switch type {
         case "P-256": bytes = PrivateKeyBytes(algorithm: .ecV1, bytes: try scalar())
         case "RSA-2048": bytes = PrivateKeyBytes(algorithm: .rsaV1, bytes: try der())
-        default: throw MerchantError(.keyUnsupported, "found a \(type) key, expected P-256 or RSA-2048")
+        default: throw MerchantError(.keyUnsupported, "the private key's type is \(type), expected P-256 or RSA-2048")
         }
         // swift-crypto checks that the scalar is in range, or that the RSA primes multiply to the modulus.
         guard let signingKey = try? SigningKey(bytes), matchesPublicHalf(signingKey) else {
-            throw PrivateKeyFile.malformed("holds an inconsistent private key: its numbers do not match")
+            throw PrivateKeyFile.malformed(
+                "holds an inconsistent private key: its public half does not match its private half")
         }
         return PrivateKeyFile.Imported(bytes: bytes, signingKey: signingKey)
     }
 
-    /// The key's type: "P-256", "RSA-2048", or for example "P-384" or "ED25519" in the error message for another type.
+    /// The key's type: "P-256" or "RSA-2048". For other types the name is used in an error message, such as "P-384".
     private func type() throws(MerchantError) -> String {
         if EVP_PKEY_is_a(key, "RSA") == 1 { return "RSA-\(EVP_PKEY_get_bits(key))" }
         guard EVP_PKEY_is_a(key, "EC") == 1 else {
@@ -88,12 +93,13 @@ struct OpenSSLKey: ~Copyable {
         var length = 0
         guard EVP_PKEY_get_group_name(key, &name, name.count, &length) == 1 else {
             throw MerchantError(
-                .keyUnsupported, "found an EC key on a curve without a name, expected P-256 or RSA-2048")
+                .keyUnsupported, "the private key is an EC key on a curve without a name, expected P-256 or RSA-2048")
         }
         let curve = String(decoding: name.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
         return PublicKeyType.curveNames[curve] ?? curve
     }
 
+    /// The private number of an EC key as 32 bytes, big-endian.
     private func scalar() throws(MerchantError) -> SecretBytes {
         guard let secret = number(OSSL_PKEY_PARAM_PRIV_KEY) else {
             throw PrivateKeyFile.malformed("holds an EC key without its private half")
@@ -107,6 +113,7 @@ struct OpenSSLKey: ~Copyable {
         return bytes
     }
 
+    /// An RSA key as `RSAPrivateKey` in DER.
     private func der() throws(MerchantError) -> SecretBytes {
         var memory: UnsafeMutablePointer<UInt8>?
         let count = i2d_PrivateKey(key, &memory)
@@ -116,27 +123,29 @@ struct OpenSSLKey: ~Copyable {
     }
 
     /// Whether the public half matches the private half. libcrypto has the public half from the file, or has computed
-    /// it if the file has none.
+    /// the public half if the file has none.
     private func matchesPublicHalf(_ signingKey: SigningKey) -> Bool {
         switch signingKey {
         case .ec(let key):
             let point = key.publicKey.rawRepresentation
-            return isNumber(OSSL_PKEY_PARAM_EC_PUB_X, point.prefix(32))
-                && isNumber(OSSL_PKEY_PARAM_EC_PUB_Y, point.suffix(32))
+            return hasNumber(OSSL_PKEY_PARAM_EC_PUB_X, equalTo: point.prefix(32))
+                && hasNumber(OSSL_PKEY_PARAM_EC_PUB_Y, equalTo: point.suffix(32))
         case .rsa(let key):
             guard let numbers = try? key.publicKey.getKeyPrimitives() else { return false }
-            return isNumber(OSSL_PKEY_PARAM_RSA_N, numbers.modulus)
-                && isNumber(OSSL_PKEY_PARAM_RSA_E, numbers.publicExponent)
+            return hasNumber(OSSL_PKEY_PARAM_RSA_N, equalTo: numbers.modulus)
+                && hasNumber(OSSL_PKEY_PARAM_RSA_E, equalTo: numbers.publicExponent)
         }
     }
 
-    private func isNumber(_ name: String, _ expected: some Collection<UInt8>) -> Bool {
+    /// Whether the key's parameter `name` is this number, big-endian.
+    private func hasNumber(_ name: String, equalTo expected: some Collection<UInt8>) -> Bool {
         guard let number = number(name) else { return false }
         defer { BN_free(number) }
         var bytes = [UInt8](repeating: 0, count: expected.count)
         return BN_bn2binpad(number, &bytes, Int32(bytes.count)) == bytes.count && bytes.elementsEqual(expected)
     }
 
+    /// The key's parameter `name`, which the caller frees.
     private func number(_ name: String) -> OpaquePointer? {
         var number: OpaquePointer?
         return EVP_PKEY_get_bn_param(key, name, &number) == 1 ? number : nil

@@ -6,7 +6,7 @@ import Secrets
 struct PEMText: ~Copyable {
     private let bio: OpaquePointer
 
-    /// - Parameter text: must stay valid for the lifetime of this value.
+    /// - Parameter text: the file's contents, which must stay valid for the lifetime of this value.
     init(reading text: UnsafeRawBufferPointer) {
         guard let bio = BIO_new_mem_buf(text.baseAddress, Int32(text.count)) else {
             preconditionFailure("a read-only BIO allocates only a few bytes")
@@ -16,7 +16,7 @@ struct PEMText: ~Copyable {
 
     deinit { BIO_free(bio) }
 
-    /// Whether the bytes contain the start of a PEM block. A file without one can only be DER.
+    /// Whether the bytes contain the start of a PEM block. A valid file that contains none is DER.
     static func isFound(in bytes: some Collection<UInt8>) -> Bool {
         bytes.firstRange(of: Array("-----BEGIN ".utf8)) != nil
     }
@@ -27,9 +27,11 @@ struct PEMText: ~Copyable {
         labels.isEmpty ? "nothing" : Set(labels).sorted().prefix(5).joined(separator: ", ")
     }
 
+    /// Reads the next block.
+    ///
     /// - Returns: nil after the last block.
-    /// - Throws: `malformed` for a block that is incomplete or not Base64. The caller replaces it by an error that
-    ///   names the kind of file.
+    /// - Throws: `malformed` for a block that is incomplete or not Base64. The caller replaces this error by an error
+    ///   that names the kind of file.
     borrowing func next() throws(MerchantError) -> PEMBlock? {
         var name: UnsafeMutablePointer<CChar>?
         var header: UnsafeMutablePointer<CChar>?

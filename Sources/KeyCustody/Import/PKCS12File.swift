@@ -6,12 +6,13 @@ enum PKCS12File {
     /// A private key and the certificates of the same file.
     struct Contents: ~Copyable {
         let key: OpenSSLKey
-        /// The certificates in DER; that of the private key is first.
+        /// The certificates in DER, the private key's own certificate first.
         let certificates: [[UInt8]]
 
         consuming func takeKey() -> OpenSSLKey { key }
     }
 
+    /// Reads the private key, and ignores the certificates.
     static func read(
         _ bytes: UnsafeRawBufferPointer, _ passphrase: borrowing Passphrase
     ) throws(MerchantError) -> OpenSSLKey {
@@ -28,14 +29,16 @@ enum PKCS12File {
         defer { PKCS12_free(file) }
         guard UnsafePointer(next) == bytes.assumingMemoryBound(to: UInt8.self).baseAddress.map({ $0 + bytes.count })
         else {
-            throw PrivateKeyFile.malformed("holds bytes after its PKCS#12")
+            throw PrivateKeyFile.malformed("is PKCS#12, but has further bytes after the PKCS#12 structure")
         }
         guard PKCS12_mac_present(file) == 1 else {
-            throw PrivateKeyFile.malformed("is PKCS#12 without a MAC, expected one with a MAC by its passphrase")
+            throw PrivateKeyFile.malformed(
+                "is PKCS#12 without a MAC, which would show whether the passphrase is right: export the file with a MAC"
+            )
         }
         let rounds = try KeyDerivationLimit.check(bytes)
         try checkMAC(file, passphrase)
-        try checkInside(file, passphrase, after: rounds)
+        try checkEncryptedParts(file, passphrase, after: rounds)
 
         var key: OpaquePointer?
         var certificate: OpaquePointer?
@@ -48,7 +51,9 @@ enum PKCS12File {
         guard passphrase.withCString({ PKCS12_parse(file, $0, &key, &certificate, &others) }) == 1 else {
             throw OpenSSLKey.decryptionFailure()
         }
-        guard let key else { throw PrivateKeyFile.malformed("is PKCS#12 without a private key, expected one") }
+        guard let key else {
+            throw PrivateKeyFile.malformed("is PKCS#12 without a private key: export the file with its private key")
+        }
         let found =
             [certificate].compactMap(\.self)
             + (0..<clibcrypto_count(others)).compactMap {
@@ -65,9 +70,9 @@ enum PKCS12File {
         return Array(UnsafeBufferPointer(start: memory, count: Int(count)))
     }
 
-    /// Applies ``KeyDerivationLimit`` to the encrypted parts of the file. They may contain keys that are encrypted
-    /// again, and only decryption shows how many rounds these need.
-    private static func checkInside(
+    /// Applies ``KeyDerivationLimit`` to the encrypted parts of the file. A part may contain keys that are encrypted
+    /// again, and only its decryption shows how many rounds those keys need.
+    private static func checkEncryptedParts(
         _ file: OpaquePointer, _ passphrase: borrowing Passphrase, after rounds: Int
     ) throws(MerchantError) {
         guard let safes = PKCS12_unpack_authsafes(file) else { throw OpenSSLKey.decryptionFailure() }
@@ -94,12 +99,12 @@ enum PKCS12File {
         }
     }
 
-    /// Checks the passphrase: the MAC over the file's contents is valid only for the right one.
+    /// Checks the passphrase: the MAC over the file's contents is valid only for the right passphrase.
     private static func checkMAC(_ file: OpaquePointer, _ passphrase: borrowing Passphrase) throws(MerchantError) {
         let isRight = passphrase.withCString { PKCS12_verify_mac(file, $0, Int32(passphrase.count)) } == 1
         // In this format an absent passphrase is encoded as an empty string or as a null pointer.
         guard isRight || (passphrase.isEmpty && PKCS12_verify_mac(file, nil, 0) == 1) else {
-            try PrivateKeyFile.require(passphrase)
+            try PrivateKeyFile.requirePassphrase(passphrase)
             throw PrivateKeyFile.wrongPassphrase
         }
     }

@@ -4,7 +4,7 @@ import Secrets
 
 /// A passphrase as libcrypto expects it: bytes with a terminating zero.
 struct Passphrase: ~Copyable {
-    /// In bytes: OpenSSL's limit (PEM_BUFSIZE, 1024) without the terminating zero.
+    /// The longest passphrase in bytes: OpenSSL's limit (PEM_BUFSIZE, 1024) without the terminating zero.
     static let longest = 1023
 
     /// OpenSSL's `pem_password_cb`.
@@ -13,14 +13,15 @@ struct Passphrase: ~Copyable {
 
     private let terminated: SecretBytes
 
-    /// - Throws: `malformed` if the passphrase is too long, or contains a zero byte, at which libcrypto would end it.
+    /// - Throws: `malformed` if the passphrase is too long, or contains a zero byte, which libcrypto would take as the
+    ///   passphrase's end.
     init(_ bytes: borrowing SecretBytes) throws(MerchantError) {
         guard bytes.count <= Self.longest else {
             throw MerchantError(
                 .malformed, "the passphrase has \(bytes.count) bytes, expected at most \(Self.longest)")
         }
         guard bytes.withUnsafeBytes({ !$0.contains(0) }) else {
-            throw MerchantError(.malformed, "the passphrase holds a zero byte, expected none")
+            throw MerchantError(.malformed, "the passphrase contains a zero byte, which is not supported")
         }
         terminated = bytes.withUnsafeBytes { source in
             SecretBytes(count: source.count + 1) { $0.copyBytes(from: source) }

@@ -11,9 +11,10 @@ enum PrivateKeyFile {
         let signingKey: SigningKey
     }
 
+    /// The largest accepted file in bytes.
     static let longest = 64 * 1024
 
-    /// The private key of a TLS identity, which the daemon keeps in memory, and the certificates of its file.
+    /// The private key of a TLS identity, which the daemon keeps in memory, and the certificates in the same file.
     struct Identity {
         let signingKey: SigningKey
         /// The certificates in DER. Empty if the file is PEM, or PKCS#12 without certificates.
@@ -24,6 +25,7 @@ enum PrivateKeyFile {
     static func readIdentity(
         _ file: borrowing SecretBytes, passphrase: borrowing SecretBytes
     ) throws(MerchantError) -> Identity {
+        // PKCS#12 is DER, which begins with 0x30, the tag of a SEQUENCE.
         guard file.withUnsafeBytes({ $0.first == 0x30 && !PEMText.isFound(in: $0) }) else {
             return Identity(signingKey: try read(file, passphrase: passphrase).signingKey, certificates: [])
         }
@@ -49,8 +51,9 @@ enum PrivateKeyFile {
         return try OpenSSLContext.perform { () throws(MerchantError) -> Imported in
             let key = try file.withUnsafeBytes { bytes throws(MerchantError) -> OpenSSLKey in
                 if PEMText.isFound(in: bytes) { return try readPEM(bytes, passphrase) }
+                // PKCS#12 is DER, which begins with the tag of a SEQUENCE.
                 guard bytes.first == 0x30 else {
-                    throw malformed("is neither PEM nor PKCS#12, expected one of them")
+                    throw malformed("is neither PEM nor PKCS#12: give the key in one of these formats")
                 }
                 return try PKCS12File.read(bytes, passphrase)
             }
@@ -69,11 +72,11 @@ enum PrivateKeyFile {
                 others.append(block.label)
                 continue
             }
-            guard found == nil else { throw malformed("holds more than one private key, expected exactly one") }
+            guard found == nil else { throw malformed("holds more than one private key: keep only the one to import") }
             found = try read(block, passphrase)
         }
         guard let key = found.take() else {
-            throw malformed("holds no private key (found: \(PEMText.list(others))), expected one")
+            throw malformed("holds no private key (found: \(PEMText.list(others)))")
         }
         return key
     }
@@ -88,12 +91,12 @@ enum PrivateKeyFile {
         switch block.label {
         case "PRIVATE KEY": return try OpenSSLKey(pkcs8: block.bytes)
         case "ENCRYPTED PRIVATE KEY":
-            try require(passphrase)
+            try requirePassphrase(passphrase)
             return try OpenSSLKey(encryptedPKCS8: block.bytes, passphrase)
         case "EC PRIVATE KEY", "RSA PRIVATE KEY":
             let type = block.label == "EC PRIVATE KEY" ? EVP_PKEY_EC : EVP_PKEY_RSA
             guard block.isEncrypted else { return try OpenSSLKey(traditional: block.bytes, type) }
-            try require(passphrase)
+            try requirePassphrase(passphrase)
             guard try block.decrypt(passphrase: passphrase) else { throw wrongPassphrase }
             // RFC 1421 encryption has no integrity check: about one wrong passphrase in 256 decrypts to random bytes,
             // which are not a key.
@@ -101,12 +104,13 @@ enum PrivateKeyFile {
         default:
             throw MerchantError(
                 .keyUnsupported,
-                "found a PEM block '\(block.label)', expected PRIVATE KEY, ENCRYPTED PRIVATE KEY, EC PRIVATE KEY or RSA PRIVATE KEY"
+                "the label of the PEM block is '\(block.label)', expected PRIVATE KEY, ENCRYPTED PRIVATE KEY, EC PRIVATE KEY or RSA PRIVATE KEY"
             )
         }
     }
 
-    static func require(_ passphrase: borrowing Passphrase) throws(MerchantError) {
+    /// - Throws: `wrongPassphrase` if the passphrase is empty, although the file is encrypted.
+    static func requirePassphrase(_ passphrase: borrowing Passphrase) throws(MerchantError) {
         guard !passphrase.isEmpty else {
             throw MerchantError(.wrongPassphrase, "the private key file is encrypted: a passphrase is needed")
         }

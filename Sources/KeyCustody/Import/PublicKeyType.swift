@@ -14,6 +14,7 @@ enum PublicKeyType {
         [1, 2, 840, 10045, 3, 1, 7]: p256, [1, 3, 132, 0, 34]: "P-384", [1, 3, 132, 0, 35]: "P-521",
         [1, 3, 132, 0, 33]: "P-224", [1, 3, 132, 0, 10]: "secp256k1",
     ]
+    /// Other algorithms, which are named only in error messages.
     private static let others: [ASN1ObjectIdentifier: String] = [
         [1, 3, 101, 112]: "Ed25519", [1, 3, 101, 113]: "Ed448", [1, 2, 840, 10040, 4, 1]: "DSA",
         [1, 2, 840, 113549, 1, 1, 10]: "RSA-PSS",

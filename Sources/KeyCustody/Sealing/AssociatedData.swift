@@ -1,5 +1,5 @@
-/// The encoding of the fields to which a seal is bound. Each field is preceded by its length, so that two different
-/// lists of fields never have the same bytes.
+/// The encoding of the fields to which a seal is bound, as associated data of AES-GCM. Each field is preceded by its
+/// length, so that two different lists of fields never have the same bytes.
 struct AssociatedData {
     private(set) var bytes: [UInt8] = []
 

@@ -2,8 +2,8 @@ package import MerchantCore
 import Secrets
 package import Vocabulary
 
-/// Seals data keys with the master key. A data key has 32 random bytes. Its seal is AES-256-GCM, and is bound to the
-/// data key's identifier.
+/// Seals data keys with the master key. A data key has 32 random bytes. It is sealed with AES-256-GCM, and the seal is
+/// bound to the data key's identifier.
 package enum DataKeySeal {
     /// The identifiers of data keys are from 128 to 32767. SQLite stores each of these numbers in two bytes. So the row
     /// of a private key keeps its length when the key is sealed under another data key, and the new row overwrites the
@@ -21,7 +21,7 @@ package enum DataKeySeal {
             identifier: identifier, bytes: sealed, masterKeyCheck: masterKey.identifier.bytes, createdAt: now)
     }
 
-    /// - Returns: the data key, or nil if the row does not open with this master key.
+    /// - Returns: the data key; nil if this master key did not seal the row, or the row is damaged.
     static func open(_ row: SealedDataKey, with key: SealingKey) -> SealingKey? {
         guard let bytes = key.open(row.bytes, authenticating: associatedData(row.identifier)) else { return nil }
         return SealingKey(bytes)

@@ -11,21 +11,21 @@ package struct DataKeyUnsealing {
     private var opened: [Int: SealingKey] = [:]
     private var damaged: [Int] = []
     /// The master keys that ``unseal(with:)`` was called with.
-    package private(set) var tried: [MasterKeyIdentifier] = []
+    package private(set) var triedMasterKeys: [MasterKeyIdentifier] = []
     private var isLockedInMemory = true
 
-    /// - Parameter rows: the stored data keys. Retired ones are ignored.
+    /// - Parameter rows: the stored data keys. Retired data keys, which were overwritten with zeros, are ignored.
     package init(of rows: [SealedDataKey]) { self.rows = rows.filter { !$0.isRetired } }
 
-    /// The master keys that sealed those data keys which are not open yet.
-    package var missing: [MasterKeyIdentifier] {
+    /// The master keys that are still needed: they sealed the data keys that are not open yet.
+    package var missingMasterKeys: [MasterKeyIdentifier] {
         rows.filter { opened[$0.identifier] == nil && !damaged.contains($0.identifier) }.map(\.masterKey)
     }
 
     /// Opens the data keys that this master key sealed.
     package mutating func unseal(with masterKey: borrowing MasterKey) {
         let identifier = masterKey.identifier
-        tried.append(identifier)
+        triedMasterKeys.append(identifier)
         // The call is the left operand, so that it locks this key even if locking an earlier key failed.
         isLockedInMemory = masterKey.withUnsafeBytes(MemoryLock.lock) && isLockedInMemory
         for row in rows where opened[row.identifier] == nil {
@@ -34,7 +34,7 @@ package struct DataKeyUnsealing {
             case (let dataKey?, true):
                 isLockedInMemory = dataKey.withUnsafeBytes(MemoryLock.lock) && isLockedInMemory
                 opened[row.identifier] = dataKey
-            // A row that opens and a row with the check value of this master key are both sealed by it. If only one of
+            // If this master key sealed the row, the row opens and has this master key's check value. If only one of
             // the two is true, the row is damaged.
             case (_?, false), (nil, true): damaged.append(row.identifier)
             case (nil, false): break
@@ -51,10 +51,10 @@ package struct DataKeyUnsealing {
             )
         }
         for row in rows where opened[row.identifier] == nil {
-            let names = tried.map(\.description).joined(separator: " and ")
+            let names = triedMasterKeys.map(\.description).joined(separator: " and ")
             throw MerchantError(
                 .masterKeyConflict,
-                "the master key is not the one of this database: data key \(row.identifier) is sealed by master key \(row.masterKey), found \(names.isEmpty ? "none" : names)"
+                "the master key is not the one of this database: data key \(row.identifier) is sealed by master key \(row.masterKey), but the settings give \(names.isEmpty ? "no key" : names); put back master key \(row.masterKey)"
             )
         }
         guard let newest = opened.max(by: { $0.key < $1.key }) else {

@@ -3,12 +3,12 @@ import Secrets
 import Synchronization
 package import Vocabulary
 
-/// The opened data keys. Private keys are sealed under them with AES-256-GCM, each with a random nonce.
+/// The unsealed data keys. They seal private keys with AES-256-GCM and random nonces.
 ///
-/// The newest data key seals new private keys. Older data keys only open what they sealed. There is one data key, or
-/// two during a rotation. A data key seals at most a few million private keys, far below the 2^32 that NIST SP 800-38D
-/// section 8.3 allows for random nonces, so the daemon never replaces a data key by itself. Only the operator's
-/// `master-key rotate` does.
+/// The newest data key seals new private keys. Older data keys only unseal the private keys that they sealed. There is
+/// one data key, or two during a rotation. A data key seals at most a few million private keys, far below the 2^32 that
+/// NIST SP 800-38D section 8.3 allows for random nonces, so the daemon never replaces a data key by itself. Only the
+/// operator's `master-key rotate` does.
 package final class Keyring: Sendable {
     /// The version of the layout of a sealed private key: nonce, ciphertext and tag. The plaintext is in the form of
     /// ``PrivateKeyBytes``.
@@ -29,11 +29,11 @@ package final class Keyring: Sendable {
         self.isLockedInMemory = isLockedInMemory
     }
 
-    /// Opens every data key that is not retired. If there is none, generates the first one, and stores it durably
-    /// before it is used.
+    /// Unseals every data key that is not retired. If there is none, generates the first data key, and stores it
+    /// durably before it is used.
     ///
-    /// - Throws: `masterKeyConflict` if another master key sealed the data keys; `keyDamaged` if the master key is
-    ///   right but a row does not open; errors of the repository.
+    /// - Throws: `masterKeyConflict` if another master key sealed the data keys; `keyDamaged` if the row of a data key
+    ///   is damaged; errors of the repository.
     package convenience init(
         opening repository: some DataKeyRepository, with masterKey: borrowing MasterKey, at now: Timestamp
     ) throws {
@@ -47,7 +47,7 @@ package final class Keyring: Sendable {
             opened.state.withLock { $0.dataKeys }, newest: opened.newest, isLockedInMemory: opened.isLockedInMemory)
     }
 
-    /// Generates the first data key if there is none. It is durable on return.
+    /// Generates the first data key if there is none. The data key is on stable storage on return.
     package static func createFirst(
         in repository: some DataKeyRepository, under masterKey: borrowing MasterKey, at now: Timestamp
     ) throws {
@@ -56,19 +56,21 @@ package final class Keyring: Sendable {
             DataKeySeal.create(identifier: DataKeySeal.identifiers.lowerBound, under: masterKey, at: now))
     }
 
-    /// The number of the data key that seals new private keys.
+    /// The identifier of the data key that seals new private keys.
     package var newest: Int { state.withLock { $0.newest } }
 
-    /// Whether the data key with this number is open.
+    /// Whether the keyring has the data key with this identifier.
     package func holds(_ dataKey: Int) -> Bool { state.withLock { $0.dataKeys[dataKey] != nil } }
 
-    /// Adds a stored data key. From now on it seals new private keys.
+    /// Adds a stored data key, which seals new private keys from now on.
     ///
-    /// - Throws: `keyDamaged` if the row does not open.
+    /// - Throws: `keyDamaged` if the data key cannot be unsealed.
     package func add(_ row: SealedDataKey, with masterKey: borrowing MasterKey) throws(MerchantError) {
         guard let dataKey = DataKeySeal.open(row, with: masterKey.key) else {
-            throw MerchantError(.keyDamaged, "data key \(row.identifier) does not open with the key it was sealed by")
+            throw MerchantError(
+                .keyDamaged, "data key \(row.identifier) cannot be unsealed with the master key that sealed it")
         }
+        // If the memory cannot be locked, the daemon continues, as it does at the start.
         _ = dataKey.withUnsafeBytes(MemoryLock.lock)
         state.withLock { state in
             state.dataKeys[row.identifier] = dataKey
@@ -83,7 +85,7 @@ package final class Keyring: Sendable {
 
     /// Seals a stored private key again, under the newest data key.
     ///
-    /// - Throws: `keyDamaged`, naming the publicKeyHash, if the old seal does not open for exactly this key pair.
+    /// - Throws: `keyDamaged` with the publicKeyHash, if the old seal is damaged or belongs to another key pair.
     package func resealed(_ stored: SealedKeyPair) throws(MerchantError) -> SealedPrivateKey {
         let binding = KeyBinding(stored.keyPair)
         return seal(try open(stored.sealedPrivateKey, of: binding), to: binding)
@@ -97,7 +99,7 @@ package final class Keyring: Sendable {
         return SealedPrivateKey(version: Self.sealVersion, dataKeyIdentifier: identifier, bytes: sealed)
     }
 
-    /// - Throws: `keyDamaged`, naming the publicKeyHash, if the seal does not open for exactly this key pair.
+    /// - Throws: `keyDamaged` with the publicKeyHash, if the seal is damaged or belongs to another key pair.
     func open(_ sealed: SealedPrivateKey, of binding: KeyBinding) throws(MerchantError) -> PrivateKeyBytes {
         guard sealed.version == Self.sealVersion else {
             throw Self.damaged(binding, "is sealed in version \(sealed.version), expected \(Self.sealVersion)")

@@ -18,6 +18,7 @@ extension MasterKey {
     package static func load(from arguments: [String], within seconds: Int) throws(MerchantError) -> MasterKey {
         let program = arguments.first ?? ""
         func refusal(_ predicate: String, _ errorOutput: [UInt8] = []) -> MerchantError {
+            // The message must be one line, and must contain no escape sequence for a terminal.
             let text = String(decoding: errorOutput, as: UTF8.self).split(whereSeparator: \.isNewline)
                 .map { String($0.filter { $0.isASCII && !$0.isNewline && $0 != "\u{1B}" }) }.joined(separator: "; ")
             return MerchantError(
@@ -27,7 +28,7 @@ extension MasterKey {
         guard var output = Pipe(), var errors = Pipe() else { throw refusal("cannot be run: \(lastError)") }
         let process: pid_t
         do throws(SpawnFailure) { process = try spawn(arguments, output.writer, errors.writer) } catch {
-            throw refusal("cannot be run: \(String(cString: strerror(error.number)))")
+            throw refusal("cannot be run: \(String(cString: strerror(error.errorNumber)))")
         }
         output.closeWriter()
         errors.closeWriter()
@@ -56,8 +57,11 @@ extension MasterKey {
         guard isInTime else { throw refusal("did not exit within \(seconds) seconds", errorOutput) }
         guard count <= length else {
             throw refusal(
-                "printed more than \(length) bytes, expected exactly \(length) raw bytes, no line end", errorOutput)
+                "printed more than \(length) bytes, expected exactly \(length) raw bytes without a line end",
+                errorOutput)
         }
+        // The status of wait(2): the low 7 bits are the signal that killed the program, the next byte is its exit
+        // status.
         guard status & 0x7F == 0, (status >> 8) & 0xFF == 0 else {
             let end =
                 status & 0x7F == 0
@@ -82,31 +86,31 @@ extension MasterKey {
         _ count: inout Int, _ errorOutput: inout [UInt8]
     ) -> Bool {
         let end = ContinuousClock.now + .seconds(seconds)
-        var open = [
+        var pipes = [
             pollfd(fd: output, events: Int16(POLLIN), revents: 0),
             pollfd(fd: errors, events: Int16(POLLIN), revents: 0),
         ]
         var piece = [UInt8](repeating: 0, count: 1024)
-        while open.contains(where: { $0.fd >= 0 }) {
-            let left = (end - .now).components
-            let milliseconds = left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000
+        while pipes.contains(where: { $0.fd >= 0 }) {
+            let remaining = (end - .now).components
+            let milliseconds = remaining.seconds * 1000 + remaining.attoseconds / 1_000_000_000_000_000
             guard milliseconds > 0 else { return false }
-            guard poll(&open, nfds_t(open.count), Int32(clamping: milliseconds)) >= 0 else {
-                // After an error `revents` is not valid. A read because of it could block past the deadline.
+            guard poll(&pipes, nfds_t(pipes.count), Int32(clamping: milliseconds)) >= 0 else {
+                // After an error `revents` is not valid, so a read could block past the deadline.
                 guard errno == EINTR else { return false }
                 continue
             }
-            if open[0].revents != 0 {
+            if pipes[0].revents != 0 {
                 let got = read(output, memory.baseAddress.map { $0 + count }, memory.count - count)
-                if got > 0 { count += got } else if got == 0 || errno != EINTR { open[0].fd = -1 }
+                if got > 0 { count += got } else if got == 0 || errno != EINTR { pipes[0].fd = -1 }
                 guard count < memory.count else { return true }
             }
-            if open[1].revents != 0 {
+            if pipes[1].revents != 0 {
                 let got = read(errors, &piece, piece.count)
                 if got > 0 {
                     errorOutput += piece[..<got].prefix(max(0, longestErrorOutput - errorOutput.count))
                 } else if got == 0 || errno != EINTR {
-                    open[1].fd = -1
+                    pipes[1].fd = -1
                 }
             }
         }
@@ -114,7 +118,7 @@ extension MasterKey {
     }
 
     private struct SpawnFailure: Error {
-        let number: Int32
+        let errorNumber: Int32
     }
 
     private static func spawn(
@@ -141,7 +145,7 @@ extension MasterKey {
         defer { for word in words { free(word) } }
         var process: pid_t = 0
         let failure = posix_spawn(&process, arguments.first ?? "", &actions, &attributes, &words, environ)
-        guard failure == 0 else { throw SpawnFailure(number: failure) }
+        guard failure == 0 else { throw SpawnFailure(errorNumber: failure) }
         return process
     }
 

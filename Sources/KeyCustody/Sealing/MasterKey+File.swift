@@ -7,14 +7,14 @@ import Vocabulary
 extension MasterKey {
     /// - Parameter isCredential: whether systemd created the file as a credential. Such a file may have an access
     ///   control list, which shows as the group's permission bits, so the group may have read permission.
-    /// - Throws: `storeUnavailable`, with what was found and expected. The file must be a regular file that belongs to
-    ///   this user or root, has no permissions for group and others, and has exactly 32 bytes.
+    /// - Throws: `storeUnavailable`, unless the file is a regular file that belongs to this user or root, has no
+    ///   permissions for group and others, and has exactly 32 bytes.
     package static func load(from path: String, isCredential: Bool = false) throws(MerchantError) -> MasterKey {
         // With O_NONBLOCK, opening a FIFO does not wait for a writer; the check below then refuses the FIFO.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw failure("cannot be opened", path) }
         defer { close(descriptor) }
-        try check(descriptor, path, closedTo: isCredential ? 0o037 : 0o077)
+        try check(descriptor, path, withoutPermissions: isCredential ? 0o037 : 0o077)
 
         var isRead = false
         let contents = SecretBytes(count: length) { memory in isRead = fill(memory, from: descriptor) }
@@ -22,14 +22,14 @@ extension MasterKey {
         return key
     }
 
-    /// Generates a master key and writes it to a new file. The file is durable on return.
+    /// Generates a master key and writes it to a new file. The file is on stable storage on return.
     ///
     /// - Throws: `storeUnavailable`, for example if the file exists. An existing file is never overwritten.
     package static func create(at path: String) throws(MerchantError) -> MasterKey {
         let key = random()
         let directory = Self.directory(of: path)
         // If an earlier process was killed, the temporary file may still exist as a second name of the key in use. So
-        // it is removed and not overwritten.
+        // the temporary file is removed and not overwritten.
         let temporary = "\(directory)/.\(path.split(separator: "/").last ?? "master.key").new"
         unlink(temporary)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -75,17 +75,20 @@ extension MasterKey {
 
     static func sync(directory: String, _ path: String) throws(MerchantError) {
         let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure("cannot be made durable", path) }
+        guard descriptor >= 0 else { throw failure("cannot be flushed to stable storage", path) }
         defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw failure("cannot be made durable", path) }
+        guard fsync(descriptor) == 0 else { throw failure("cannot be flushed to stable storage", path) }
     }
 
     /// Checks the open file through its descriptor. Its path may refer to another file by now.
-    private static func check(_ descriptor: Int32, _ path: String, closedTo others: mode_t) throws(MerchantError) {
+    private static func check(_ descriptor: Int32, _ path: String, withoutPermissions forbidden: mode_t)
+        throws(MerchantError)
+    {
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw failure("cannot be examined", path) }
+        guard fstat(descriptor, &status) == 0 else { throw failure("cannot be checked", path) }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw MerchantError(.storeUnavailable, "the master key \(path) is not a regular file, expected one")
+            throw MerchantError(
+                .storeUnavailable, "the master key \(path) is not a regular file, expected a file with 32 bytes")
         }
         guard status.st_uid == geteuid() || status.st_uid == 0 else {
             throw MerchantError(
@@ -94,10 +97,10 @@ extension MasterKey {
             )
         }
         let mode = status.st_mode & 0o7777
-        guard mode & others == 0 else {
+        guard mode & forbidden == 0 else {
             throw MerchantError(
                 .storeUnavailable,
-                "the master key file \(path) has mode \(octal(mode)), which others can use; expected 0600 or 0400: chmod 0600 it"
+                "the master key file \(path) has mode \(octal(mode)), so other users can access it: run chmod 0600 \(path)"
             )
         }
         guard status.st_size == length else {

@@ -8,7 +8,7 @@ import Secrets
 /// `master.key`. `master.key.retired` is a second name of the old key's file. It exists from just before that renaming
 /// until the old key is overwritten.
 ///
-/// Callers name the key that the database needs by its identifier, and this type never replaces or overwrites that key.
+/// The caller names the key that the database needs by its identifier. This type never replaces or overwrites that key.
 /// Call ``exchange(to:from:)`` only when every data key is sealed by the new master key.
 package struct MasterKeyFile: Sendable {
     package let path: String
@@ -27,15 +27,15 @@ package struct MasterKeyFile: Sendable {
 
     package var hasNext: Bool { Self.exists(next) }
 
-    /// Generates the new key. Its file is durable on return. If `master.key.next` exists from a rotation that was
-    /// interrupted before it used the key, it is overwritten.
+    /// Generates the new key. Its file is on stable storage on return. Overwrites a `master.key.next` that remains from
+    /// a rotation that was interrupted before it used that key.
     ///
     /// - Parameter needed: the identifier of the key that the database needs now.
     package func createNext(beside needed: MasterKeyIdentifier) throws(MerchantError) -> MasterKey {
         guard !hasNext(needed) else {
             throw MerchantError(
                 .storeUnavailable,
-                "the master key file \(next) holds the key \(needed), which the database needs, expected it at \(path): put it there"
+                "the master key file \(next) holds the key \(needed), which the database needs: move the file to \(path)"
             )
         }
         try requireReplaceable()
@@ -48,11 +48,12 @@ package struct MasterKeyFile: Sendable {
         hasNext && (try? MasterKey.load(from: next).identifier) == needed
     }
 
-    /// Renames `master.key.next` to `master.key`, and overwrites the old key. If this is interrupted, call it again.
+    /// Renames `master.key.next` to `master.key`, and overwrites the old key. Call this method again if it was
+    /// interrupted.
     ///
     /// - Parameters:
-    ///   - needed: the new key, from ``createNext(beside:)``. It must seal every data key by now.
-    ///   - former: the master keys of earlier data keys. They may be overwritten.
+    ///   - needed: the new key, from ``createNext(beside:)``, which seals every data key by now.
+    ///   - former: the master keys that may be overwritten, because they sealed only earlier data keys.
     /// - Throws: `storeUnavailable` if a file holds another key. In this case nothing is overwritten.
     package func exchange(
         to needed: MasterKeyIdentifier, from former: Set<MasterKeyIdentifier>
@@ -62,7 +63,7 @@ package struct MasterKeyFile: Sendable {
             guard former.contains(found) else {
                 throw MerchantError(
                     .storeUnavailable,
-                    "the master key file \(path) holds the key \(found), which this database never needed, expected one of its own: keep it elsewhere, and put back the one that was here"
+                    "the master key file \(path) holds the key \(found), which never sealed this database: move the file elsewhere, and put back the former file"
                 )
             }
             // Give the old key's file a second name, so that it can be overwritten after the renaming has replaced its
@@ -77,7 +78,7 @@ package struct MasterKeyFile: Sendable {
         guard found == needed else {
             throw MerchantError(
                 .storeUnavailable,
-                "the master key file \(path) holds the key \(found), expected \(needed), which seals everything: put it there; nothing was overwritten"
+                "the master key file \(path) holds the key \(found), expected \(needed), which seals the database: put that key there; nothing was overwritten"
             )
         }
         try Self.erase(retired, unlessItIs: path)
@@ -86,11 +87,11 @@ package struct MasterKeyFile: Sendable {
     /// Throws if this process could not overwrite the old key's file at the end of the rotation.
     private func requireReplaceable() throws(MerchantError) {
         var found = stat()
-        guard stat(path, &found) == 0 else { throw MasterKey.failure("cannot be examined", path) }
+        guard stat(path, &found) == 0 else { throw MasterKey.failure("cannot be checked", path) }
         guard found.st_uid == geteuid() || geteuid() == 0 else {
             throw MerchantError(
                 .storeUnavailable,
-                "the master key file \(path) belongs to uid \(found.st_uid), expected \(geteuid()), who must overwrite it"
+                "the master key file \(path) belongs to uid \(found.st_uid), expected \(geteuid()) (the daemon's): a rotation must overwrite the file"
             )
         }
     }
@@ -121,7 +122,8 @@ package struct MasterKeyFile: Sendable {
         defer { close(descriptor) }
         var found = stat()
         var kept = stat()
-        guard fstat(descriptor, &found) == 0 else { throw MasterKey.failure("cannot be examined", path) }
+        guard fstat(descriptor, &found) == 0 else { throw MasterKey.failure("cannot be checked", path) }
+        // If `other` cannot be checked, count it as the same file, so that a key in use is not overwritten.
         let isOther = other.map { stat($0, &kept) != 0 || kept.st_ino == found.st_ino } ?? false
         if !isOther {
             let zeros = [UInt8](repeating: 0, count: max(MasterKey.length, min(4096, Int(found.st_size))))

@@ -3,8 +3,8 @@ import Secrets
 
 /// A 256-bit key for AES-GCM that leaves no copies in freed memory.
 ///
-/// It uses libcrypto, which wipes key schedules and MAC keys before it frees them. swift-crypto does not wipe them, so
-/// a replaced key could be found in freed memory long afterwards.
+/// This type uses libcrypto, which wipes key schedules and MAC keys before it frees their memory. swift-crypto does
+/// not, so a replaced key could be found in freed memory long afterwards.
 final class SealingKey: Sendable {
     static let length = 32
     private static let nonceLength = 12
@@ -86,6 +86,7 @@ final class SealingKey: Sendable {
                 context, OpenSSLContext.aes256GCM, nil, key.assumingMemoryBound(to: UInt8.self).baseAddress,
                 nonce.assumingMemoryBound(to: UInt8.self).baseAddress, encrypts ? 1 : 0) == 1
         }
+        // Without an output buffer, EVP_CipherUpdate takes associated data.
         guard begins, EVP_CipherUpdate(context, nil, &count, associated, Int32(associated.count)) == 1,
             EVP_CipherUpdate(
                 context, output.assumingMemoryBound(to: UInt8.self).baseAddress, &count,
@@ -104,7 +105,8 @@ final class SealingKey: Sendable {
 }
 
 extension OpenSSLContext {
-    /// Proof for @unchecked Sendable: a fetched algorithm is immutable and may be shared between threads (EVP_CIPHER_fetch(3)).
+    /// Proof for @unchecked Sendable: a fetched algorithm is immutable and may be shared between threads
+    /// (EVP_CIPHER_fetch(3)).
     private struct Cipher: @unchecked Sendable {
         let pointer: OpaquePointer
     }

@@ -1,7 +1,7 @@
 package import Vocabulary
 
-/// The sequence and hash of the last audit record. A copy that is kept elsewhere shows later whether a record up to
-/// this one was changed or removed.
+/// The sequence and hash of the last audit record. An operator who keeps a copy on another machine can later detect
+/// whether that record or an earlier one was changed or removed.
 package struct AuditHead: Hashable, Sendable, CustomStringConvertible {
     package let sequence: Int
     package let hash: [UInt8]
@@ -11,7 +11,7 @@ package struct AuditHead: Hashable, Sendable, CustomStringConvertible {
         self.hash = hash
     }
 
-    /// Reads what ``description`` writes.
+    /// Reads the form that ``description`` writes.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, let sequence = Int(parts[0]), sequence > 0, let hash = Hex.decode(String(parts[1])),
@@ -53,7 +53,7 @@ package enum AuditLink: Hashable, Sendable {
     case unreadable(sequence: Int)
 }
 
-/// A range of the chain, oldest record first, and the store's counter as of the same time.
+/// A range of the chain, oldest record first, and the store's counter of records as of the same time.
 package struct AuditSegment: Hashable, Sendable {
     package let links: [AuditLink]
     /// The highest sequence ever assigned, according to the store's counter.
@@ -65,18 +65,18 @@ package struct AuditSegment: Hashable, Sendable {
     }
 }
 
-/// A place where the verification of the chain fails.
+/// A fault that the verification of the chain has found.
 package struct AuditBreak: Hashable, Sendable {
     package enum Kind: String, Sendable, CaseIterable {
-        /// A record was changed.
+        /// A record or the store's counter of records was changed.
         case edited
         /// Records are missing inside the chain.
         case removed
         /// Records are missing at the end of the chain.
         case cutOff
-        /// A record was moved to the place of another one.
+        /// A record has the content and hash that belong to another sequence.
         case reordered
-        /// The chain is intact, but its hash differs from that of a head that was kept elsewhere.
+        /// The hash of a stored record differs from the hash in a head that was kept elsewhere.
         case rewritten
     }
 

@@ -1,7 +1,7 @@
 /// Verifies the audit chain record by record. Uses bounded memory, whatever the length of the chain.
 package struct AuditExamination: Sendable {
-    /// The most breaks that are described. Further breaks are only counted.
-    package static let mostBreaks = 100
+    /// At most this many breaks are described. Further breaks are only counted.
+    package static let maximumBreaks = 100
 
     /// How many records were examined.
     package private(set) var examined = 0
@@ -14,7 +14,8 @@ package struct AuditExamination: Sendable {
 
     /// The `previousHash` that the next record must have; nil after a break, where it is unknown.
     private var previousHash: [UInt8]?
-    /// Records whose content does not match their hash. ``checkOrder()`` finds out which of them were moved.
+    /// Records whose content does not match their hash. ``markReorderedRecords()`` finds out which of these records were
+    /// moved.
     private var altered: [AuditRecord] = []
 
     /// - Parameters:
@@ -29,26 +30,26 @@ package struct AuditExamination: Sendable {
         examined += 1
         let sequence = link.sequence
         if sequence > next {
-            note(.removed, next, Self.missing(next, sequence - 1, "missing"))
+            addBreak(.removed, next, Self.records(next, to: sequence - 1, are: "missing"))
             previousHash = nil
         }
         next = sequence + 1
         last = nil
         switch link {
         case .unreadable:
-            note(.edited, sequence, "record \(sequence) has a value that is not valid for a record")
+            addBreak(.edited, sequence, "record \(sequence) has a value that is not valid for a record")
             previousHash = nil
         case .record(let record) where !record.isIntact:
-            note(.edited, sequence, "record \(sequence) was changed: its content does not match its hash")
-            if altered.count < Self.mostBreaks { altered.append(record) }
+            addBreak(.edited, sequence, "record \(sequence) was changed: its content does not match its hash")
+            if altered.count < Self.maximumBreaks { altered.append(record) }
             previousHash = nil
         case .record(let record):
             if let previousHash, previousHash != record.previousHash {
-                note(
+                addBreak(
                     .edited, sequence,
                     sequence == 1
-                        ? "record 1 has a previous hash, expected it to be the first record"
-                        : "record \(sequence) follows a different record \(sequence - 1) than the stored one: one of the two was replaced"
+                        ? "record 1 contains the hash of an earlier record, but must be the first: it was replaced, or records before it were removed"
+                        : "the hash of record \(sequence - 1) differs from the previous hash in record \(sequence): one of the two records was replaced"
                 )
             }
             previousHash = record.hash
@@ -58,37 +59,40 @@ package struct AuditExamination: Sendable {
 
     /// Finds records that are missing at the end. Call once, after the last record.
     ///
-    /// - Parameter highestAssigned: the highest sequence ever assigned.
+    /// - Parameter highestAssigned: the highest sequence ever assigned, according to the store's counter.
     package mutating func finish(highestAssigned: Int) {
-        if highestAssigned >= next { note(.cutOff, next, Self.missing(next, highestAssigned, "missing at the end")) }
-        if highestAssigned < next - 1 {
-            note(
-                .edited, next - 1,
-                "the counter says that \(highestAssigned) records were written, found record \(next - 1)")
+        if highestAssigned >= next {
+            addBreak(.cutOff, next, Self.records(next, to: highestAssigned, are: "missing at the end"))
         }
-    }
-
-    /// Marks altered records as reordered if they belong in the place of another altered record. Call once, after the
-    /// last record.
-    package mutating func checkOrder() {
-        let places = Set(altered.map(\.sequence))
-        for record in altered {
-            guard let origin = places.first(where: { record.fits(sequence: $0) }),
-                let index = breaks.firstIndex(where: { $0.kind == .edited && $0.sequence == record.sequence })
-            else { continue }
-            breaks[index] = AuditBreak(
-                .reordered, at: record.sequence, "record \(origin) is in the place of record \(record.sequence)"
+        if highestAssigned < next - 1 {
+            addBreak(
+                .edited, next - 1,
+                "record \(next - 1) exists, but the database's counter says that only \(highestAssigned) records were written: the counter was changed, or records were added without it"
             )
         }
     }
 
-    private mutating func note(_ kind: AuditBreak.Kind, _ sequence: Int, _ detail: String) {
-        breakCount += 1
-        if breaks.count < Self.mostBreaks { breaks.append(AuditBreak(kind, at: sequence, detail)) }
+    /// Marks an altered record as reordered if its hash fits the sequence of another altered record. Call once, after
+    /// the last record.
+    package mutating func markReorderedRecords() {
+        let alteredSequences = Set(altered.map(\.sequence))
+        for record in altered {
+            guard let originalSequence = alteredSequences.first(where: { record.fits(sequence: $0) }),
+                let index = breaks.firstIndex(where: { $0.kind == .edited && $0.sequence == record.sequence })
+            else { continue }
+            breaks[index] = AuditBreak(
+                .reordered, at: record.sequence,
+                "record \(originalSequence) is in the place of record \(record.sequence)")
+        }
     }
 
-    private static func missing(_ first: Int, _ last: Int, _ how: String) -> String {
-        first == last ? "record \(first) is \(how)" : "records \(first) to \(last) are \(how)"
+    private mutating func addBreak(_ kind: AuditBreak.Kind, _ sequence: Int, _ detail: String) {
+        breakCount += 1
+        if breaks.count < Self.maximumBreaks { breaks.append(AuditBreak(kind, at: sequence, detail)) }
+    }
+
+    private static func records(_ first: Int, to last: Int, are predicate: String) -> String {
+        first == last ? "record \(first) is \(predicate)" : "records \(first) to \(last) are \(predicate)"
     }
 }
 
@@ -102,16 +106,16 @@ extension AuditLink {
 }
 
 extension AuditBreak {
-    /// Compares a head that was kept elsewhere with the stored record of the same sequence. Returns nil if their hashes
-    /// are equal.
+    /// Compares a head that was kept elsewhere with the stored record of the same sequence.
     ///
-    /// - Parameter link: the stored record; nil if there is none.
-    package static func against(_ kept: AuditHead, _ link: AuditLink?) -> AuditBreak? {
-        switch link {
+    /// - Parameter stored: the stored record; nil if there is none.
+    /// - Returns: nil if the hashes are equal.
+    package static func comparing(_ kept: AuditHead, with stored: AuditLink?) -> AuditBreak? {
+        switch stored {
         case nil:
             AuditBreak(
                 .cutOff, at: kept.sequence,
-                "record \(kept.sequence), whose hash was kept, is missing: records were removed, or an older copy of the database was restored"
+                "record \(kept.sequence) is in the head that was kept, but not in the database: records were removed, or an older copy of the database was restored"
             )
         case .record(let record) where record.hash == kept.hash: nil
         default:

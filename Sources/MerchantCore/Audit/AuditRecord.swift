@@ -22,13 +22,16 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case rollAbandoned
     case privateKeyExported
     case tokenDecryptedUnverified
+    /// A request gave the time at which the token was verified.
     case tokenVerifiedAtOtherTime
+    /// A request to decrypt a token named the merchant `any` instead of one merchant.
     case tokenDecryptedForAnyMerchant
     /// A summary of decryptors' requests that were refused for a missing permit.
     case requestsRefused
     case backupCreated
     case backupVerified
     case databaseRestored
+    /// The daemon started with a database that lacks earlier changes, such as an older copy.
     case olderDatabaseAccepted
     case registrationCallOpened
     case registrationChanged
@@ -69,8 +72,8 @@ package struct AuditEntry: Hashable, Sendable {
     }
 }
 
-/// An entry of the audit chain. Each record contains the hash of the record before it, so that a later change is
-/// detected.
+/// An audit entry with its sequence and hashes, as stored in the audit chain. Each record contains the hash of the record
+/// before it, so that a later change is detected.
 package struct AuditRecord: Hashable, Sendable {
     /// The `previousHash` of the first record.
     package static let genesis = [UInt8](repeating: 0, count: 32)
@@ -88,7 +91,7 @@ package struct AuditRecord: Hashable, Sendable {
         self.hash = hash
     }
 
-    /// Appends an entry to the chain.
+    /// The record for an entry that follows the record with the hash `previousHash`. Computes the new record's hash.
     package init(_ entry: AuditEntry, sequence: Int, after previousHash: [UInt8]) {
         self.init(
             sequence: sequence, entry: entry, previousHash: previousHash,
@@ -101,8 +104,8 @@ package struct AuditRecord: Hashable, Sendable {
     /// Whether the record's content would match its hash if its sequence were `sequence`.
     func fits(sequence: Int) -> Bool { Self.hash(of: entry, sequence: sequence, after: previousHash) == hash }
 
-    /// SHA-256 over the previous hash and all fields. A field is a presence byte, a 4-byte length and its bytes, so
-    /// that two different records never have the same encoding.
+    /// SHA-256 over the previous hash and all fields. A field is encoded as the byte 1, a 4-byte length and its bytes;
+    /// an absent field as the byte 0. So two different records never have the same encoding.
     private static func hash(of entry: AuditEntry, sequence: Int, after previousHash: [UInt8]) -> [UInt8] {
         var hasher = SHA256()
         func add(_ text: String?) {

@@ -15,6 +15,7 @@ package struct IdempotencyKey: Hashable, Sendable {
 
 /// The stored outcome of a request with an Idempotency-Key.
 package struct IdempotentOutcome: Hashable, Sendable {
+    /// SHA-256 of the request's method, path and body. A request with the same key and another digest is refused.
     package let requestDigest: [UInt8]
     /// The name of what the request created, such as a merchantIdentifier or a publicKeyHash.
     package let resource: String

@@ -10,10 +10,11 @@ package struct BackupManifest: Hashable, Sendable {
     package var databaseBytes: Int
     package var sha256: [UInt8]
     package var merchants: Int
+    /// The number of key pairs in each state.
     package var keyPairs: [KeyState: Int]
     package var certificates: Int
     package var auditHead: AuditHead?
-    /// The highest row id of a key pair in the backup. Key pairs with a higher id are not in it.
+    /// The highest row id of a key pair in the backup. Key pairs with a higher id are not in the backup.
     package var newestKeyPairId: Int
 
     package init(
@@ -57,17 +58,17 @@ package struct BackupVerificationResult: Sendable {
     }
 }
 
-/// What the store has recorded about backups.
+/// The newest verified backup, and the merchants whose newest key pair is in no verified backup.
 package struct BackupCoverage: Hashable, Sendable {
     /// When the newest verified backup was created; nil if there is none.
     package var lastVerified: Timestamp?
     package var lastVerifiedPath: String?
     /// The number of merchants whose newest key pair is in no verified backup.
     package var merchantsWithoutBackup = 0
-    /// The first ``mostNamed`` of these merchants. Those with the oldest such key pair come first.
-    package var withoutBackup: [MerchantIdentifier] = []
+    /// The first ``maximumNamed`` of these merchants, sorted by the creation of their newest key pairs, oldest first.
+    package var firstMerchantsWithoutBackup: [MerchantIdentifier] = []
 
-    package static let mostNamed = 100
+    package static let maximumNamed = 100
 
     package init() {}
 }
@@ -77,18 +78,18 @@ package protocol BackupVerifying: Sendable {
     /// Writes a backup to a new file, which is on stable storage on return. Never replaces an existing file. Other
     /// transactions can commit meanwhile.
     ///
-    /// - Throws: `backupFailed` or `storeUnavailable`, with what was found and what was expected.
+    /// - Throws: `backupFailed` or `storeUnavailable`, with the reason.
     func createBackup(at path: String) async throws -> BackupManifest
     /// Restores the backup to a temporary copy, checks everything in the copy, and removes the copy. Never changes the
     /// backup.
     func verify(_ path: String) async throws -> BackupVerificationResult
-    /// Removes the file of a backup that could not be recorded.
+    /// Removes the file of a backup that could not be recorded in the store.
     func discard(_ path: String) async
 }
 
-/// Verifies that a stored private key can be used.
+/// Checks the stored private keys and certificates of a backup.
 package protocol KeyPairVerifier: Sendable {
-    /// Unseals the private key and compares it with the public one.
+    /// Unseals the private key and compares it with the public key.
     ///
     /// - Throws: `keyDamaged`, naming the publicKeyHash.
     func verifyPrivateKey(of stored: SealedKeyPair) throws

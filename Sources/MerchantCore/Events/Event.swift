@@ -1,15 +1,16 @@
 package import Vocabulary
 
-/// Something that an operator must know or act on. It is stored in the same transaction as the change that caused it,
-/// and delivered to webhooks afterwards.
+/// Something that an operator must know or act on. An event is stored in the same transaction as the change that caused
+/// it, and delivered to webhooks afterwards.
 package struct Event: Hashable, Sendable {
     package enum Kind: String, NamedValue {
         case certificateStored
         case keyPromoted
-        /// The first successful decryption with a key pair that Apple should switch to.
+        /// The first successful decryption with the new key pair of a roll: Apple has switched to this key pair.
         case switchObserved
         case certificateExpiringSoon
         case certificateExpired
+        /// A merchant has fewer active key pairs than its target.
         case belowTarget
         /// A decryptor asked for a key pair that was revoked.
         case revokedKeyRequested

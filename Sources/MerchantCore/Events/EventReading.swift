@@ -5,7 +5,8 @@ package protocol EventReading {
     func events(_ query: EventQuery) throws -> [StoredEvent]
     /// The webhooks of the settings, sorted by name.
     func webhooks() throws -> [WebhookState]
-    /// The first undelivered event of each lane of the webhook, earliest due first.
+    /// The first undelivered event of each lane of the webhook, earliest due first. A lane is the queue of one
+    /// merchant's events; the events of no merchant are another lane.
     func nextDeliveries(to webhook: String, limit: Int) throws -> [PendingDelivery]
 }
 
@@ -18,24 +19,24 @@ extension EventReading {
 
 /// Reads and changes events and their deliveries to webhooks in a transaction of the store.
 package protocol EventWriting: EventReading {
-    /// Removes the oldest events that occurred before `time`. Keeps those whose delivery to a webhook of the settings
-    /// is still being attempted; removes parked ones.
+    /// Removes the oldest events that occurred before `time`. Keeps events whose delivery to a webhook of the settings
+    /// is still being attempted. Parked events, whose delivery was given up, are removed.
     ///
     /// - Returns: the number of removed events, at most `limit`.
     func removeEvents(occurredBefore time: Timestamp, limit: Int) throws -> Int
-    /// Sets the webhooks that get events from now on. Webhooks that are not in the list get none until a later call
-    /// names them again.
-    func keepWebhooks(_ webhooks: [WebhookRegistration], at now: Timestamp) throws
+    /// Sets the webhooks that get events from now on. A webhook that is not in the list gets no events until a later
+    /// call names the webhook again.
+    func setWebhooks(_ webhooks: [WebhookRegistration], at now: Timestamp) throws
     func markDelivered(_ sequence: Int, to webhook: String, at now: Timestamp) throws
-    /// Records a failed attempt and when the next one is due. If `next` is nil, parks the event, so that later events
-    /// of its lane are delivered.
+    /// Records a failed attempt, and that the next attempt is due at `next`. If `next` is nil, parks the event: its
+    /// delivery is given up until an admin requests it, so that later events of its lane are delivered.
     func markFailed(_ sequence: Int, to webhook: String, because reason: String, next: Timestamp?, at now: Timestamp)
         throws
     /// Puts parked events back into their lanes, due immediately.
     ///
     /// - Parameters:
-    ///   - sequence: one event; nil for all.
-    ///   - webhook: nil for all.
+    ///   - sequence: the sequence of one event; nil for all events.
+    ///   - webhook: the name of one webhook; nil for all webhooks.
     /// - Returns: the number of deliveries, at most `limit`.
     func unparkDeliveries(of sequence: Int?, to webhook: String?, limit: Int) throws -> Int
 }

@@ -4,8 +4,7 @@ package import Vocabulary
 package struct StoredEvent: Hashable, Sendable {
     /// Increases from event to event, with gaps. Never used twice.
     package let sequence: Int
-    /// 32 random hexadecimal digits in lower case. A repeated delivery has the same id, so that a receiver can
-    /// recognize it.
+    /// 32 random hexadecimal digits in lower case. A receiver recognizes a repeated delivery by its id.
     package let id: String
     package let event: Event
 
@@ -18,6 +17,7 @@ package struct StoredEvent: Hashable, Sendable {
 
 /// A filter for events. Results are always sorted by sequence.
 package struct EventQuery: Hashable, Sendable {
+    /// Which events are returned if more than ``limit`` match.
     package enum Part: Hashable, Sendable {
         /// The first events after this sequence; 0 starts at the oldest.
         case after(Int)
@@ -43,8 +43,8 @@ package struct EventQuery: Hashable, Sendable {
         self.limit = limit
     }
 
-    /// Whether the filter matches the event. Ignores ``part`` and ``limit``.
-    package func isAbout(_ event: Event) -> Bool {
+    /// Whether the event has the filter's merchants, kind and severity. Ignores ``part`` and ``limit``.
+    package func matches(_ event: Event) -> Bool {
         if let merchants {
             guard let merchant = event.merchantIdentifier, merchants.contains(merchant) else { return false }
         }

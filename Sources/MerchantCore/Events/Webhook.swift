@@ -4,7 +4,7 @@ package import Vocabulary
 package struct WebhookRegistration: Hashable, Sendable {
     /// 1 to 255 characters; identifies the webhook.
     package let name: String
-    /// The kinds of events that it receives; nil for every kind.
+    /// The kinds of events that the webhook receives; nil for every kind.
     package let kinds: Set<Event.Kind>?
 
     package init(name: String, kinds: Set<Event.Kind>?) {
@@ -18,8 +18,8 @@ package struct WebhookState: Hashable, Sendable {
     package let name: String
     /// Undelivered events, including those whose delivery has failed so far.
     package var undelivered = 0
-    /// Events whose delivery failed for ``DeliverySchedule/patience``. They are sent again only if an admin requests
-    /// it.
+    /// Events whose delivery failed for ``DeliverySchedule/parksAfter``. They are sent again only if an admin requests
+    /// this.
     package var parked = 0
     /// When the oldest undelivered event occurred.
     package var oldestUndelivered: Timestamp?
@@ -39,6 +39,7 @@ package struct PendingDelivery: Hashable, Sendable {
     package let lane: String
     /// Failed attempts so far.
     package let failures: Int
+    /// When the first attempt failed; nil if no attempt has failed.
     package let firstFailed: Timestamp?
     /// The earliest time of the next attempt.
     package let due: Timestamp
@@ -54,8 +55,8 @@ package struct PendingDelivery: Hashable, Sendable {
 
 /// When a failed delivery is repeated, and when it is parked.
 package enum DeliverySchedule {
-    /// An event whose delivery has failed for this time is parked: it is sent again only if an admin requests it.
-    package static let patience = Duration.seconds(24 * 3_600)
+    /// An event whose delivery has failed for this time is parked: it is sent again only if an admin requests this.
+    package static let parksAfter = Duration.seconds(24 * 3_600)
     package static let firstPause = Duration.seconds(1)
     package static let longestPause = Duration.seconds(300)
 
@@ -69,12 +70,15 @@ package enum DeliverySchedule {
         return min(firstPause * (1 << doublings), longestPause) * (1 - jitter / 2)
     }
 
+    /// - Parameters:
+    ///   - retryAfter: the shortest pause, if the receiver asked for one.
+    ///   - jitter: as for ``pause(afterFailures:jitter:)``.
     /// - Returns: when the next attempt is due; nil if the event must be parked.
     package static func next(
-        after delivery: PendingDelivery, failedAt now: Timestamp, notBefore wait: Duration?, jitter: Double
+        after delivery: PendingDelivery, failedAt now: Timestamp, retryAfter: Duration?, jitter: Double
     ) -> Timestamp? {
-        if let first = delivery.firstFailed, first.adding(patience) <= now { return nil }
+        if let first = delivery.firstFailed, first.adding(parksAfter) <= now { return nil }
         let pause = pause(afterFailures: delivery.failures + 1, jitter: jitter)
-        return now.adding(max(pause, wait ?? .zero))
+        return now.adding(max(pause, retryAfter ?? .zero))
     }
 }

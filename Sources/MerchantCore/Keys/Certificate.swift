@@ -46,12 +46,12 @@ package struct CertificateFacts: Hashable, Sendable {
     }
 }
 
-/// The result of verifying a certificate's issuer.
+/// The result of verifying that a trusted CA issued a certificate.
 package enum IssuerFinding: Hashable, Sendable {
     /// No issuing CA is configured (`trust.certificate-issuers`). The certificate is stored as not verified.
     case notConfigured
     case verified
-    /// Why the signature does not chain to a trusted root.
+    /// The certificate does not chain to a trusted root, for this reason.
     case untrusted(String)
 }
 
@@ -93,9 +93,9 @@ package struct StoredCertificate: Hashable, Sendable {
 }
 
 extension Collection where Element == StoredCertificate {
-    /// The certificate that is in use, if a key pair has several: the newest valid one. If none is valid, the one that
-    /// expires last.
-    package func answering(at time: Timestamp) -> StoredCertificate? {
+    /// The certificate in use, if these are all certificates of one key pair: the newest valid one. If none is valid,
+    /// the one that expires last.
+    package func certificateInUse(at time: Timestamp) -> StoredCertificate? {
         filter { $0.isValid(at: time) }.max { ($0.notBefore, $0.storedAt) < ($1.notBefore, $1.storedAt) }
             ?? self.max { ($0.notAfter, $0.storedAt) < ($1.notAfter, $1.storedAt) }
     }

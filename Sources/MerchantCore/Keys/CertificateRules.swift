@@ -1,8 +1,6 @@
 package import Vocabulary
 
 /// Checks whether a certificate may be stored for a key pair.
-///
-/// The error of each check names what was found and what was expected.
 package enum CertificateRules {
     static let clientAuthentication = "1.3.6.1.5.5.7.3.2"
 
@@ -16,7 +14,7 @@ package enum CertificateRules {
         guard facts.publicKeyHash == keyPair.hash else {
             throw MerchantError(
                 .certificateKeyUnknown,
-                "the certificate's publicKeyHash is \(facts.publicKeyHash), expected \(keyPair.hash)")
+                "the certificate is for the key \(facts.publicKeyHash), not for the key \(keyPair.hash)")
         }
         try checkMerchant(facts, of: merchant)
         try checkKind(facts, purpose: keyPair.purpose)
@@ -24,7 +22,7 @@ package enum CertificateRules {
         if case .untrusted(let why) = issuer {
             throw MerchantError(
                 .certificateIssuerUntrusted,
-                "the certificate's issuer is '\(facts.issuer)': \(why); expected a chain to a CA of trust.certificate-issuers"
+                "the certificate, issued by '\(facts.issuer)', has no chain to a CA of the setting trust.certificate-issuers: \(why)"
             )
         }
     }
@@ -36,13 +34,13 @@ package enum CertificateRules {
         guard let found = facts.merchantIdentifierHash else {
             throw MerchantError(
                 .certificateForAnotherMerchant,
-                "the certificate has no readable extension 1.2.840.113635.100.6.32, expected the hash of \(merchant): \(expected)"
+                "the certificate has no readable extension 1.2.840.113635.100.6.32, which Apple fills with the hash of the merchant identifier (for \(merchant): \(expected)); upload a certificate from Apple"
             )
         }
         guard found == expected else {
             throw MerchantError(
                 .certificateForAnotherMerchant,
-                "the certificate's extension 1.2.840.113635.100.6.32 is \(found), expected the hash of \(merchant): \(expected)"
+                "the certificate is for another merchant than \(merchant): its extension 1.2.840.113635.100.6.32 is \(found), the hash of \(merchant) is \(expected)"
             )
         }
     }
@@ -51,27 +49,28 @@ package enum CertificateRules {
         guard !facts.isCertificateAuthority else {
             throw MerchantError(
                 .certificateWrongKind,
-                "the certificate is a CA certificate (basic constraints), expected an end-entity certificate")
+                "the certificate is a CA certificate (basic constraints), not a merchant's certificate: upload the certificate that Apple issued for the CSR"
+            )
         }
         switch purpose {
         case .paymentProcessing:
             guard facts.extendedKeyUsages == nil else {
                 throw MerchantError(
                     .certificateWrongKind,
-                    "the certificate has extended key usage \(facts.extendedKeyUsages ?? []), expected a payment processing certificate, which has none"
+                    "the certificate has the extended key usages \(facts.extendedKeyUsages ?? []), but a payment processing certificate has none: upload a payment processing certificate"
                 )
             }
             guard facts.hasKeyEncipherment else {
                 throw MerchantError(
                     .certificateWrongKind,
-                    "the certificate's key usage lacks keyEncipherment, expected a payment processing certificate, which has it"
+                    "the certificate's key usage lacks keyEncipherment, which a payment processing certificate has: upload a payment processing certificate"
                 )
             }
         case .identity:
             guard let usages = facts.extendedKeyUsages, usages.contains(clientAuthentication) else {
                 throw MerchantError(
                     .certificateWrongKind,
-                    "the certificate's extended key usage is \(facts.extendedKeyUsages ?? []), expected an identity certificate with clientAuth (\(clientAuthentication))"
+                    "the certificate's extended key usages \(facts.extendedKeyUsages ?? []) lack clientAuth (\(clientAuthentication)), which an identity certificate has: upload an identity certificate"
                 )
             }
         }
@@ -83,12 +82,14 @@ package enum CertificateRules {
         guard facts.notBefore <= now else {
             throw MerchantError(
                 .certificateNotYetValid,
-                "the certificate is valid from \(facts.notBefore), and this machine's clock says \(now)")
+                "the certificate is not valid before \(facts.notBefore), and this machine's clock shows \(now): check the clock, or wait"
+            )
         }
         guard allowsExpired || now <= facts.notAfter else {
             throw MerchantError(
                 .certificateExpired,
-                "the certificate expired at \(facts.notAfter), and this machine's clock says \(now)")
+                "the certificate expired at \(facts.notAfter), and this machine's clock shows \(now): check the clock, or get a new certificate from Apple"
+            )
         }
     }
 }

@@ -12,7 +12,7 @@ package protocol KeyCustodian: Sendable {
     ///
     /// - Parameters:
     ///   - privateKey: PEM (PKCS#8, SEC1, PKCS#1, also encrypted) or PKCS#12.
-    ///   - passphrase: empty for a file without one.
+    ///   - passphrase: empty if the file is not encrypted.
     /// - Throws: ``MerchantError`` `privateKeyMalformed`, `wrongPassphrase` or `keyUnsupported`.
     func importKeyPair(
         privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
@@ -21,18 +21,19 @@ package protocol KeyCustodian: Sendable {
 
     /// Reads one certificate: PEM (text before the block is skipped) or DER.
     ///
-    /// - Throws: `certificateMalformed`, `certificateChain` (more than one), `privateKeyUploaded` or `keyUnsupported`.
+    /// - Throws: `certificateMalformed`, `certificateChain` (more than one certificate), `privateKeyUploaded` or
+    ///   `keyUnsupported`.
     func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts
 
-    /// Verifies whether the certificate's signature chains to an issuing CA of the settings.
+    /// Verifies that the certificate chains to a CA of the setting `trust.certificate-issuers`.
     func issuerFinding(for certificate: CertificateFacts, at time: Timestamp) async -> IssuerFinding
 
     /// Derives (EC_v1) or unwraps (RSA_v1) a token's symmetric key with an active payment processing key pair.
     ///
     /// - Returns: 32 bytes for EC_v1, 16 for RSA_v1.
-    /// - Throws: `keyNotFound`, `keyDamaged`, `malformed` (a point that is not on the curve, a wrong length). Every
-    ///   failure of an RSA unwrap is `decryptionFailed` with the same detail, so that the error does not reveal the
-    ///   cause.
+    /// - Throws: `keyNotFound`, `keyDamaged`, `malformed` (a point that is not on the curve, a wrong length). If an RSA
+    ///   unwrap fails for another cause, the error is `decryptionFailed` with the same detail for every cause, so that
+    ///   it does not reveal the cause.
     func symmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes
 
     /// Returns a private key as PKCS#8 PEM. Before the call, the caller must check the permit and record the action.
@@ -54,7 +55,8 @@ package enum SymmetricKeyMaterial: Hashable, Sendable {
     }
 }
 
-/// A sealed private key with the key pair that its seal is bound to.
+/// A sealed private key, and its key pair. The seal is bound to the key pair's merchant, publicKeyHash, purpose and
+/// algorithm, so that the key can be unsealed only together with these.
 package struct SealedKeyPair: Sendable {
     package let keyPair: KeyPair
     package let sealedPrivateKey: SealedPrivateKey
@@ -68,7 +70,7 @@ package struct SealedKeyPair: Sendable {
 /// The data keys, each sealed by the master key.
 package protocol DataKeyRepository: Sendable {
     func dataKeys() throws -> [SealedDataKey]
-    /// The data key is on stable storage when the method returns.
+    /// Stores the data key, which is on stable storage when the method returns.
     func insert(_ dataKey: SealedDataKey) throws
 }
 
@@ -77,8 +79,8 @@ package struct SealedDataKey: Hashable, Sendable {
     package let identifier: Int
     /// Nonce, ciphertext, tag.
     package let bytes: [UInt8]
-    /// A value derived from the master key. If a row cannot be opened, this value shows whether the row is damaged or
-    /// was sealed by another master key.
+    /// A value derived from the master key. If the data key cannot be unsealed, this value shows whether the row is
+    /// damaged or was sealed by another master key.
     package let masterKeyCheck: [UInt8]
     package let createdAt: Timestamp
 
@@ -92,6 +94,6 @@ package struct SealedDataKey: Hashable, Sendable {
     /// Identifies the master key that sealed the data key.
     package var masterKey: MasterKeyIdentifier { MasterKeyIdentifier(bytes: masterKeyCheck) }
 
-    /// Whether the data key was overwritten with zeros. A rotation does this once no private key is sealed under it.
+    /// Whether the data key was overwritten with zeros. A rotation overwrites a data key once it seals no private key.
     package var isRetired: Bool { bytes.allSatisfy { $0 == 0 } }
 }

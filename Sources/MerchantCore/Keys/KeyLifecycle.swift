@@ -21,7 +21,7 @@ package enum KeyEvent: Hashable, Sendable {
 /// ```
 package enum KeyLifecycle {
     /// - Returns: the state after the event, which is the same state if the event changes nothing.
-    /// - Throws: `keyStateConflict`, `keyWithoutCertificate`, `keyRevoked` or `keyDestroyed`, with what is required.
+    /// - Throws: `keyStateConflict`, `keyWithoutCertificate`, `keyRevoked` or `keyDestroyed`, with what to do first.
     package static func state(after event: KeyEvent, from state: KeyState) throws(MerchantError) -> KeyState {
         switch (event, state) {
         case (_, .destroyed):
@@ -32,18 +32,19 @@ package enum KeyLifecycle {
         case (.certificateStored, .standby), (.certificateStored, .current), (.certificateStored, .retiring):
             return state
         case (.certificateStored, .revoked):
-            throw MerchantError(.keyRevoked, "the key is revoked, expected an active or pending one: restore it first")
+            throw MerchantError(.keyRevoked, "a revoked key takes no certificate: restore the key first")
 
         case (.promote, .standby), (.promote, .retiring), (.promote, .current): return .current
         case (.promote, .pending):
             throw MerchantError(
-                .keyWithoutCertificate, "the key is pending, expected standby or retiring: store its certificate first")
+                .keyWithoutCertificate, "a pending key cannot be promoted: store its certificate first")
         case (.promote, .revoked):
-            throw MerchantError(.keyRevoked, "the key is revoked, expected standby or retiring: restore it first")
+            throw MerchantError(.keyRevoked, "a revoked key cannot be promoted: restore it first")
 
         case (.supersede, .current), (.supersede, .retiring): return .retiring
         case (.supersede, .pending), (.supersede, .standby), (.supersede, .revoked):
-            throw MerchantError(.keyStateConflict, "the key is \(state.rawValue), expected current")
+            throw MerchantError(
+                .keyStateConflict, "the key is \(state.rawValue), and only a current key can be superseded")
 
         case (.revoke, .pending), (.revoke, .standby), (.revoke, .current), (.revoke, .retiring), (.revoke, .revoked):
             return .revoked
@@ -52,11 +53,14 @@ package enum KeyLifecycle {
             guard hasCertificate else { return .pending }
             return anotherIsCurrent ? .retiring : .standby
         case (.restore, .pending), (.restore, .standby), (.restore, .current), (.restore, .retiring):
-            throw MerchantError(.keyStateConflict, "the key is \(state.rawValue), expected revoked: nothing to restore")
+            throw MerchantError(
+                .keyStateConflict, "the key is \(state.rawValue), and only a revoked key can be restored")
 
         case (.destroy, .revoked): return .destroyed
         case (.destroy, .pending), (.destroy, .standby), (.destroy, .current), (.destroy, .retiring):
-            throw MerchantError(.keyStateConflict, "the key is \(state.rawValue), expected revoked: revoke it first")
+            throw MerchantError(
+                .keyStateConflict,
+                "the key is \(state.rawValue), and only a revoked key can be destroyed: revoke the key first")
         }
     }
 }

@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// A key pair without its private key, which only the custodian handles.
+/// A key pair without its private key, which only the ``KeyCustodian`` handles.
 package struct KeyPair: Hashable, Sendable {
     /// The origin of the key pair.
     package enum Origin: String, Sendable, CaseIterable {
@@ -17,7 +17,7 @@ package struct KeyPair: Hashable, Sendable {
     /// When the key pair entered its present state.
     package var stateSince: Timestamp
     package var revocationReason: String?
-    /// When the private key will be destroyed. Set only while the key pair is `revoked`; a restore removes it.
+    /// When the private key will be destroyed. Set only while the key pair is `revoked`; a restore removes this time.
     package var destroyAfter: Timestamp?
     /// When the private key was last exported. Uses of the exported key are not observed.
     package var exportedAt: Timestamp?
@@ -65,8 +65,8 @@ package struct NewKeyPair: Sendable {
     }
 }
 
-/// A private key that only the custodian can open: AES-256-GCM under a data key, bound to merchant, publicKeyHash,
-/// purpose and algorithm.
+/// A private key that only the ``KeyCustodian`` can unseal. It is encrypted with AES-256-GCM under a data key, and
+/// bound to merchant, publicKeyHash, purpose and algorithm as associated data.
 package struct SealedPrivateKey: Hashable, Sendable {
     /// The version of the layout of `bytes`, so that the layout can change later.
     package let version: Int

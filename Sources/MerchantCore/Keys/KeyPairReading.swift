@@ -7,7 +7,7 @@ package protocol KeyPairReading {
     func keyPairs(of merchant: MerchantIdentifier) throws -> [KeyPair]
     /// Key pairs whose publicKeyHash starts with the text in any of the hash's spellings; at most `limit`.
     func keyPairs(prefix text: String, limit: Int) throws -> [KeyPair]
-    /// Key pairs in one state, oldest first, starting after the key pair `cursor`.
+    /// Key pairs in this state, oldest first, starting after the key pair `cursor`.
     func keyPairs(in state: KeyState, after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair]
     /// Active key pairs with purpose identity, oldest first.
     func activeIdentityKeyPairs() throws -> [KeyPair]
@@ -21,6 +21,6 @@ package protocol KeyPairWriting: KeyPairReading {
     func insert(_ keyPair: KeyPair, _ new: NewKeyPair) throws
     /// Writes the state, times, reason and `exportedAt` of a stored key pair.
     func update(_ keyPair: KeyPair) throws
-    /// - Returns: false if the same certificate is already stored. Then nothing changes.
+    /// - Returns: false if the same certificate is stored already; then nothing changes.
     func insert(_ certificate: StoredCertificate, of hash: PublicKeyHash) throws -> Bool
 }

@@ -11,13 +11,13 @@ package struct MasterKeyIdentifier: Hashable, Sendable, CustomStringConvertible 
     package var description: String { Hex.encode(bytes) }
 }
 
-/// The state of a rotation in the database. A rotation re-encrypts every private key under a new data key. It also
-/// replaces the master key, which seals the data key, unless the operator rotates only the data key.
+/// The state of a rotation in the database. A rotation re-encrypts every private key under a new data key. A rotation
+/// also replaces the master key, which seals the data key, unless the operator rotates only the data key.
 ///
-/// The service that performs a rotation documents its steps.
+/// `MasterKeyRotation` in the module DaemonKit performs a rotation and documents its steps.
 package struct KeyRotation: Hashable, Sendable {
     package enum State: String, Sendable, CaseIterable {
-        /// Private keys are being re-encrypted; newly generated ones are sealed under the new data key.
+        /// Private keys are being re-encrypted; new private keys are sealed under the new data key.
         case sealing
         /// All private keys are re-encrypted, and the old data key is overwritten with zeros. Copies of the old data
         /// key and the old master key are being removed.
@@ -30,8 +30,9 @@ package struct KeyRotation: Hashable, Sendable {
     /// The new data key.
     package let dataKeyIdentifier: Int
     package let replacesMasterKey: Bool
-    /// The number of private keys to re-encrypt, and how many are done.
+    /// The number of private keys to re-encrypt.
     package let total: Int
+    /// How many private keys are re-encrypted.
     package var done: Int
     package let startedAt: Timestamp
     package var finishedAt: Timestamp?
@@ -51,7 +52,7 @@ package struct KeyRotation: Hashable, Sendable {
     }
 }
 
-/// A sealed private key with its row in the store.
+/// A sealed private key, and the row of the store that holds it.
 package struct StoredSeal: Sendable {
     package let row: Int
     package let stored: SealedKeyPair
@@ -79,12 +80,13 @@ package protocol KeyRotationStore: DataKeyRepository {
     func generatedMasterKey() async throws -> MasterKeyIdentifier?
     /// Private keys that are sealed under other data keys than `dataKey`, sorted by row, starting after `row`.
     func seals(notUnder dataKey: Int, after row: Int, limit: Int) async throws -> [StoredSeal]
-    /// Overwrites each old seal with the new one in place. Skips private keys that were destroyed or sealed again
-    /// meanwhile.
+    /// Overwrites each old sealed private key in its row with the new one. Skips private keys that were destroyed or
+    /// sealed again meanwhile.
     func replace(_ seals: [(old: StoredSeal, new: SealedPrivateKey)], in rotation: KeyRotation) async throws
-    /// Overwrites every data key except the rotation's new one with zeros, if they seal no private key any more.
+    /// Overwrites every data key except the rotation's new one with zeros. Does nothing while a private key is still
+    /// sealed under one of those data keys.
     ///
-    /// - Returns: how many private keys are still sealed under other data keys. If it is not 0, nothing was erased.
+    /// - Returns: how many private keys are still sealed under those data keys; 0 if the data keys were overwritten.
     func retireDataKeys(in rotation: KeyRotation) async throws -> Int
     /// Removes copies of old seals and data keys from the database file, its write-ahead log and the daemon's memory.
     func eraseTraces(of rotation: KeyRotation) async throws
@@ -115,24 +117,24 @@ package struct MasterKeyStatus: Sendable {
     }
 }
 
-/// The steps of a rotation.
+/// What a rotation will do, for operators.
 package struct KeyRotationPlan: Sendable {
-    /// Whether another rotation was already in progress. That one continues, and none is started.
-    package let joins: Bool
+    /// Whether a rotation was already in progress. That rotation continues, and no other is started.
+    package let joinsRotationInProgress: Bool
     /// One sentence for each step.
     package let steps: [String]
 
-    package init(joins: Bool, steps: [String]) {
-        self.joins = joins
+    package init(joinsRotationInProgress: Bool, steps: [String]) {
+        self.joinsRotationInProgress = joinsRotationInProgress
         self.steps = steps
     }
 }
 
-/// Rotates master key and data key.
+/// Rotates the master key and the data key.
 package protocol MasterKeyRotating: Sendable {
     func status() async throws -> MasterKeyStatus
-    /// Starts a rotation, and returns before it has finished. If one is already in progress, it continues, and none is
-    /// started.
+    /// Starts a rotation, and returns before the rotation has finished. If a rotation is already in progress, that
+    /// rotation continues and no other is started.
     ///
     /// - Throws: `masterKeyConflict`, with what to do, if the daemon cannot generate the new master key itself.
     func rotate(dataKeyOnly: Bool, dryRun: Bool, by caller: Caller, requestId: String) async throws -> KeyRotationPlan

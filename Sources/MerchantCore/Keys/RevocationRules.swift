@@ -9,11 +9,11 @@ package enum RevocationRules {
 
     /// The merchant's active key pairs other than the one that will be revoked.
     package struct Remaining: Hashable, Sendable {
-        /// The number of remaining active key pairs that can replace the revoked one. They have the same purpose and
-        /// algorithm, and a certificate that is valid now. If the certificate of the revoked key pair has expired too,
-        /// an expired one is enough, because Apple encrypts to neither.
+        /// The number of remaining active key pairs that can replace the revoked one. Such a key pair has the same
+        /// purpose and algorithm, and a certificate that is valid now. If the certificate of the revoked key pair has
+        /// expired, an expired certificate is enough, because Apple encrypts to neither key pair.
         package let replacements: Int
-        /// The number of all active key pairs with the same purpose that remain. The merchant's target counts these.
+        /// The number of all remaining active key pairs with the same purpose, to compare with the merchant's target.
         package let active: Int
 
         package init(replacements: Int, active: Int) {
@@ -23,13 +23,13 @@ package enum RevocationRules {
     }
 
     /// - Throws: `malformed` if the reason is empty, blank or too long, or has a character that ``DisplayText``
-    ///   refuses.
+    ///   refuses, such as a control character.
     package static func validate(reason: String) throws(MerchantError) {
         _ = try DisplayText(reason, named: "reason", longest: longestReason)
     }
 
     /// - Returns: the warnings for the caller.
-    /// - Throws: `lastActiveKey` if the key pair is active and no other can replace it, unless the reason is
+    /// - Throws: `lastActiveKey` if the key pair is active and no other key pair can replace it, unless the reason is
     ///   ``compromised``.
     package static func check(
         _ keyPair: KeyPair, remaining: Remaining, target: Int, reason: String
@@ -41,16 +41,16 @@ package enum RevocationRules {
             guard reason == compromised else {
                 throw MerchantError(
                     .lastActiveKey,
-                    "key \(keyPair.publicKeyHash) is not revoked: it is the last active \(kind) key of \(keyPair.merchantIdentifier), no other has a certificate that is valid now, and its payments would stop; store the certificate of another key first, or revoke with the reason '\(compromised)'"
+                    "key \(keyPair.publicKeyHash) was not revoked: \(keyPair.merchantIdentifier) has no other active \(kind) key with a valid certificate, so payments would stop; store the certificate of another key first, or revoke with the reason '\(compromised)'"
                 )
             }
             warnings.append(
-                "no other active \(kind) key has a certificate that is valid now: payments to this key stop until there is one"
+                "no other active \(kind) key of the merchant has a valid certificate: payments stop until another key has one"
             )
         }
         if remaining.active < target {
             warnings.append(
-                "leaves \(remaining.active) active key pair\(remaining.active == 1 ? "" : "s"), below the merchant's target of \(target)"
+                "the revocation leaves \(remaining.active) active key pair\(remaining.active == 1 ? "" : "s"), below the merchant's target of \(target)"
             )
         }
         return warnings

@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// Reads sealed private keys, and which are due for destruction, in a transaction of the store.
+/// Reads sealed private keys, and which of them are due for destruction, in a transaction of the store.
 package protocol SealedKeyReading {
     /// The sealed private key; nil for a destroyed or unknown key pair.
     func sealedPrivateKey(of hash: PublicKeyHash) throws -> SealedPrivateKey?

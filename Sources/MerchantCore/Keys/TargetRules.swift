@@ -8,11 +8,14 @@ package enum TargetRules {
     package static let criticalBefore = Duration.seconds(7 * 86_400)
 
     /// - Parameters:
-    ///   - lostAll: whether the merchant had an active key pair and has none now, so that its payments are refused.
-    ///   - ends: when the current key pair's certificate expires; nil if no key pair is current.
-    package static func severity(lostAll: Bool, currentEnds ends: Timestamp?, at now: Timestamp) -> Severity {
-        if lostAll { return .critical }
-        guard let ends, ends <= now.adding(warningBefore) else { return .notice }
-        return ends <= now.adding(criticalBefore) ? .critical : .warning
+    ///   - hasLostAllKeyPairs: whether the merchant had an active key pair and has none now, so that its payments are
+    ///     refused.
+    ///   - expiry: when the current key pair's certificate expires; nil if no key pair is current.
+    package static func severity(
+        hasLostAllKeyPairs: Bool, currentCertificateExpiry expiry: Timestamp?, at now: Timestamp
+    ) -> Severity {
+        if hasLostAllKeyPairs { return .critical }
+        guard let expiry, expiry <= now.adding(warningBefore) else { return .notice }
+        return expiry <= now.adding(criticalBefore) ? .critical : .warning
     }
 }

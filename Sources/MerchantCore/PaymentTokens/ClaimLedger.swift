@@ -1,63 +1,64 @@
 package import Vocabulary
 
-/// The record that a payment token was decrypted: by which user, when, and in which attempt. Contains no payment data.
+/// The record that a payment token was decrypted: by which user, when, and for which request. Contains no payment data.
 package struct TokenClaim: Hashable, Sendable {
     /// Identifies a request, so that its repeats are recognized. Both values are SHA-256.
-    package struct Attempt: Hashable, Sendable {
+    package struct RequestIdentity: Hashable, Sendable {
         /// The digest of the `Idempotency-Key`.
-        package let keyDigest: Words256
+        package let idempotencyKeyDigest: Bits256
         /// The digest of the request that had this `Idempotency-Key`.
-        package let requestDigest: Words256
+        package let requestDigest: Bits256
 
-        package init(keyDigest: Words256, requestDigest: Words256) {
-            self.keyDigest = keyDigest
+        package init(idempotencyKeyDigest: Bits256, requestDigest: Bits256) {
+            self.idempotencyKeyDigest = idempotencyKeyDigest
             self.requestDigest = requestDigest
         }
     }
 
-    /// Apple's identifier of the claimed payment. Apple signs it, and it is unique over all merchants. So a payment has
-    /// one claim, whichever key its token was encrypted to, and no caller can claim another payment with it.
-    package let transactionId: Words256
+    /// Apple's identifier of the claimed payment, unique over all merchants. A payment has one claim, whichever key its
+    /// token was encrypted to. Apple signs the identifier, so a caller cannot claim a payment without having its token.
+    package let transactionId: Bits256
     package let callerUID: UInt32
     package let at: Timestamp
     /// nil if the request had no `Idempotency-Key`. A repeat of such a request is refused.
-    package let attempt: Attempt?
+    package let requestIdentity: RequestIdentity?
 
-    package init(transactionId: Words256, callerUID: UInt32, at: Timestamp, attempt: Attempt?) {
+    package init(transactionId: Bits256, callerUID: UInt32, at: Timestamp, requestIdentity: RequestIdentity?) {
         self.transactionId = transactionId
         self.callerUID = callerUID
         self.at = at
-        self.attempt = attempt
+        self.requestIdentity = requestIdentity
     }
 
     /// Whether `other` is the same request of the same caller, sent again.
     package func isRepeated(by other: TokenClaim) -> Bool {
-        attempt != nil && attempt == other.attempt && callerUID == other.callerUID
+        requestIdentity != nil && requestIdentity == other.requestIdentity && callerUID == other.callerUID
             && transactionId == other.transactionId
     }
 }
 
 /// The outcome of a claim that was not refused.
 package enum ClaimOutcome: Hashable, Sendable {
-    case won
-    /// An earlier attempt of the same request has claimed the token.
-    case repeated(wonAt: Timestamp)
+    /// The token was not claimed before; now it is.
+    case claimed
+    /// The same request has claimed the token before, and was sent again.
+    case repeated(claimedAt: Timestamp)
 }
 
 /// The claimed payment tokens. If several requests claim the same token, even at the same time, exactly one of them
-/// wins.
+/// succeeds.
 ///
 /// A claim is kept for at least an hour. A token is accepted from 5 minutes before to 5 minutes after its signing time,
-/// so it has expired before its claim is removed.
+/// so the token has expired before its claim is removed.
 package protocol ClaimLedger: Sendable {
     /// Claims a token. Returns once the claim is on stable storage.
     ///
-    /// - Throws: `tokenAlreadyClaimed`; `idempotencyKeyReused` if the caller used the key for another request;
-    ///   `overloaded`; `storeUnavailable`. After a failure of the storage, the claim may or may not survive a restart.
-    ///   Repeating the same attempt shows whether it did.
+    /// - Throws: `tokenAlreadyClaimed`; `idempotencyKeyReused` if the caller used the Idempotency-Key for another
+    ///   request; `overloaded`; `storeUnavailable`. After a failure of the storage, the claim may or may not survive a
+    ///   restart. A repeat of the same request shows whether the claim survived.
     func claim(_ claim: TokenClaim) async throws -> ClaimOutcome
     /// The claim of a payment; nil if there is none.
-    func claim(of transactionId: Words256) async throws -> TokenClaim?
+    func claim(of transactionId: Bits256) async throws -> TokenClaim?
     /// Whether the ledger accepts claims. Does not wait.
     var health: StoreHealth { get }
 }
@@ -65,7 +66,7 @@ package protocol ClaimLedger: Sendable {
 /// Whether a store accepts writes.
 package enum StoreHealth: Hashable, Sendable {
     case ready
-    /// Writes have failed since that time. The next write may succeed. Reads continue.
+    /// Writes have failed since the time `since`. The next write may succeed. Reads continue.
     case impaired(MerchantError, since: Timestamp)
     /// Writes fail until the daemon is restarted. Reads continue.
     case failed(MerchantError)

@@ -2,8 +2,8 @@ package import Vocabulary
 
 /// The source of the client certificate for TLS connections to Apple.
 package protocol IdentitySource: Sendable {
-    /// The identity for new connections: the newest valid one. Called before every request to Apple, so that a change
-    /// takes effect without a restart.
+    /// The identity for new connections: the newest valid one. The gateway calls this before every request to Apple, so
+    /// that a new identity takes effect without a restart.
     ///
     /// - Throws: ``IdentityError`` if there is no identity to present.
     func identity(at time: Timestamp) throws(IdentityError) -> ClientIdentity
@@ -11,14 +11,14 @@ package protocol IdentitySource: Sendable {
 
 /// A client certificate and a function that signs with its private key.
 package struct ClientIdentity: Sendable {
-    /// DER, the identity's own certificate first.
+    /// Certificates in DER, the identity's own certificate first.
     package let certificateChain: [[UInt8]]
     package let publicKeyHash: PublicKeyHash
     package let notBefore: Timestamp
     package let notAfter: Timestamp
     /// The algorithms that the key supports, preferred ones first.
     package let signatureAlgorithms: [TLSSignatureAlgorithm]
-    /// Hashes and signs bytes; may take milliseconds.
+    /// Hashes the bytes and signs the hash; may take milliseconds.
     package let sign: @Sendable (TLSSignatureAlgorithm, [UInt8]) throws -> [UInt8]
 
     package init(
@@ -51,7 +51,7 @@ package enum TLSSignatureAlgorithm: UInt16, Sendable, CaseIterable {
     ]
 }
 
-/// Why there is no identity to present.
+/// Why there is no client certificate to present to Apple.
 package enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The settings name no file, and no key pair with purpose identity is active.
     case notConfigured(String)

@@ -5,8 +5,8 @@ package protocol DomainChecker: Sendable {
     /// Fetches `https://DOMAIN/.well-known/apple-developer-merchantid-domain-association` and compares the response
     /// with `file`.
     ///
-    /// Time and size are limited. Sends only this one request, and only after it has checked the address that the name
-    /// resolves to.
+    /// Time and size are limited. Sends only this one request, and only if the address to which the name resolves is
+    /// allowed.
     func check(_ domain: DomainName, expecting file: [UInt8]) async -> DomainCheckReport
 }
 
@@ -48,13 +48,13 @@ package enum DomainCheckFinding: Hashable, Sendable {
     case wrongContent(ContentDifference)
     case protocolViolation(String)
 
-    /// Two files, by size in bytes and SHA-256 in lower-case hexadecimal.
+    /// The size in bytes and the SHA-256 in lower-case hexadecimal of the response and of the expected file.
     package struct ContentDifference: Hashable, Sendable {
         package let foundSize: Int
         package let foundDigest: String
         package let expectedSize: Int
         package let expectedDigest: String
-        /// A further description of the difference, such as "differs only in white space at its ends".
+        /// The likely cause of the difference, such as "the response looks like a web page".
         package let hint: String?
 
         package init(foundSize: Int, foundDigest: String, expectedSize: Int, expectedDigest: String, hint: String?) {
@@ -68,7 +68,7 @@ package enum DomainCheckFinding: Hashable, Sendable {
 }
 
 extension DomainCheckFinding {
-    /// The ``code`` of every problem.
+    /// All values of ``code`` except `passed`.
     package static let codes = [
         "nameNotResolved", "addressRefused", "connectionRefused", "connectionFailed", "timedOut", "certificateExpired",
         "certificateNotYetValid", "certificateUntrusted", "certificateForOtherName", "tlsFailed", "redirected",
@@ -97,14 +97,14 @@ extension DomainCheckFinding {
         }
     }
 
-    /// A sentence in lower case: what was found and what was expected.
+    /// A sentence in lower case: what the check found, and what Apple expects.
     package var detail: String {
         switch self {
         case .passed: "the file is served as Apple expects it"
         case .nameNotResolved(let why): "the name does not resolve: \(why)"
         case .addressRefused(let address, let kind):
-            "the name resolves to \(address), \(kind), expected a public address: Apple cannot reach it, and the daemon does not connect to it"
-        case .connectionRefused(let address): "\(address) refuses connections, expected HTTPS on it"
+            "the name resolves to \(address), which is not a public address (\(kind)): Apple cannot reach it, and the daemon does not connect to it"
+        case .connectionRefused(let address): "\(address) refuses the connection: serve the file there over HTTPS"
         case .connectionFailed(let why): "no connection: \(why)"
         case .timedOut(let seconds): "no response within \(seconds) s"
         case .certificateExpired(let what): "the certificate has expired: \(what)"
@@ -113,11 +113,12 @@ extension DomainCheckFinding {
         case .certificateForOtherName(let what): "the certificate is for another name: \(what)"
         case .tlsFailed(let why): "TLS failed: \(why)"
         case .redirected(let status, let location):
-            "found a redirect (\(status)) to \(location), expected 200: Apple does not follow redirects"
+            "the server redirects to \(location) (status \(status)), expected status 200: Apple does not follow redirects"
         case .wrongStatus(let status): "found status \(status), expected 200"
-        case .tooLarge(let limit): "found more than \(limit) bytes, expected the file"
+        case .tooLarge(let limit):
+            "the response has more than \(limit) bytes, so it is not the domain verification file"
         case .wrongContent(let difference):
-            "found \(difference.foundSize) bytes (SHA-256 \(difference.foundDigest)), expected \(difference.expectedSize) (SHA-256 \(difference.expectedDigest))"
+            "the response is not the domain verification file: found \(difference.foundSize) bytes (SHA-256 \(difference.foundDigest)), expected \(difference.expectedSize) bytes (SHA-256 \(difference.expectedDigest))"
                 + (difference.hint.map { ": \($0)" } ?? "")
         case .protocolViolation(let why): "the server's response is not valid HTTP: \(why)"
         }

@@ -1,8 +1,8 @@
 import Crypto
 package import Vocabulary
 
-/// The file with which Apple verifies a domain. Every registered domain serves it. There is one such file for each
-/// integrator identifier.
+/// The file with which Apple verifies a domain. Every registered domain must serve this file. Apple issues one such
+/// file for each platform integrator identifier.
 package struct DomainFile: Hashable, Sendable {
     /// The path under which a domain serves the file.
     package static let path = "/.well-known/apple-developer-merchantid-domain-association"

@@ -15,7 +15,7 @@ extension KeyPairReading {
     /// The active identity key pairs, the preferred one first: valid before expired ones, then newer before older ones.
     package func identityKeys(at time: Timestamp) throws -> [IdentityKey] {
         try activeIdentityKeyPairs().compactMap { keyPair in
-            try certificates(of: keyPair.publicKeyHash).answering(at: time)
+            try certificates(of: keyPair.publicKeyHash).certificateInUse(at: time)
                 .map { IdentityKey(keyPair: keyPair, certificate: $0) }
         }.sorted { left, right in
             let (leftIsValid, rightIsValid) = (

@@ -4,7 +4,7 @@ package import Vocabulary
 /// settings.
 package struct NotConfiguredGateway: RegistrationGateway {
     package static let standardDetail =
-        "no identity for Apple's gateway is configured, expected an active key pair of the platform integrator with purpose identity, or the settings apple.gateway.identity.certificate and apple.gateway.identity.private-key"
+        "there is no client certificate for Apple's gateway: give the platform integrator an active key pair with the purpose identity, or set apple.gateway.identity.certificate and apple.gateway.identity.private-key"
 
     private let detail: String
 

@@ -3,39 +3,39 @@ package import Vocabulary
 /// A merchant's registration at Apple: the desired state, and Apple's state as last read.
 package struct Registration: Hashable, Sendable {
     /// Apple's limit on the domains of one merchant, over all requests.
-    package static let mostDomains = 99
+    package static let maximumDomains = 99
 
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
     package var desired: DesiredRegistration
     /// The merchant that the registration belongs to, if there is one.
     package var merchantIdentifier: MerchantIdentifier?
-    /// nil until Apple's record is read for the first time.
-    package var known: KnownRegistration?
+    /// Apple's record as last read; nil until it is read for the first time.
+    package var appleRecord: AppleRecord?
     package let createdAt: Timestamp
     /// When the desired state last changed.
     package var changedAt: Timestamp
 
     package init(
         partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier, desired: DesiredRegistration,
-        merchantIdentifier: MerchantIdentifier?, known: KnownRegistration?, createdAt: Timestamp, changedAt: Timestamp
+        merchantIdentifier: MerchantIdentifier?, appleRecord: AppleRecord?, createdAt: Timestamp, changedAt: Timestamp
     ) {
         self.partnerInternalMerchantIdentifier = partnerInternalMerchantIdentifier
         self.desired = desired
         self.merchantIdentifier = merchantIdentifier
-        self.known = known
+        self.appleRecord = appleRecord
         self.createdAt = createdAt
         self.changedAt = changedAt
     }
 
-    /// Whether lists show the registration: a domain is desired or registered at Apple.
-    package var isShown: Bool { !desired.domainNames.isEmpty || !(known?.details?.domainNames ?? []).isEmpty }
+    /// Whether lists show the registration: at least one domain is desired, or registered at Apple.
+    package var isShown: Bool { !desired.domainNames.isEmpty || !(appleRecord?.details?.domainNames ?? []).isEmpty }
 
     /// The differences between Apple's record and the desired state; empty if the record was never read.
-    package var drift: [RegistrationDrift] { known.map { RegistrationDrift.between(desired, $0) } ?? [] }
+    package var drift: [RegistrationDrift] { appleRecord.map { RegistrationDrift.between(desired, $0) } ?? [] }
 
-    /// Every domain that counts towards Apple's limit.
+    /// Every domain that counts towards Apple's limit: desired, or registered at Apple.
     package var countedDomains: Set<String> {
-        Set(desired.domainNames.map(\.rawValue)).union(known?.details?.domainNames ?? [])
+        Set(desired.domainNames.map(\.rawValue)).union(appleRecord?.details?.domainNames ?? [])
     }
 }
 
@@ -57,7 +57,7 @@ package struct DesiredRegistration: Hashable, Sendable {
 }
 
 /// Apple's record as the daemon read it last, and when.
-package struct KnownRegistration: Hashable, Sendable {
+package struct AppleRecord: Hashable, Sendable {
     package struct Details: Hashable, Sendable {
         package var partnerMerchantName: String
         /// SHA-256 of the identifier, in Apple's spelling.
@@ -82,9 +82,9 @@ package struct KnownRegistration: Hashable, Sendable {
     }
 }
 
-extension KnownRegistration.Details {
-    /// The most domains in a record that the daemon accepts, far more than Apple allows.
-    private static let mostDomains = 10_000
+extension AppleRecord.Details {
+    /// The daemon accepts a record of Apple with at most this many domains, far more than Apple allows.
+    private static let maximumDomains = 10_000
     private static let longestText = 4096
     private static let longestName = 1024
 
@@ -93,12 +93,12 @@ extension KnownRegistration.Details {
     /// - Throws: `gatewayFailed` if the response exceeds the limits.
     package init(_ details: GatewayDetails) throws(MerchantError) {
         guard details.partnerMerchantName.utf8.count <= Self.longestText,
-            details.encryptTo.utf8.count <= Self.longestText, details.domainNames.count <= Self.mostDomains,
+            details.encryptTo.utf8.count <= Self.longestText, details.domainNames.count <= Self.maximumDomains,
             details.domainNames.allSatisfy({ (1...Self.longestName).contains($0.utf8.count) })
         else {
             throw MerchantError(
                 .gatewayFailed,
-                "Apple's response is too large for a registration: \(details.domainNames.count) domains, or longer texts than Apple allows"
+                "Apple's record is too large to store: it has \(details.domainNames.count) domains, or a text that is too long"
             )
         }
         self.init(

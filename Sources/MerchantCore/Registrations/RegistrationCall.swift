@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// A call to Apple that changes a registration. It is stored before it is sent, and stays open until its outcome is
+/// A call to Apple that changes a registration. A call is stored before it is sent, and stays open until its outcome is
 /// known.
 package struct RegistrationCall: Hashable, Sendable {
     /// The operation that Apple is asked to perform.
@@ -18,13 +18,13 @@ package struct RegistrationCall: Hashable, Sendable {
         case refused
         /// No response was received, and Apple's record shows that the call was not performed.
         case notDone
-        /// The call, or one of its attempts, got no response, and a later call or attempt requested the same. The first
-        /// one may still reach Apple, even after later calls, until two minutes after it was stored.
+        /// An attempt of the call got no response, and a later attempt or call requested the same. The attempt without
+        /// a response may still reach Apple, even after later calls, until two minutes after its call was stored.
         case repeated
     }
 
     /// How long the gateway may take for one call, including its own repeats.
-    package static let longest = Duration.seconds(60)
+    package static let timeLimit = Duration.seconds(60)
 
     package let number: Int
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
@@ -54,9 +54,10 @@ extension RegistrationCall.Content {
     }
 
     /// Whether Apple's record shows the result of this call. Another request may have caused that result.
-    package func isDone(in details: KnownRegistration.Details?) -> Bool {
+    package func isDone(in details: AppleRecord.Details?) -> Bool {
         switch self {
         case .register(let wanted, _):
+            // Apple's record contains no merchantUrl to compare.
             guard let details else { return false }
             return wanted.domainNames.allSatisfy { details.domainNames.contains($0.rawValue) }
                 && details.partnerMerchantName == wanted.partnerMerchantName
@@ -66,7 +67,7 @@ extension RegistrationCall.Content {
         }
     }
 
-    /// Whether this call leads to the same result, whether or not Apple performed the `other` call before it.
+    /// Whether the result of this call is the same with and without the `other` call before it.
     package func covers(_ other: Self) -> Bool {
         switch (self, other) {
         case (.register(let wanted, _), .register(let before, _)):
@@ -77,12 +78,12 @@ extension RegistrationCall.Content {
         }
     }
 
-    /// Whether Apple's record would differ if Apple performed the `late` call after this one.
+    /// Whether the `late` call would undo a part of this call if Apple performed it afterwards.
     package func isUndone(by late: Self) -> Bool {
         switch (self, late) {
-        case (.register(let wanted, _), .register(let before, _)):
-            wanted.partnerMerchantName != before.partnerMerchantName || wanted.encryptTo != before.encryptTo
-                || wanted.merchantUrl != before.merchantUrl
+        case (.register(let wanted, _), .register(let later, _)):
+            wanted.partnerMerchantName != later.partnerMerchantName || wanted.encryptTo != later.encryptTo
+                || wanted.merchantUrl != later.merchantUrl
         case (.unregister, .unregister): false
         default: !domainNames.isDisjoint(with: late.domainNames)
         }
@@ -102,14 +103,15 @@ extension RegistrationCall.Content {
 
     /// Apple's record after Apple confirmed this call.
     ///
-    /// - Returns: nil if the record must be read from Apple. Apple documents that domains are added, but not what
-    ///   happens to a different name or encryptTo. Also nil for the removal of domains from a record that was never
-    ///   read.
-    package func applied(to known: KnownRegistration?, at now: Timestamp) -> KnownRegistration? {
+    /// - Returns: nil if the record must be read from Apple: if the call changes the name or encryptTo, because Apple
+    ///   documents only that domains are added; or if it removes domains and no record was read.
+    package func applied(to appleRecord: AppleRecord?, at now: Timestamp) -> AppleRecord? {
         switch self {
         case .register(let wanted, _):
-            guard var details = known?.details else {
-                return KnownRegistration(
+            guard var details = appleRecord?.details else {
+                // Assumes that this call has created the registration. The next reading of Apple's record replaces this
+                // assumption.
+                return AppleRecord(
                     details: .init(
                         partnerMerchantName: wanted.partnerMerchantName, encryptToHash: wanted.encryptTo.appleHash,
                         domainNames: Set(wanted.domainNames.map(\.rawValue))), learnedAt: now)
@@ -118,12 +120,12 @@ extension RegistrationCall.Content {
                 details.encryptToHash.uppercased() == wanted.encryptTo.appleHash
             else { return nil }
             details.domainNames.formUnion(wanted.domainNames.map(\.rawValue))
-            return KnownRegistration(details: details, learnedAt: now)
+            return AppleRecord(details: details, learnedAt: now)
         case .unregister(let domainNames, _):
-            guard var details = known?.details else { return nil }
+            guard var details = appleRecord?.details else { return nil }
             details.domainNames.subtract(domainNames.map(\.rawValue))
             // Apple removes the registration together with its last domain.
-            return KnownRegistration(details: details.domainNames.isEmpty ? nil : details, learnedAt: now)
+            return AppleRecord(details: details.domainNames.isEmpty ? nil : details, learnedAt: now)
         }
     }
 

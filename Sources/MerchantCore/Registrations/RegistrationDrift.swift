@@ -7,12 +7,12 @@ package enum RegistrationDrift: Hashable, Sendable {
     /// The domain is registered at Apple, but not desired.
     case extraDomain(String)
     case otherName(found: String, expected: String)
-    /// Both are SHA-256 in upper-case hexadecimal digits.
+    /// Both values are SHA-256 in upper-case hexadecimal digits.
     case otherEncryptTo(found: String, expected: String)
     /// Apple has no record of the merchant.
     case gone
 
-    /// The name of the kind in responses.
+    /// The kind of a difference, as responses name it.
     package enum Kind: String, Sendable, CaseIterable {
         case missingDomain, extraDomain, otherName, otherEncryptTo, gone
     }
@@ -28,8 +28,8 @@ package enum RegistrationDrift: Hashable, Sendable {
     }
 
     /// The differences in a stable order.
-    package static func between(_ desired: DesiredRegistration, _ known: KnownRegistration) -> [RegistrationDrift] {
-        guard let details = known.details else { return desired.domainNames.isEmpty ? [] : [.gone] }
+    package static func between(_ desired: DesiredRegistration, _ appleRecord: AppleRecord) -> [RegistrationDrift] {
+        guard let details = appleRecord.details else { return desired.domainNames.isEmpty ? [] : [.gone] }
         let extra = details.domainNames.subtracting(desired.domainNames.map(\.rawValue)).sorted()
         // Without desired domains, the merchant must not be registered, and there is no name or encryptTo to compare
         // with.

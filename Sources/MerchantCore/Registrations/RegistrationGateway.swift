@@ -1,9 +1,9 @@
 package import Vocabulary
 
 /// Calls Apple's Web Merchant Registration API. The gateway repeats a call only if a repeat is safe. Each call ends
-/// within ``RegistrationCall/longest``, including repeats.
+/// within ``RegistrationCall/timeLimit``, including repeats.
 package protocol RegistrationGateway: Sendable {
-    /// `registerMerchant`: adds domains to a registration, or creates it.
+    /// `registerMerchant`: adds domains to a registration, or creates the registration.
     func register(_ request: GatewayRegistration) async throws(GatewayError) -> GatewayReceipt
     /// `unregisterMerchant`: removes domains. Apple removes the registration together with its last domain.
     ///
@@ -11,12 +11,13 @@ package protocol RegistrationGateway: Sendable {
     func unregister(
         _ partner: PartnerInternalMerchantIdentifier, domainNames: [DomainName], reason: String
     ) async throws(GatewayError)
-    /// `getDetails`. Apple responds with 400 both to an unknown merchant and to a malformed request.
+    /// `getDetails`.
     ///
-    /// - Returns: nil if Apple has no record of the merchant.
+    /// - Returns: nil if Apple has no record of the merchant. Apple reports this with status 400, as it does for a
+    ///   malformed request.
     func details(of partner: PartnerInternalMerchantIdentifier) async throws(GatewayError) -> GatewayDetails?
-    /// Whether calls to Apple are possible now. This may read the client certificate from the store: do not use it
-    /// inside a read.
+    /// Whether calls to Apple are possible now. Do not use this property in a read transaction, because it may itself
+    /// read the client certificate from the store.
     var health: GatewayHealth { get }
     /// Whether calls to Apple are paused after failures. This part of ``health`` is known without reading the store.
     var circuitHealth: GatewayHealth { get }
@@ -26,7 +27,7 @@ extension RegistrationGateway {
     package var circuitHealth: GatewayHealth { health }
 }
 
-/// The fields of `RegisterMerchantRequest`.
+/// The fields of Apple's `RegisterMerchantRequest`.
 package struct GatewayRegistration: Hashable, Sendable {
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
     /// At most 1024 characters.
@@ -72,10 +73,11 @@ package struct GatewayDetails: Hashable, Sendable {
 
 /// Apple's confirmation of a call.
 package struct GatewayReceipt: Hashable, Sendable {
-    /// Whether an earlier attempt got no response. That attempt may still reach Apple, even after later calls.
-    package let mayArriveAgain: Bool
+    /// Whether the outcome of an earlier attempt is unknown. That attempt may still reach Apple, even after later
+    /// calls.
+    package let anotherAttemptMayArrive: Bool
 
-    package init(mayArriveAgain: Bool) { self.mayArriveAgain = mayArriveAgain }
+    package init(anotherAttemptMayArrive: Bool) { self.anotherAttemptMayArrive = anotherAttemptMayArrive }
 }
 
 /// Why a call to Apple failed.
@@ -85,18 +87,17 @@ package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible 
         case refused
         /// 401: the client certificate has no permission. Also a TLS handshake in which Apple refused the certificate.
         case unauthorized
-        /// 417: the platform is not registered with Apple Developer. Some client libraries report it as unverified
-        /// domains.
+        /// 417: the platform is not registered with Apple Developer.
         case platformNotRegistered
-        /// 429.
+        /// 429: Apple limits the rate of requests.
         case rateLimited
-        /// 5xx.
+        /// 5xx: Apple's server failed.
         case failedAtApple
         /// A response that Apple does not document: a redirect, a body that is not JSON, a body that is too large.
-        case unexpectedAnswer
+        case unexpectedResponse
         /// No connection, or the request could not be sent.
         case unreachable
-        /// The request was sent and no response was received: only `details` shows its outcome.
+        /// The request was sent, but no response was received. Only a call of `details` shows the outcome.
         case responseNotReceived
         /// The server's certificate does not chain to a trusted root or is for another name.
         case serverUntrusted
@@ -107,19 +108,19 @@ package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 
     package let kind: Kind
-    /// The values found and expected, in lower case, without secrets.
+    /// What failed and why, in lower case, without secrets.
     package let detail: String
-    /// HTTP status, if there was a response.
+    /// The HTTP status, if there was a response.
     package let status: Int?
     /// Apple's `x-keystone-correlationid`, which Apple's support asks for.
     package let correlationIdentifier: String?
     /// Seconds until a repeat may succeed: from `Retry-After`, or until calls are no longer paused.
     package let retryAfter: Int?
-    /// How many attempts got no response. Apple may have performed them, or may still perform them.
-    package private(set) var uncertainTries: Int
+    /// The number of attempts whose outcome is unknown: Apple may have performed them, or may still perform them.
+    package private(set) var uncertainAttempts: Int
 
     /// Whether Apple may have performed the call.
-    package var mayHaveActed: Bool { uncertainTries > 0 }
+    package var mayHaveActed: Bool { uncertainAttempts > 0 }
 
     package init(
         _ kind: Kind, _ detail: String, status: Int? = nil, correlationIdentifier: String? = nil,
@@ -130,14 +131,14 @@ package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible 
         self.status = status
         self.correlationIdentifier = correlationIdentifier
         self.retryAfter = retryAfter
-        uncertainTries = mayHaveActed ? 1 : 0
+        uncertainAttempts = mayHaveActed ? 1 : 0
     }
 
-    /// The error of a call's last attempt, with the number of earlier attempts that Apple may have performed. Apple may
-    /// have performed one of those even if the last attempt certainly failed.
-    package func following(uncertainTries earlier: Int) -> GatewayError {
+    /// This error of a call's last attempt, with the number of earlier attempts whose outcome is unknown added. Apple
+    /// may have performed one of the earlier attempts even if the last attempt certainly failed.
+    package func adding(uncertainAttempts earlier: Int) -> GatewayError {
         var error = self
-        error.uncertainTries += earlier
+        error.uncertainAttempts += earlier
         return error
     }
 

@@ -5,17 +5,18 @@ package protocol RegistrationReading {
     func registration(_ partner: PartnerInternalMerchantIdentifier) throws -> Registration?
     /// Registrations sorted by identifier, starting after `cursor`.
     ///
-    /// - Parameter all: whether to include registrations that were unregistered or never confirmed. Apple may still
-    ///   have a record of them.
+    /// - Parameter all: whether to include registrations that were unregistered or never confirmed, because Apple may
+    ///   still have a record of them.
     func registrations(
         after cursor: PartnerInternalMerchantIdentifier?, limit: Int, all: Bool
     ) throws -> [Registration]
-    /// A registration that belongs to the merchant or encrypts to its key, or whose open call does; nil if there is
-    /// none.
+    /// A registration that belongs to the merchant or encrypts to the merchant's key, or whose open call requests this;
+    /// nil if there is none.
     func registration(naming merchant: MerchantIdentifier) throws -> PartnerInternalMerchantIdentifier?
     /// The merchant's call to Apple whose outcome is unknown; nil if there is none.
     func openCall(of partner: PartnerInternalMerchantIdentifier) throws -> RegistrationCall?
-    /// Calls opened after `time` that were sent again. Their earlier attempts may still reach Apple.
+    /// Calls with the outcome `repeated` that were opened after `time`. An attempt of such a call may still reach
+    /// Apple.
     func repeatedCalls(
         of partner: PartnerInternalMerchantIdentifier, since time: Timestamp
     ) throws -> [RegistrationCall]

@@ -10,7 +10,8 @@ package enum RegistrationRules {
     /// The daemon's own limit; Apple documents none.
     package static let longestURL = 2048
 
-    /// - Throws: `malformed` unless it is an absolute http or https URL with a host, and without user and password.
+    /// - Throws: `malformed` unless the text is an absolute http or https URL with a host, and without user and
+    ///   password.
     package static func check(merchantUrl text: String) throws(MerchantError) {
         _ = try DisplayText(text, named: "merchantUrl", longest: longestURL)
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), let url = URLComponents(string: text),
@@ -28,19 +29,20 @@ package enum RegistrationRules {
     /// - Throws: `malformed` for an empty list or a repeated name; `tooManyDomains` for more than Apple accepts.
     package static func distinct(_ domainNames: [DomainName]) throws(MerchantError) -> Set<DomainName> {
         guard !domainNames.isEmpty else {
-            throw MerchantError(.malformed, "'domainNames' is empty, expected 1 to \(Registration.mostDomains) names")
+            throw MerchantError(
+                .malformed, "'domainNames' is empty, expected 1 to \(Registration.maximumDomains) names")
         }
-        guard domainNames.count <= Registration.mostDomains else {
+        guard domainNames.count <= Registration.maximumDomains else {
             throw MerchantError(
                 .tooManyDomains,
-                "'domainNames' has \(domainNames.count) names, expected at most \(Registration.mostDomains)")
+                "'domainNames' has \(domainNames.count) names, expected at most \(Registration.maximumDomains)")
         }
         var seen: Set<DomainName> = []
         for name in domainNames {
             guard seen.insert(name).inserted else {
                 throw MerchantError(
                     .malformed,
-                    "'domainNames' contains '\(name)' twice (names compare without case), expected each name once")
+                    "'domainNames' contains '\(name)' twice (upper and lower case do not differ): write each name once")
             }
         }
         return seen
@@ -52,10 +54,10 @@ package enum RegistrationRules {
     ) throws(MerchantError) {
         let before = registration?.countedDomains ?? []
         let total = before.union(domainNames.map(\.rawValue)).count
-        guard total <= Registration.mostDomains else {
+        guard total <= Registration.maximumDomains else {
             throw MerchantError(
                 .tooManyDomains,
-                "the merchant has \(before.count) domains and would have \(total), expected at most \(Registration.mostDomains) in all: unregister some first"
+                "the merchant has \(before.count) domains and would have \(total), but Apple accepts at most \(Registration.maximumDomains) in all: unregister some domains first"
             )
         }
     }

@@ -3,17 +3,21 @@ package import Vocabulary
 /// Reads the schedule of expiry checks in a transaction of the store.
 package protocol ExpiryScheduleReading {
     /// Active key pairs with a certificate whose expiry check is due at `time`, the most overdue first.
-    func keyPairsToWatch(at time: Timestamp, limit: Int) throws -> [ExpiringKeyPair]
-    /// Whether a warning was sent for this expiry at this threshold.
-    func wasWarned(of ends: Timestamp, days: Int, key hash: PublicKeyHash) throws -> Bool
+    func keyPairsDueForExpiryCheck(at time: Timestamp, limit: Int) throws -> [ExpiringKeyPair]
+    /// Whether this warning was recorded: a certificate of the key pair expires at `expiry`.
+    ///
+    /// - Parameter days: the threshold at which the warning is sent, one of ``ExpiryWarning/thresholds``.
+    func wasExpiryWarningSent(of expiry: Timestamp, days: Int, key hash: PublicKeyHash) throws -> Bool
     /// Active key pairs whose latest-expiring certificate expires at or before `time`, earliest expiry first.
-    func keyPairsExpiring(before time: Timestamp, limit: Int) throws -> [ExpiringKeyPair]
+    func keyPairsExpiring(by time: Timestamp, limit: Int) throws -> [ExpiringKeyPair]
 }
 
 /// Reads and changes the schedule of expiry checks in a transaction of the store.
 package protocol ExpiryScheduleWriting: ExpiryScheduleReading {
+    /// Sets when the expiry of the key pair's certificates must be checked next.
+    ///
     /// - Parameter time: nil if no check is needed until the key pair's state or certificates change.
-    func setNextWatch(of hash: PublicKeyHash, at time: Timestamp?) throws
-    /// Records that a warning was sent for this expiry at this threshold.
-    func noteWarning(of ends: Timestamp, days: Int, key hash: PublicKeyHash, at time: Timestamp) throws
+    func setNextExpiryCheck(of hash: PublicKeyHash, at time: Timestamp?) throws
+    /// Records that the warning was sent; see ``ExpiryScheduleReading/wasExpiryWarningSent(of:days:key:)``.
+    func recordExpiryWarning(of expiry: Timestamp, days: Int, key hash: PublicKeyHash, at time: Timestamp) throws
 }

@@ -8,16 +8,18 @@ package enum ExpiryWarning {
 
     /// The latest threshold that has passed. Only this one raises an event, even if the daemon was stopped while
     /// several passed.
-    package static func due(ends: Timestamp, at now: Timestamp) -> Int? {
-        thresholds.last { time(of: $0, ends) <= now }
+    package static func due(expiry: Timestamp, at now: Timestamp) -> Int? {
+        thresholds.last { time(ofThreshold: $0, before: expiry) <= now }
     }
 
     /// When the next threshold passes; nil after the expiry.
-    package static func next(ends: Timestamp, after now: Timestamp) -> Timestamp? {
-        thresholds.map { time(of: $0, ends) }.first { $0 > now }
+    package static func next(expiry: Timestamp, after now: Timestamp) -> Timestamp? {
+        thresholds.map { time(ofThreshold: $0, before: expiry) }.first { $0 > now }
     }
 
-    private static func time(of days: Int, _ ends: Timestamp) -> Timestamp { ends.adding(day * -days) }
+    private static func time(ofThreshold days: Int, before expiry: Timestamp) -> Timestamp {
+        expiry.adding(day * -days)
+    }
 }
 
 /// How severe it is that the certificate of an active key pair expires. Events and `status` use the same rule.
@@ -31,7 +33,7 @@ package enum ExpirySeverity {
     }
 
     /// - Returns: nil while there are more than 60 days left.
-    package static func severity(ends: Timestamp, state: KeyState, at now: Timestamp) -> Severity? {
-        steps(isCurrent: state == .current).last { ends <= now.adding(ExpiryWarning.day * $0.days) }?.severity
+    package static func severity(expiry: Timestamp, state: KeyState, at now: Timestamp) -> Severity? {
+        steps(isCurrent: state == .current).last { expiry <= now.adding(ExpiryWarning.day * $0.days) }?.severity
     }
 }

@@ -17,8 +17,8 @@ package struct Roll: Hashable, Sendable {
     package let from: PublicKeyHash?
     package let to: PublicKeyHash
     package let startedAt: Timestamp
-    /// Since when the roll waits only for time to pass: the last request for the old key pair, or the last change of
-    /// state of one of its key pairs. nil while the roll waits for something else.
+    /// Since when the roll waits only for time to pass; nil while the roll waits for something else. This is the last
+    /// request for the old key pair, or the last change of state of either key pair, whichever is later.
     package var idleSince: Timestamp?
     /// When the next reminder is due; nil for none.
     package var remindAt: Timestamp?
@@ -26,7 +26,7 @@ package struct Roll: Hashable, Sendable {
     package var endedAt: Timestamp?
     /// The reason for the roll's end.
     package var reason: String?
-    /// Whether the key pair for the next roll was prepared after this one finished.
+    /// Whether the key pair for the next roll was prepared after this roll finished.
     package var hasNextPair: Bool
 
     package init(
@@ -58,9 +58,9 @@ package enum RollState: String, NamedValue {
     case started
     /// Decryptors can use the new key. An admin must activate its certificate at Apple.
     case certificateStored
-    /// Apple encrypts to the new key. Tokens that are encrypted to the old one may still arrive.
+    /// Apple encrypts to the new key. Tokens that are encrypted to the old key may still arrive.
     case promoted
-    /// The new key is in use, and nobody has requested the old one for the quiet period.
+    /// The new key is in use, and no decryptor has requested the old key for the quiet period.
     case quiet
     /// The old key is revoked.
     case finished

@@ -1,10 +1,11 @@
 package import Vocabulary
 
-/// Computes the state of a roll from its key pairs with pure functions, so that the roll and its key pairs always
+/// Computes the state of a roll from its two key pairs, so that the states of the roll and of the key pairs always
 /// agree.
 package enum RollLifecycle {
+    /// The state of an open roll.
+    ///
     /// - Parameter to: the state of the new key pair.
-    /// - Returns: the state of an open roll.
     package static func state(to: KeyState, isQuiet: Bool) -> RollState {
         switch to {
         case .pending: .started
@@ -15,11 +16,11 @@ package enum RollLifecycle {
         }
     }
 
-    /// Whether and how the states of its two key pairs end a roll.
+    /// The outcome of a roll whose two key pairs have these states.
     ///
     /// - Parameter from: nil for a merchant's first roll.
     /// - Returns: nil if the roll continues.
-    package static func ending(from: KeyState?, to: KeyState) -> Roll.Outcome? {
+    package static func outcome(from: KeyState?, to: KeyState) -> Roll.Outcome? {
         switch to {
         case .revoked, .destroyed: return .abandoned
         case .pending, .standby, .retiring: return nil
@@ -32,59 +33,61 @@ package enum RollLifecycle {
     }
 
     /// Since when a roll waits only for time to pass: the last request for the old key pair, or the last change of
-    /// state of one of the two key pairs.
+    /// state of either key pair, whichever is later.
     ///
-    /// - Returns: nil while the roll waits for something else: the promotion of the new key pair, or a successful
-    ///   decryption with it since that promotion. Always nil once the old key was exported, because the daemon does not
-    ///   see the uses of an exported key.
+    /// - Returns: nil while the roll waits for something else: the promotion of the new key pair, or the first
+    ///   successful decryption with the new key pair after that. Always nil once the old key was exported, because the
+    ///   daemon does not see the uses of an exported key.
     package static func idleSince(from: KeyPair, fromUse: KeyUse?, to: KeyPair, toUse: KeyUse?) -> Timestamp? {
         guard to.state == .current, from.exportedAt == nil, toUse?.promotionConfirmedAt != nil else { return nil }
         return [to.stateSince, from.stateSince, fromUse?.lastRequest].compactMap { $0 }.max()
     }
 
-    /// The state of a roll as `roll status` shows it.
-    package static func standing(
+    /// How far a roll is, as `roll status` shows it.
+    package static func progress(
         of roll: Roll, from: KeyPair?, fromUse: KeyUse?, to: KeyPair, toUse: KeyUse?, policy: RollPolicy,
         at now: Timestamp
-    ) -> RollStanding {
+    ) -> RollProgress {
         if let outcome = roll.outcome {
             let state: RollState = outcome == .finished ? .finished : .abandoned
-            return RollStanding(state: state, waitingFor: .none, since: roll.endedAt ?? to.stateSince, next: nil)
+            return RollProgress(state: state, waitingFor: .none, since: roll.endedAt ?? to.stateSince, next: nil)
         }
         let idleSince = from.flatMap { Self.idleSince(from: $0, fromUse: fromUse, to: to, toUse: toUse) }
+        // A roll is not quiet before the new key has decrypted a token.
         let quietAt = idleSince.map { max($0.adding(policy.quietPeriod), toUse?.promotionConfirmedAt ?? $0) }
         let isQuiet = quietAt.map { $0 <= now } ?? false
         switch state(to: to.state, isQuiet: isQuiet) {
         case .started:
-            return RollStanding(
+            return RollProgress(
                 state: .started, waitingFor: .merchant, since: max(roll.startedAt, to.stateSince),
                 next: "have the CSR of \(to.publicKeyHash) signed by Apple and upload the certificate")
         case .certificateStored:
-            return RollStanding(
+            return RollProgress(
                 state: .certificateStored, waitingFor: .admin, since: max(roll.startedAt, to.stateSince),
                 next: policy.promotesOnFirstDecryption && to.state == .standby
                     ? "activate the certificate of \(to.publicKeyHash) at Apple; the first token decrypted with it promotes it, or key promote does"
                     : "activate the certificate of \(to.publicKeyHash) at Apple, then promote the key")
         case .quiet:
-            return RollStanding(
+            return RollProgress(
                 state: .quiet, waitingFor: policy.finishesWhenQuiet ? .time : .admin, since: quietAt ?? to.stateSince,
                 next: "finish the roll, which revokes \(from.map { "\($0.publicKeyHash)" } ?? "nothing")",
                 quietAt: quietAt)
+        // An open roll is never `finished` or `abandoned`: the store refuses to revoke its new key pair.
         case .promoted, .finished, .abandoned:
             return promoted(from: from, to: to, toUse: toUse, quietAt: quietAt)
         }
     }
 
-    private static func promoted(from: KeyPair?, to: KeyPair, toUse: KeyUse?, quietAt: Timestamp?) -> RollStanding {
+    private static func promoted(from: KeyPair?, to: KeyPair, toUse: KeyUse?, quietAt: Timestamp?) -> RollProgress {
         let party: RollParty
         let next: String
         if let quietAt {
             party = .time
-            next = "wait until \(quietAt), when nobody has requested the old key for the quiet period"
+            next = "wait until \(quietAt): the roll is then quiet, unless a decryptor requests the old key before"
         } else if let exportedAt = from?.exportedAt {
             party = .admin
             next =
-                "the old key was exported at \(exportedAt), so the daemon does not see its uses: check that it is not used any more, then finish with --now"
+                "the old key was exported at \(exportedAt), so the daemon does not see every use: check that the key is not used any more, then run roll finish with --now and --reason"
         } else if toUse?.promotionConfirmedAt == nil {
             party = .apple
             next = "wait for the first token that Apple encrypts to \(to.publicKeyHash)"
@@ -92,18 +95,17 @@ package enum RollLifecycle {
             party = .time
             next = "wait until the old key is no longer requested"
         }
-        return RollStanding(state: .promoted, waitingFor: party, since: to.stateSince, next: next, quietAt: quietAt)
+        return RollProgress(state: .promoted, waitingFor: party, since: to.stateSince, next: next, quietAt: quietAt)
     }
 }
 
-/// The state of a roll at one point in time, computed from its key pairs and their uses.
-package struct RollStanding: Hashable, Sendable {
+/// How far a roll is at one point in time, and what it waits for, computed from its key pairs and their uses.
+package struct RollProgress: Hashable, Sendable {
     package let state: RollState
     package let waitingFor: RollParty
     package let since: Timestamp
     /// The next step; nil for none.
     package let next: String?
-    /// When the roll became quiet, or will become quiet if nobody requests the old key until then; nil if that is
-    /// unknown.
+    /// When the roll became quiet, or will become quiet if no decryptor requests the old key before; nil if unknown.
     package var quietAt: Timestamp?
 }

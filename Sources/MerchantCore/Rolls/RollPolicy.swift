@@ -7,23 +7,23 @@ package struct RollPolicy: Hashable, Sendable {
     /// The daemon prepares successors earlier by up to this time. The time differs from merchant to merchant, so that
     /// the work is spread.
     package var jitter = Duration.seconds(14 * 86_400)
-    /// A roll is quiet when nobody has requested the old key for this time.
+    /// A roll is quiet when no decryptor has requested the old key for this time.
     package var quietPeriod = Duration.seconds(7 * 86_400)
     /// The time between two reminders of a waiting roll.
     package var remindEvery = Duration.seconds(7 * 86_400)
-    /// Whether a successful decryption with a roll's new key promotes it.
+    /// Whether a successful decryption with a roll's new key promotes that key.
     package var promotesOnFirstDecryption = true
     /// Whether the daemon itself finishes a quiet roll, which revokes its old key.
     package var finishesWhenQuiet = false
 
     package init() {}
 
-    /// When the daemon prepares the successor of a certificate that expires at `ends`. It is always the same for one
-    /// merchant.
-    package func renewal(of ends: Timestamp, merchant: MerchantIdentifier) -> Timestamp {
+    /// When the daemon prepares the successor of a certificate that expires at `expiry`. A merchant always has the same
+    /// share of ``jitter``, computed from the merchant's identifier.
+    package func renewal(of expiry: Timestamp, merchant: MerchantIdentifier) -> Timestamp {
         let spread = max(1, jitter.milliseconds)
         let number = MerchantIdentifierHash(of: merchant).bytes.prefix(7).reduce(Int64(0)) { $0 << 8 | Int64($1) }
-        return ends.adding(.zero - renewBefore).adding(.milliseconds(-(number % spread)))
+        return expiry.adding(.zero - renewBefore).adding(.milliseconds(-(number % spread)))
     }
 }
 

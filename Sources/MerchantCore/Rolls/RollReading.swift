@@ -10,9 +10,9 @@ package protocol RollReading {
     func rollsWaitingLongest(limit: Int) throws -> [Roll]
     /// The number of rolls in each state.
     ///
-    /// - Parameter time: a promoted roll counts as quiet if it has been idle since this time.
+    /// - Parameter time: a promoted roll counts as quiet if it has been idle since this time or earlier.
     func rollCounts(quietIfIdleSince time: Timestamp) throws -> [RollState: Int]
-    /// Open rolls that have been idle since `time` or earlier: nobody requested their old key pair after that time.
+    /// Open rolls that have been idle since `time` or earlier: no decryptor requested the old key pair after that time.
     func rollsIdle(since time: Timestamp, limit: Int) throws -> [Roll]
     /// Open rolls that became idle after `time`: a key pair was requested or changed its state after that time.
     func rollsIdle(after time: Timestamp, limit: Int) throws -> [Roll]
@@ -38,8 +38,8 @@ package struct RollFilter: Hashable, Sendable {
     package enum Step: Hashable, Sendable {
         /// Rolls that have not ended.
         case open
-        /// Rolls in this state. `quiet` differs from `promoted` only by the time since the last request for the old
-        /// key.
+        /// Rolls in this state. A promoted roll counts as `quiet` if it has been idle since `quietIfIdleSince` or
+        /// earlier.
         case state(RollState, quietIfIdleSince: Timestamp)
     }
 

@@ -58,22 +58,24 @@ package struct MerchantBelowTarget: Hashable, Sendable {
     package let activeKeyPairs: Int
     package let targetActiveKeyPairs: Int
     /// When the current key pair's certificate expires; nil if no key pair is current.
-    package let currentEnds: Timestamp?
-    /// Whether the merchant ever had an active key pair.
+    package let currentCertificateExpiry: Timestamp?
+    /// Whether the merchant ever had an active payment processing key pair.
     package let hadActiveKeyPair: Bool
 
     package init(
         merchantIdentifier: MerchantIdentifier, activeKeyPairs: Int, targetActiveKeyPairs: Int,
-        currentEnds: Timestamp?, hadActiveKeyPair: Bool
+        currentCertificateExpiry: Timestamp?, hadActiveKeyPair: Bool
     ) {
         self.merchantIdentifier = merchantIdentifier
         self.activeKeyPairs = activeKeyPairs
         self.targetActiveKeyPairs = targetActiveKeyPairs
-        self.currentEnds = currentEnds
+        self.currentCertificateExpiry = currentCertificateExpiry
         self.hadActiveKeyPair = hadActiveKeyPair
     }
 
     package func severity(at now: Timestamp) -> Severity {
-        TargetRules.severity(lostAll: hadActiveKeyPair && activeKeyPairs == 0, currentEnds: currentEnds, at: now)
+        TargetRules.severity(
+            hasLostAllKeyPairs: hadActiveKeyPair && activeKeyPairs == 0,
+            currentCertificateExpiry: currentCertificateExpiry, at: now)
     }
 }

@@ -1,11 +1,11 @@
 package import Vocabulary
 
-/// Everything that can be read from the store. All reads through one value see one consistent state.
+/// Everything that can be read from the store. All reads through one instance see one consistent state.
 package protocol RepositoryReading: MerchantReading, KeyPairReading, SealedKeyReading, KeyUseReading, RollReading,
     ExpiryScheduleReading, RegistrationReading, EventReading, AuditReading, DaemonStateReading, StatusReading
 {}
 
-/// Everything that can be written to the store. All writes through one value commit together or not at all.
+/// Everything that can be written to the store. All writes through one instance commit together or not at all.
 package protocol RepositoryWriting: RepositoryReading, MerchantWriting, KeyPairWriting, SealedKeyWriting, KeyUseWriting,
     RollWriting, ExpiryScheduleWriting, RegistrationWriting, EventWriting, ChangeRecording, DaemonStateWriting
 {}
@@ -34,6 +34,7 @@ package protocol KeyChangeObserver: Sendable {
 
 /// Gets the new audit head after a commit, before the commit's caller gets its result.
 package protocol AuditObserver: Sendable {
-    /// - Parameter generation: the generation of the write-ahead log that contains the head; empty if it is unknown.
+    /// - Parameter generation: identifies the content of the write-ahead log that contains the head. SQLite changes it
+    ///   when it starts to overwrite the log from the beginning. Empty if unknown.
     func auditGrew(to head: AuditHead, inLog generation: String)
 }

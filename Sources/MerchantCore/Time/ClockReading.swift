@@ -4,7 +4,7 @@ package import Vocabulary
 package struct ClockReading: Hashable, Sendable {
     /// The machine's clock.
     package let wall: Timestamp
-    /// The daemon's confirmed time: the last one that it stored, plus the time elapsed since.
+    /// The daemon's confirmed time: the confirmed time that was stored last, plus the time elapsed since.
     package let confirmed: Timestamp
     /// For how long the difference between the two times has stayed the same.
     package let steadyFor: Duration
@@ -19,11 +19,11 @@ package struct ClockReading: Hashable, Sendable {
     package init(_ time: Timestamp) { self.init(wall: time, confirmed: time, steadyFor: .zero) }
 
     /// The earlier of the two times. Irreversible work is due by this time, so that a clock that is ahead does not
-    /// start it early.
+    /// start the work early.
     package var earliest: Timestamp { min(wall, confirmed) }
 
     /// The later of the two times. Deadlines and observed uses count from this time, so that a clock that was set back
-    /// does not make them too early.
+    /// does not make these times too early.
     package var latest: Timestamp { max(wall, confirmed) }
 
     /// The machine's clock minus the confirmed time: above zero if the machine's clock is ahead.

@@ -4,16 +4,16 @@ package import Vocabulary
 /// The time that the daemon counts itself. It does not change if the machine's clock is set.
 ///
 /// The count starts at the time that the last run stored, and advances with the machine's uptime. If its difference
-/// from the machine's clock stays the same for ``waitingTime``, the daemon accepts the machine's clock and continues
-/// from that. So a clock that jumps ahead and back within a day, at start or while the daemon runs, does not cause a
+/// from the machine's clock stays the same for ``waitingTime``, the daemon accepts the machine's clock and counts from
+/// its time. So a clock that jumps ahead and back within a day, at start or while the daemon runs, does not cause a
 /// key to be destroyed.
 ///
 /// The stored time is never later than the true time, because it does not include the time for which the machine was
 /// off. If the machine's clock is behind the stored time at start, the count begins at the stored time, which has
 /// certainly passed.
 package final class ConfirmedTime: Sendable {
-    /// How long a difference must stay the same before the daemon accepts the machine's clock. A restart of the daemon
-    /// begins this time again.
+    /// How long a difference must stay the same before the daemon accepts the machine's clock. If the daemon restarts,
+    /// the wait begins again.
     package static let waitingTime = Duration.seconds(86_400)
     /// A difference counts as the same while it changes by no more than this.
     package static let tolerance = Duration.seconds(10)
@@ -22,6 +22,7 @@ package final class ConfirmedTime: Sendable {
         /// The confirmed time when the machine's uptime was ``uptime``.
         var time: Timestamp
         var uptime: Duration
+        /// The machine's clock minus the confirmed time, as of ``since``.
         var difference: Duration
         /// The machine's uptime when ``difference`` last changed.
         var since: Duration
@@ -31,9 +32,9 @@ package final class ConfirmedTime: Sendable {
     private let clock: any WallClock
     private let state: Mutex<State>
 
-    /// - Parameter last: what the last run stored; nil for a new database, for which the machine's clock is accepted
-    ///   at once.
-    package init(clock: any WallClock, last: Mark? = nil) {
+    /// - Parameter last: the time that the last run stored; nil for a new database, for which the machine's clock is
+    ///   accepted at once.
+    package init(clock: any WallClock, last: SavedTime? = nil) {
         let (wall, uptime) = (clock.now, clock.uptime)
         let time = last?.continued(to: uptime, onBoot: clock.bootIdentifier, notPast: wall) ?? wall
         self.clock = clock
@@ -48,8 +49,10 @@ package final class ConfirmedTime: Sendable {
             let confirmed = state.time.adding(uptime - state.uptime)
             let difference = wall.since(confirmed)
             if (difference - state.difference).magnitude > Self.tolerance {
+                // The machine's clock was set, so the wait begins again.
                 (state.difference, state.since) = (difference, uptime)
             } else if uptime - state.since >= Self.waitingTime {
+                // The difference has stayed the same for long enough: accept the machine's clock.
                 if difference.magnitude > Self.tolerance { state.acceptances += 1 }
                 state.time = wall
                 state.uptime = uptime
@@ -60,14 +63,14 @@ package final class ConfirmedTime: Sendable {
         }
     }
 
-    /// How often a difference was accepted.
+    /// How often the machine's clock was accepted although it differed from the confirmed time.
     package var acceptances: Int { state.withLock { $0.acceptances } }
 
     /// The time to store for the next run.
-    package var mark: Mark {
+    package var savedTime: SavedTime {
         let uptime = clock.uptime
         let confirmed = state.withLock { $0.time.adding(uptime - $0.uptime) }
-        return Mark(time: confirmed, uptime: uptime, bootIdentifier: clock.bootIdentifier)
+        return SavedTime(time: confirmed, uptime: uptime, bootIdentifier: clock.bootIdentifier)
     }
 }
 
@@ -75,9 +78,9 @@ extension ConfirmedTime {
     /// A confirmed time in its stored form: milliseconds since 1970, the machine's uptime in milliseconds, and the
     /// boot's identifier, as in `1795237200000 86400000 3f1c…`. Uptime and identifier are absent if the boot is
     /// unknown.
-    package struct Mark: Hashable, Sendable {
-        /// Milliseconds since 1970, to the end of the year 9999.
-        private static let times = 0...Int64(253_402_300_799_999)
+    package struct SavedTime: Hashable, Sendable {
+        /// The accepted times and uptimes: up to the end of the year 9999, as milliseconds since 1970.
+        private static let acceptedMilliseconds = 0...Int64(253_402_300_799_999)
 
         private let time: Timestamp
         private let uptime: Duration
@@ -93,17 +96,21 @@ extension ConfirmedTime {
         }
 
         package var text: String {
-            let known = bootIdentifier.isEmpty ? "" : " \(uptime.milliseconds) \(bootIdentifier)"
-            return "\(time.millisecondsSince1970)\(known)"
+            let uptimeAndBoot = bootIdentifier.isEmpty ? "" : " \(uptime.milliseconds) \(bootIdentifier)"
+            return "\(time.millisecondsSince1970)\(uptimeAndBoot)"
         }
 
         /// - Returns: nil if the text does not begin with a valid time. If the rest is invalid, the boot counts as
         ///   unknown.
         package init?(text: String) {
             let words = text.split(separator: " ")
-            guard let first = words.first, let time = Int64(first), Self.times.contains(time) else { return nil }
+            guard let first = words.first, let time = Int64(first), Self.acceptedMilliseconds.contains(time) else {
+                return nil
+            }
             self.init(time: Timestamp(millisecondsSince1970: time))
-            guard words.count == 3, let uptime = Int64(words[1]), Self.times.contains(uptime) else { return }
+            guard words.count == 3, let uptime = Int64(words[1]), Self.acceptedMilliseconds.contains(uptime) else {
+                return
+            }
             self.init(
                 time: self.time, uptime: .milliseconds(uptime), bootIdentifier: String(words[2]))
         }
@@ -111,7 +118,8 @@ extension ConfirmedTime {
         /// The confirmed time when the machine's uptime is `uptime`. On the same boot, this is the stored time plus the
         /// uptime since; otherwise it is the stored time.
         ///
-        /// - Parameter wall: the machine's clock, an upper bound: in a container the uptime may count from another time.
+        /// - Parameter wall: the machine's clock, an upper bound: in a container, the uptime may count from another
+        ///   time than the boot.
         fileprivate func continued(
             to uptime: Duration, onBoot bootIdentifier: String, notPast wall: Timestamp
         ) -> Timestamp {

@@ -1,10 +1,10 @@
 package import Vocabulary
 
-/// Corrections of uses that were recorded with a wrong clock.
+/// Corrections of uses that were observed while the machine's clock was wrong.
 extension KeyUse {
     /// The same use with all times moved to later by `duration`.
     ///
-    /// - Parameter latest: no time moves past it. A time that is already later stays as it is.
+    /// - Parameter latest: no time moves past this. A time that is already later stays as it is.
     package func shifted(by duration: Duration, notPast latest: Timestamp) -> KeyUse {
         duration > .zero ? withTimes { max($0, min($0.adding(duration), latest)) } : self
     }

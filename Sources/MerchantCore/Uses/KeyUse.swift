@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// How often and when something was observed.
+/// How often a key pair was used or a request was refused, and when first and last.
 package struct ObservedUse: Hashable, Sendable {
     package var count: Int
     package var first: Timestamp
@@ -21,8 +21,8 @@ package struct ObservedUse: Hashable, Sendable {
 
 /// The observed uses of a key pair.
 package struct KeyUse: Hashable, Sendable {
-    /// Requests that named the key pair's publicKeyHash. The hash is public, so they do not show that Apple uses the
-    /// key.
+    /// Requests that named the key pair's publicKeyHash. The hash is public, so such requests do not show that Apple
+    /// uses the key.
     package var requests: ObservedUse?
     /// Tokens that were verified and decrypted, including the check of the GCM tag.
     package var decryptions: ObservedUse?
@@ -31,16 +31,16 @@ package struct KeyUse: Hashable, Sendable {
     /// `current`.
     package var promotionConfirmedAt: Timestamp?
     /// When an event last reported that the key pair was requested although it was revoked.
-    package var alarmedAt: Timestamp?
+    package var revokedUseReportedAt: Timestamp?
 
     package init(
         requests: ObservedUse? = nil, decryptions: ObservedUse? = nil, promotionConfirmedAt: Timestamp? = nil,
-        alarmedAt: Timestamp? = nil
+        revokedUseReportedAt: Timestamp? = nil
     ) {
         self.requests = requests
         self.decryptions = decryptions
         self.promotionConfirmedAt = promotionConfirmedAt
-        self.alarmedAt = alarmedAt
+        self.revokedUseReportedAt = revokedUseReportedAt
     }
 
     /// When the key pair was last requested. A decryption counts as a request.
@@ -59,8 +59,8 @@ package struct KeyUse: Hashable, Sendable {
         guard promotionConfirmedAt == nil, keyPair.state == .current, let decryptions,
             decryptions.last >= keyPair.stateSince
         else { return }
-        // Uses are collected for some seconds before they are stored, so the first of them can be older than the
-        // promotion.
+        // Uses are collected for some seconds before they are stored, so the first of these decryptions can be older
+        // than the promotion.
         promotionConfirmedAt = decryptions.first >= keyPair.stateSince ? decryptions.first : decryptions.last
     }
 

@@ -3,12 +3,12 @@ package import Vocabulary
 /// Reads the observed uses of key pairs in a transaction of the store.
 package protocol KeyUseReading {
     func keyUse(of hash: PublicKeyHash) throws -> KeyUse?
-    /// Whether a use changes more than the counters of the key pair: the key pair is in an open roll, or it is revoked
+    /// Whether a use changes more than the counters of the key pair: the key pair is in an open roll, or is revoked
     /// or destroyed.
-    func useHasConsequences(of hash: PublicKeyHash) throws -> Bool
-    /// The given hashes that the store knows, sorted by their rows. A transaction that writes in this order writes
-    /// fewer pages.
-    func inStoredOrder(_ hashes: [PublicKeyHash]) throws -> [PublicKeyHash]
+    func useChangesMoreThanCounters(of hash: PublicKeyHash) throws -> Bool
+    /// Those of the given hashes that the store knows, sorted by the rows of their key pairs. A transaction that writes
+    /// uses in this order writes fewer pages of the database.
+    func sortedByRow(_ hashes: [PublicKeyHash]) throws -> [PublicKeyHash]
 }
 
 /// Reads and changes the observed uses of key pairs in a transaction of the store.

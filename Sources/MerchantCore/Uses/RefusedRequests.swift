@@ -25,26 +25,26 @@ package struct Refusal: Hashable, Sendable {
 /// Each user has a share of the kinds. Further refusals of the same user are counted together, so that no user can fill
 /// the audit.
 package struct RefusedRequests: Sendable {
-    /// The most kinds of one user that are recorded separately.
-    package static let mostOfOneUser = 8
-    /// The most kinds of all users that are recorded separately.
-    package static let most = 64
-    /// The most users whose further refusals are counted for each user.
-    package static let mostUsers = 64
+    /// At most this many kinds of one user are recorded separately.
+    package static let maximumKindsPerUser = 8
+    /// At most this many kinds are recorded separately, over all users.
+    package static let maximumKinds = 64
+    /// Refusals beyond the separate kinds are counted for each user, but for at most this many users.
+    package static let maximumUsers = 64
 
     /// Refusals that are counted and recorded together.
     package enum Group: Hashable, Sendable {
         case kind(Refusal)
         /// Refusals of one user beyond the separate kinds. The caller is the process that was refused first.
         case others(Caller)
-        /// Refusals beyond the limits of all users.
-        case othersOfAnybody
+        /// The remaining refusals, of any user: more users than ``maximumUsers`` were refused.
+        case remainder
     }
 
     private var kinds: [Refusal: ObservedUse] = [:]
     private var kindsOfUser: [UInt32: Int] = [:]
     private var others: [UInt32: (caller: Caller, seen: ObservedUse)] = [:]
-    private var rest: ObservedUse?
+    private var remainder: ObservedUse?
 
     package init() {}
 
@@ -52,7 +52,7 @@ package struct RefusedRequests: Sendable {
         let user = refusal.caller.uid
         if kinds[refusal] != nil {
             kinds[refusal]?.add(seen)
-        } else if kinds.count < Self.most, kindsOfUser[user, default: 0] < Self.mostOfOneUser {
+        } else if kinds.count < Self.maximumKinds, kindsOfUser[user, default: 0] < Self.maximumKindsPerUser {
             kinds[refusal] = seen
             kindsOfUser[user, default: 0] += 1
         } else {
@@ -65,31 +65,31 @@ package struct RefusedRequests: Sendable {
         switch group {
         case .kind(let refusal): add(refusal, seen)
         case .others(let caller): addOther(caller, seen)
-        case .othersOfAnybody: addToRest(seen)
+        case .remainder: addToRemainder(seen)
         }
     }
 
     private mutating func addOther(_ caller: Caller, _ seen: ObservedUse) {
         if others[caller.uid] != nil {
             others[caller.uid]?.seen.add(seen)
-        } else if others.count < Self.mostUsers {
+        } else if others.count < Self.maximumUsers {
             others[caller.uid] = (caller, seen)
         } else {
-            addToRest(seen)
+            addToRemainder(seen)
         }
     }
 
-    private mutating func addToRest(_ seen: ObservedUse) {
-        var all = rest ?? ObservedUse(count: 0, first: seen.first, last: seen.last)
+    private mutating func addToRemainder(_ seen: ObservedUse) {
+        var all = remainder ?? ObservedUse(count: 0, first: seen.first, last: seen.last)
         all.add(seen)
-        rest = all
+        remainder = all
     }
 
     /// The counts, sorted by the time of their first refusal.
     package var groups: [(group: Group, seen: ObservedUse)] {
         var all = kinds.map { (group: Group.kind($0.key), seen: $0.value) }
         all += others.values.map { (group: Group.others($0.caller), seen: $0.seen) }
-        if let rest { all.append((.othersOfAnybody, rest)) }
+        if let remainder { all.append((.remainder, remainder)) }
         return all.sorted { $0.seen.first < $1.seen.first }
     }
 }

@@ -9,9 +9,10 @@ package struct AuditVerification: Sendable {
     package let breakCount: Int
     /// The first breaks, at most 100.
     package let breaks: [AuditBreak]
-    /// The last record of the chain, by sequence and hash, when the chain was last read; nil for an empty chain.
+    /// The sequence number and hash of the chain's last record, when the chain was last read; nil for an empty chain.
     package let head: AuditHead?
-    /// The sequence at which the next call must start; nil if this one reached the end of the chain.
+    /// The sequence number of the record at which the next call must start; nil if this call reached the end of the
+    /// chain.
     package let next: Int?
 }
 
@@ -29,13 +30,14 @@ package struct AuditOperations: Sendable {
         self.clock = clock
     }
 
-    /// The number of records in one read. It is small, so that the write-ahead log can be checkpointed between two
-    /// reads.
+    /// The largest number of records in one read. It is small, so that the write-ahead log can be checkpointed between
+    /// two reads.
     private static let recordsPerRead = 1000
-    /// The most records that one call verifies.
+    /// The largest number of records that one call verifies.
     package static let recordsPerVerification = 50_000
 
-    /// The records that match the filter: newest first starting before `cursor`, or oldest first starting after it.
+    /// The records that match the filter: newest first, starting before the sequence number `cursor`; or oldest first,
+    /// starting after `cursor`.
     package func auditRecords(
         _ filter: AuditFilter, from cursor: Int?, oldestFirst: Bool, limit: Int
     ) async throws -> [AuditRecord] {
@@ -44,11 +46,13 @@ package struct AuditOperations: Sendable {
         }
     }
 
-    /// Verifies at most ``recordsPerVerification`` records of the chain, starting at `sequence`. Does not block writes.
+    /// Verifies at most ``recordsPerVerification`` records of the chain. Does not block writes.
     ///
     /// - Parameters:
-    ///   - sequence: the first record to verify: 1, or the `next` of an earlier call.
-    ///   - kept: a head that was stored on another machine. It is compared with the record that has the same sequence.
+    ///   - sequence: the sequence number of the first record to verify: 1, or ``AuditVerification/next`` of an earlier
+    ///     call.
+    ///   - kept: a head that was stored on another machine, to be compared with the record that has its sequence
+    ///     number.
     package func verifyAudit(from sequence: Int = 1, against kept: AuditHead? = nil) async throws -> AuditVerification {
         var examination = try await examination(from: sequence)
         var head: AuditHead?
@@ -64,7 +68,7 @@ package struct AuditOperations: Sendable {
             isAtEnd = segment.links.count < Self.recordsPerRead
             if isAtEnd { examination.finish(highestAssigned: segment.highestAssigned) }
         }
-        examination.checkOrder()
+        examination.markReorderedRecords()
         var breaks = examination.breaks
         if let first = breaks.first { findings.note(first) }
         if let kept, let found = try await difference(from: kept) { breaks.insert(found, at: 0) }
@@ -76,16 +80,16 @@ package struct AuditOperations: Sendable {
 
     /// Compares the chain with a head that was stored on another machine.
     ///
-    /// - Returns: nil if the record of the head's sequence has the head's hash.
+    /// - Returns: nil if the record with the head's sequence number has the head's hash.
     package func difference(from kept: AuditHead) async throws -> AuditBreak? {
         let segment = try await records.read { try $0.auditSegment(from: kept.sequence, limit: 1) }
-        return AuditBreak.against(kept, segment.links.first { $0.sequence == kept.sequence })
+        return AuditBreak.comparing(kept, with: segment.links.first { $0.sequence == kept.sequence })
     }
 
-    /// The sequence and hash of the chain's last record; nil for an empty chain.
+    /// The sequence number and hash of the chain's last record; nil for an empty chain.
     package func head() async throws -> AuditHead? { try await records.read { try $0.auditHead() } }
 
-    /// Raises an event with the audit's head, so that webhooks bring the head to another machine.
+    /// Raises an event with the audit head, so that webhooks send the head to another machine.
     package func reportHead(_ head: AuditHead) async throws {
         let now = clock.now
         try await records.write {
@@ -93,12 +97,13 @@ package struct AuditOperations: Sendable {
                 Event(
                     .auditHead, .notice, at: now,
                     detail:
-                        "\(head) is the audit's head: store it elsewhere; 'audit verify --head \(head)' checks the audit against it"
+                        "\(head) is the audit head: store it on another machine; 'audit verify --head \(head)' later shows whether records up to it were changed"
                 ))
         }
     }
 
-    /// An examination that starts at `sequence` and knows the hash of the record before it, if that record is readable.
+    /// An examination that starts at the record `sequence`. If the record before that one is readable, the examination
+    /// starts with its hash, so that it also checks the link between the two records.
     private func examination(from sequence: Int) async throws -> AuditExamination {
         guard sequence > 1 else { return AuditExamination() }
         let before = try await records.read { try $0.auditSegment(from: sequence - 1, limit: 1) }

@@ -1,7 +1,8 @@
 package import MerchantCore
 import Vocabulary
 
-/// Stores the confirmed time, and reports a machine clock that differs from it.
+/// Stores the confirmed time, and reports a machine clock that differs from it. The confirmed time is the daemon's own
+/// count of time, which does not change when somebody sets the machine's clock.
 package struct ClockOperations: Sendable {
     package typealias Records = Transactions<
         any SealedKeyReading & RollReading, any DaemonStateWriting
@@ -22,68 +23,72 @@ package struct ClockOperations: Sendable {
 
     /// A difference between the machine's clock and the confirmed time is reported if it is larger than this.
     private static let reportedDifference = Duration.seconds(3_600)
-    /// The name of the stored fact with the confirmed time.
-    private static let confirmedTimeFact = "confirmedTime"
+    /// The name of the stored value with the confirmed time.
+    private static let confirmedTimeValueName = "confirmedTime"
     /// The finding counts at most this many keys and this many rolls.
-    private static let mostCounted = 1000
+    private static let maximumCounted = 1000
 
-    /// The confirmed time that the last run of the daemon stored. If none was stored, the time of the last audit
+    /// The confirmed time that the last run of the daemon stored. If no run stored one, the time of the last audit
     /// record.
     ///
     /// - Returns: nil for a new database.
     package static func lastConfirmedTime(
         in reading: any DaemonStateReading & AuditReading
-    ) throws -> ConfirmedTime.Mark? {
-        if let mark = try reading.daemonFact(confirmedTimeFact).flatMap(ConfirmedTime.Mark.init(text:)) { return mark }
-        let last = try reading.auditRecords(AuditFilter(), from: nil, oldestFirst: false, limit: 1).first
-        return last.map { ConfirmedTime.Mark(time: $0.entry.at) }
+    ) throws -> ConfirmedTime.SavedTime? {
+        if let saved = try reading.daemonValue(confirmedTimeValueName).flatMap(ConfirmedTime.SavedTime.init(text:)) {
+            return saved
+        }
+        let lastRecord = try reading.auditRecords(AuditFilter(), from: nil, oldestFirst: false, limit: 1).first
+        return lastRecord.map { ConfirmedTime.SavedTime(time: $0.entry.at) }
     }
 
     /// Stores the confirmed time for the next start.
     package func storeConfirmedTime() async throws {
-        let text = confirmedTime.mark.text
-        try await records.write { try $0.setDaemonFact(Self.confirmedTimeFact, text) }
+        let text = confirmedTime.savedTime.text
+        try await records.write { try $0.setDaemonValue(Self.confirmedTimeValueName, text) }
     }
 
-    /// A finding if the machine's clock differs from the confirmed time by more than an hour.
+    /// The finding that the machine's clock differs from the confirmed time by more than an hour.
     ///
-    /// It is a warning while irreversible work waits until the daemon accepts the machine's clock, else a notice.
+    /// The finding is a warning while irreversible work waits until the daemon accepts the machine's clock, else a
+    /// notice.
     ///
     /// - Returns: nil if the difference is at most an hour.
     package func clockFinding() async throws -> StatusFinding? {
         let time = confirmedTime.reading()
         guard time.difference.magnitude > Self.reportedDifference else { return nil }
-        let waiting = try await records.read { try workWaiting(for: time, in: $0) }
+        let waiting = try await records.read { try waitingWork(at: time, in: $0) }
         let side = time.difference < .zero ? "behind" : "ahead of"
         let consequence =
             waiting.isEmpty
-            ? "Nothing waits for it now" : "These wait until the clock is confirmed: \(waiting.joined(separator: ", "))"
+            ? "No work waits for that now"
+            : "Until the daemon accepts the machine's clock, these wait: \(waiting.joined(separator: ", "))"
         return StatusFinding(
             severity: waiting.isEmpty ? .notice : .warning, code: .clockUnconfirmed,
             detail:
-                "the machine's clock is \(time.difference.magnitude.words) \(side) the daemon's confirmed time, since \(time.differsSince): it was set, or the machine was off. \(consequence). If the clock is wrong, set it. If it is right, the daemon accepts it at \(time.acceptedAt); 'key destroy --after 0s' and 'roll finish --now' do not wait"
+                "the machine's clock is \(time.difference.magnitude.daysHoursMinutes) \(side) the daemon's confirmed time, since \(time.differsSince): the clock was set, or the machine was off. \(consequence). If the clock is wrong, set it. If the clock is right, the daemon accepts it at \(time.acceptedAt); 'key destroy --after 0s' and 'roll finish --now' do not wait until then"
         )
     }
 
-    /// The irreversible work that is due at the later of the two times, but not yet at the earlier one.
-    private func workWaiting(
-        for time: ClockReading, in reading: any SealedKeyReading & RollReading
+    /// The irreversible work that is due by the later of the two clocks, but not yet by the earlier one.
+    private func waitingWork(
+        at time: ClockReading, in reading: any SealedKeyReading & RollReading
     ) throws -> [String] {
         func count(_ due: (Timestamp) throws -> Int) rethrows -> Int { try due(time.latest) - due(time.earliest) }
-        let keys = try count { try reading.keyPairsToDestroy(at: $0, limit: Self.mostCounted).count }
-        let finished =
+        let keys = try count { try reading.keyPairsToDestroy(at: $0, limit: Self.maximumCounted).count }
+        let rolls =
             policy.finishesWhenQuiet
             ? try count {
-                try reading.rollsIdle(since: $0.adding(.zero - policy.quietPeriod), limit: Self.mostCounted).count
+                try reading.rollsIdle(since: $0.adding(.zero - policy.quietPeriod), limit: Self.maximumCounted).count
             } : 0
         return (keys > 0 ? ["\(keys) private keys to destroy"] : [])
-            + (finished > 0 ? ["\(finished) quiet rolls to finish"] : [])
+            + (rolls > 0 ? ["\(rolls) quiet rolls to finish"] : [])
     }
 }
 
 extension Duration {
-    /// Such as `2 days 3 hours 0 minutes`.
-    fileprivate var words: String {
+    /// The duration as text, such as `2 days 3 hours 0 minutes`.
+    fileprivate var daysHoursMinutes: String {
         let minutes = components.seconds / 60
         return "\(minutes / 1440) days \(minutes / 60 % 24) hours \(minutes % 60) minutes"
     }

@@ -6,11 +6,10 @@ package struct DomainOperations: Sendable {
     package typealias Records = Transactions<any RegistrationReading, any RegistrationWriting & ChangeRecording>
 
     private let records: Records
-    /// nil if the daemon cannot check domains.
-    private let domainChecker: (any DomainChecker)?
+    private let domainChecker: any DomainChecker
     private let clock: any WallClock
 
-    package init(records: Records, domainChecker: (any DomainChecker)?, clock: any WallClock) {
+    package init(records: Records, domainChecker: any DomainChecker, clock: any WallClock) {
         self.records = records
         self.domainChecker = domainChecker
         self.clock = clock
@@ -18,11 +17,13 @@ package struct DomainOperations: Sendable {
 
     /// The platform's domain verification file.
     ///
-    /// - Throws: `domainFileNotSet` if none is stored.
+    /// - Throws: `domainFileNotSet` if no file is stored.
     package func domainFile() async throws -> DomainFile {
         guard let file = try await records.read({ try $0.domainFile() }) else {
             throw MerchantError(
-                .domainFileNotSet, "no domain verification file is stored, expected one from Apple (domain file --set)")
+                .domainFileNotSet,
+                "no domain verification file is stored: download the file from Apple and store it with 'domain file --set FILE'"
+            )
         }
         return file
     }
@@ -42,7 +43,7 @@ package struct DomainOperations: Sendable {
             if let before, before.bytes == bytes { return before }
             try transaction.store(file)
             try transaction.append(
-                request.entry(
+                request.auditEntry(
                     .domainFileChanged, at: file.storedAt, before: before?.summary, after: file.summary))
             return file
         }
@@ -51,14 +52,11 @@ package struct DomainOperations: Sendable {
     /// Checks a merchant's domain in the same way as Apple does when the domain is registered.
     package func checkDomain(_ domain: DomainName) async throws -> DomainCheckReport {
         let file = try await domainFile()
-        guard let domainChecker else {
-            throw MerchantError(.notYetAvailable, "this daemon cannot check domains")
-        }
         return await domainChecker.check(domain, expecting: file.bytes)
     }
 }
 
 extension DomainFile {
-    /// The file's text in audit records.
+    /// How audit records describe the file.
     fileprivate var summary: String { "sha256=\(sha256) bytes=\(bytes.count)" }
 }

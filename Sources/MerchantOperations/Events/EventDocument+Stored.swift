@@ -3,7 +3,7 @@ import Vocabulary
 package import WireAPI
 
 extension EventDocument {
-    /// The JSON form of an event. The admin socket and the webhooks use the same form.
+    /// The event as JSON, for the admin socket and for webhooks.
     package init(_ stored: StoredEvent) {
         let event = stored.event
         self.init(

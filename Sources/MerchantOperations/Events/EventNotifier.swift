@@ -13,8 +13,8 @@ package final class EventNotifier: EventObserver, Sendable {
 
     package init() {}
 
-    /// The number of notifications so far. Read it before you read the events, and pass it to ``wait(after:)``: then a
-    /// notification in between ends the wait immediately.
+    /// The number of notifications so far. Read this number before you read the events, and pass it to
+    /// ``wait(after:)``: then a notification in between ends the wait immediately.
     package var generation: Int { state.withLock { $0.generation } }
 
     package func eventsChanged() {
@@ -35,7 +35,7 @@ package final class EventNotifier: EventObserver, Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
-                    // If the task was cancelled earlier, the handler found no continuation to resume, so do not wait.
+                    // If the task is cancelled already, `onCancel` ran before there was a continuation to resume.
                     guard state.generation == generation, !Task.isCancelled else { return true }
                     state.waiters[number] = continuation
                     return false
@@ -51,7 +51,7 @@ package final class EventNotifier: EventObserver, Sendable {
     package func wait(after generation: Int, until deadline: ContinuousClock.Instant) async {
         await withTaskGroup { group in
             group.addTask { await self.wait(after: generation) }
-            // A notification ends the task above; then `cancelAll()` ends this sleep.
+            // When one of the two tasks ends, `cancelAll()` ends the other.
             group.addTask { try? await Task.sleep(until: deadline) }
             await group.next()
             group.cancelAll()

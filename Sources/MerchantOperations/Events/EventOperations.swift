@@ -1,10 +1,10 @@
 package import MerchantCore
 import Vocabulary
 
-/// Lists events, waits for new ones, removes old ones, and sends parked ones again.
+/// Lists events, waits for new events, removes old events, and sends parked events again.
 ///
-/// An event is parked if its delivery to a webhook has failed for a day: the daemon then sends it only when an admin
-/// says so.
+/// An event is parked if its delivery to a webhook has failed for a day. The daemon then sends the event again only
+/// when an admin says so.
 package struct EventOperations: Sendable {
     package typealias Records = Transactions<any EventReading, any EventWriting & ChangeRecording>
 
@@ -24,17 +24,19 @@ package struct EventOperations: Sendable {
 
     /// The longest time that a caller may wait for an event.
     package static let longestEventWait = Duration.seconds(30)
-    /// The most parked deliveries that one request sends again.
-    package static let mostRedeliveries = 10_000
-    private static let eventsInABatch = 500
+    /// The largest number of parked deliveries that one request sends again.
+    package static let maximumRedeliveries = 10_000
+    /// The largest number of events that one transaction removes.
+    private static let eventsPerRemoval = 500
 
     package func events(_ query: EventQuery) async throws -> [StoredEvent] {
         try await records.read { try $0.events(query) }
     }
 
-    /// Lists events as ``events(_:)`` does. If there are none, waits for the first.
+    /// Lists events as ``events(_:)`` does. If no event matches, waits until one does.
     ///
-    /// - Returns: an empty list if there is no event within `wait`, or if the task is cancelled.
+    /// - Parameter wait: the longest wait, at most ``longestEventWait``.
+    /// - Returns: an empty list if no event matches within that time, or if the task is cancelled.
     package func events(_ query: EventQuery, waitingUpTo wait: Duration) async throws -> [StoredEvent] {
         let deadline = ContinuousClock.now + min(wait, Self.longestEventWait)
         while true {
@@ -46,20 +48,21 @@ package struct EventOperations: Sendable {
         }
     }
 
-    /// Removes events older than `age`, in small writes, so that other writes do not wait. Keeps events whose delivery
-    /// to a webhook is still pending. Parked events are removed.
+    /// Removes events older than `age`, in small transactions, so that other writes need not wait long. Keeps events
+    /// whose delivery to a webhook is pending. Removes parked events too.
     ///
     /// - Returns: the number of removed events.
     package func removeEvents(olderThan age: Duration) async throws -> Int {
-        // The earlier of the machine's clock and the confirmed time, so that a clock that is ahead removes no events.
+        // `earliest` is the earlier of the machine's clock and the confirmed time, so that a machine clock that is
+        // ahead removes no events.
         let oldestKept = confirmedTime.reading().earliest.adding(.zero - age)
         var count = 0
         while !Task.isCancelled {
             let removed = try await records.write {
-                try $0.removeEvents(occurredBefore: oldestKept, limit: Self.eventsInABatch)
+                try $0.removeEvents(occurredBefore: oldestKept, limit: Self.eventsPerRemoval)
             }
             count += removed
-            guard removed == Self.eventsInABatch else { break }
+            guard removed == Self.eventsPerRemoval else { break }
         }
         return count
     }
@@ -69,7 +72,7 @@ package struct EventOperations: Sendable {
     /// - Parameters:
     ///   - sequence: the event to send again; nil for all parked events.
     ///   - webhook: the webhook to send to; nil for all webhooks.
-    /// - Returns: the number of deliveries that become due, at most ``mostRedeliveries``.
+    /// - Returns: the number of deliveries that become due, at most ``maximumRedeliveries``.
     /// - Throws: `notFound` for a webhook that the settings do not name, or an event that is not parked.
     package func redeliver(
         _ sequence: Int?, to webhook: String?, for request: Request
@@ -78,16 +81,19 @@ package struct EventOperations: Sendable {
         return try await records.write { transaction in
             if let webhook, try !transaction.webhooks().contains(where: { $0.name == webhook }) {
                 throw MerchantError(
-                    .notFound, "there is no webhook '\(webhook.prefix(64))', expected one that the settings name")
+                    .notFound,
+                    "there is no webhook '\(webhook.prefix(64))': give the name of a webhook in the daemon's settings")
             }
-            let count = try transaction.unparkDeliveries(of: sequence, to: webhook, limit: Self.mostRedeliveries)
+            let count = try transaction.unparkDeliveries(of: sequence, to: webhook, limit: Self.maximumRedeliveries)
             if let sequence, count == 0 {
                 throw MerchantError(
-                    .notFound, "event \(sequence) is not parked, expected an event whose delivery failed for a day")
+                    .notFound,
+                    "event \(sequence) is not parked\(webhook.map { " for the webhook '\($0)'" } ?? ""): only events whose delivery failed for a day can be sent again"
+                )
             }
             if count > 0 {
                 try transaction.append(
-                    request.entry(
+                    request.auditEntry(
                         .eventsRedelivered, at: now, after: "\(count)",
                         reason: "event=\(sequence.map(String.init) ?? "*") webhook=\(webhook ?? "*")"))
             }

@@ -13,21 +13,23 @@ package struct WebhookDeliveries: Sendable {
         self.clock = clock
     }
 
-    /// The time with which the due times of deliveries are compared.
+    /// The time of the machine's clock. A delivery is due when its due time is not later.
     package var now: Timestamp { clock.now }
 
-    /// Replaces the stored list of webhooks. New events are delivered to these webhooks only. The daemon calls this at
-    /// start, before the first operation.
-    package func keepWebhooks(_ webhooks: [WebhookRegistration]) async throws {
+    /// Replaces the stored list of webhooks. The daemon delivers new events to these webhooks only, and calls this
+    /// method at start, before the first operation.
+    package func setWebhooks(_ webhooks: [WebhookRegistration]) async throws {
         let now = clock.now
-        try await records.write { try $0.keepWebhooks(webhooks, at: now) }
+        try await records.write { try $0.setWebhooks(webhooks, at: now) }
     }
 
-    /// The first undelivered event of each of the webhook's lanes, earliest due first.
+    /// The first undelivered event of each of the webhook's lanes, earliest due first. A lane is the queue of one
+    /// merchant's events.
     package func nextDeliveries(to webhook: String, limit: Int) async throws -> [PendingDelivery] {
         try await records.read { try $0.nextDeliveries(to: webhook, limit: limit) }
     }
 
+    /// Records a successful delivery.
     package func delivered(_ delivery: PendingDelivery, to webhook: String) async throws {
         let now = clock.now
         try await records.write { try $0.markDelivered(delivery.event.sequence, to: webhook, at: now) }
@@ -44,7 +46,7 @@ package struct WebhookDeliveries: Sendable {
     ) async throws -> Timestamp? {
         let now = clock.now
         let next = DeliverySchedule.next(
-            after: delivery, failedAt: now, notBefore: wait, jitter: Double.random(in: 0...1))
+            after: delivery, failedAt: now, retryAfter: wait, jitter: Double.random(in: 0...1))
         try await records.write {
             try $0.markFailed(delivery.event.sequence, to: webhook, because: reason, next: next, at: now)
         }

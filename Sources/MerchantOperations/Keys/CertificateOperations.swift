@@ -26,8 +26,8 @@ package struct CertificateOperations: Sendable {
         let issuer = await custodian.issuerFinding(for: facts, at: now)
         return try await records.write { transaction in
             let keyPair = try Self.keyPair(for: facts, of: identifier, in: transaction)
-            let known = try transaction.certificates(of: keyPair.publicKeyHash)
-            if known.contains(where: { $0.fingerprint == facts.fingerprint }), keyPair.state.isActive {
+            let earlier = try transaction.certificates(of: keyPair.publicKeyHash)
+            if earlier.contains(where: { $0.fingerprint == facts.fingerprint }), keyPair.state.isActive {
                 return try transaction.view(keyPair, at: now)
             }
             let state = try KeyLifecycle.state(after: .certificateStored, from: keyPair.state)
@@ -43,15 +43,19 @@ package struct CertificateOperations: Sendable {
             let stored = StoredCertificate(facts, issuerVerified: issuer == .verified, storedAt: now)
             _ = try transaction.insert(stored, of: keyPair.publicKeyHash)
             try transaction.append(
-                request.entry(
+                request.auditEntry(
                     .certificateStored, at: now, merchant: keyPair.merchantIdentifier, key: keyPair.publicKeyHash,
                     before: keyPair.state.rawValue, after: after.state.rawValue,
-                    reason: "serial \(stored.serialNumber), ends \(stored.notAfter)"))
-            try transaction.append(.stored(stored, over: after, at: now))
+                    reason: "serial \(stored.serialNumber), expires \(stored.notAfter)"))
+            try transaction.append(.stored(stored, of: after, at: now))
             return try transaction.view(after, at: now)
         }
     }
 
+    /// The key pair that a certificate certifies.
+    ///
+    /// - Parameter identifier: the merchant that the key pair must belong to; nil accepts the key pair of any merchant.
+    /// - Throws: `certificateKeyUnknown`; `certificateForAnotherMerchant`; `merchantNotFound`.
     private static func keyPair(
         for facts: CertificateFacts, of identifier: MerchantIdentifier?,
         in transaction: any MerchantReading & KeyPairReading
@@ -60,13 +64,13 @@ package struct CertificateOperations: Sendable {
         guard let keyPair = try transaction.keyPair(facts.publicKeyHash) else {
             throw MerchantError(
                 .certificateKeyUnknown,
-                "no key pair has the certificate's publicKeyHash \(facts.publicKeyHash) (\(facts.keyKind)), expected a certificate for a CSR of this daemon"
+                "no key pair has the certificate's publicKeyHash \(facts.publicKeyHash) (\(facts.keyKind)): upload a certificate that Apple issued for a CSR of this daemon"
             )
         }
-        guard identifier == nil || identifier == keyPair.merchantIdentifier else {
+        if let identifier, identifier != keyPair.merchantIdentifier {
             throw MerchantError(
                 .certificateForAnotherMerchant,
-                "the certificate's key \(facts.publicKeyHash) belongs to another merchant, expected a certificate for a CSR of this merchant"
+                "the certificate's key \(facts.publicKeyHash) does not belong to \(identifier): upload the certificate for the merchant whose CSR was signed"
             )
         }
         return keyPair

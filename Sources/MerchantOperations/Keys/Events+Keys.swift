@@ -4,23 +4,24 @@ import Vocabulary
 // Functions that create the events about key pairs.
 
 extension Event {
-    static func stored(_ certificate: StoredCertificate, over keyPair: KeyPair, at now: Timestamp) -> Event {
-        let what = "a certificate was stored that ends at \(certificate.notAfter)"
+    static func stored(_ certificate: StoredCertificate, of keyPair: KeyPair, at now: Timestamp) -> Event {
+        let change = "a certificate that expires at \(certificate.notAfter) was stored"
         return Event(
             .certificateStored, .notice, at: now, merchant: keyPair.merchantIdentifier, key: keyPair.publicKeyHash,
             detail: keyPair.state == .standby && keyPair.purpose == .paymentProcessing
-                ? "\(what): the key is standby; activate the certificate at Apple, then promote the key"
-                : "\(what): the key is \(keyPair.state.rawValue)")
+                ? "\(change): the key is standby; activate the certificate at Apple, then promote the key"
+                : "\(change): the key is \(keyPair.state.rawValue)")
     }
 
     /// - Parameter reason: why the daemon promoted the key pair; nil if an admin promoted it.
     static func promoted(
         _ keyPair: KeyPair, superseding former: KeyPair?, reason: String?, at now: Timestamp
     ) -> Event {
-        let what = former.map { "the key is current; \($0.publicKeyHash) is retiring" } ?? "the key is current"
+        let cause = reason.map { ": \($0)" } ?? ""
+        let formerKey = former.map { "; the former current key \($0.publicKeyHash) is retiring" } ?? ""
         return Event(
             .keyPromoted, .notice, at: now, merchant: keyPair.merchantIdentifier, key: keyPair.publicKeyHash,
-            detail: reason.map { "\(what): \($0)" } ?? what)
+            detail: "the key is current\(cause)\(formerKey)")
     }
 
     /// - Parameter before: the key pair as it was before the revocation.
@@ -32,12 +33,17 @@ extension Event {
             detail: "the key was \(before.state.rawValue) and is revoked: \(reason)")
     }
 
-    /// - Parameter ends: when the certificate of the merchant's current key pair expires; nil without such a key pair.
+    /// The event that a merchant has fewer active key pairs than its target.
+    ///
+    /// - Parameters:
+    ///   - active: how many active key pairs the merchant has.
+    ///   - expiry: when the certificate of the merchant's current key pair expires; nil if no key pair is current.
     static func belowTarget(
-        _ merchant: Merchant, active: Int, currentEnds ends: Timestamp?, at now: Timestamp
+        _ merchant: Merchant, active: Int, currentCertificateExpiry expiry: Timestamp?, at now: Timestamp
     ) -> Event {
         Event(
-            .belowTarget, TargetRules.severity(lostAll: active == 0, currentEnds: ends, at: now), at: now,
+            .belowTarget,
+            TargetRules.severity(hasLostAllKeyPairs: active == 0, currentCertificateExpiry: expiry, at: now), at: now,
             merchant: merchant.identifier,
             detail:
                 "the merchant has \(active) of \(merchant.targetActiveKeyPairs) active key pairs: generate a key pair and have its CSR signed"

@@ -27,6 +27,8 @@ package struct KeyOperations: Sendable {
     }
 
     /// Generates a key pair and its CSR. The private key is on stable storage before this returns.
+    ///
+    /// - Parameter algorithm: nil stands for RSA_v1 for an identity key, and for EC_v1 for any other key.
     package func generateKeyPair(
         for identifier: MerchantIdentifier, algorithm: KeyAlgorithm?, purpose: KeyPurpose, for request: Request
     ) async throws -> KeyView {
@@ -34,7 +36,8 @@ package struct KeyOperations: Sendable {
         guard purpose == .paymentProcessing || algorithm == .rsaV1 else {
             throw MerchantError(
                 .keyUnsupported,
-                "'algorithm' is \(algorithm.rawValue), expected RSA_v1: Apple certifies identity keys of RSA 2048 only")
+                "'algorithm' is \(algorithm.rawValue), expected RSA_v1: Apple certifies only RSA 2048 keys as identity keys"
+            )
         }
         // Check that the merchant exists first, because generating a key pair is slow.
         _ = try await records.read { try $0.existingMerchant(identifier) }
@@ -51,13 +54,15 @@ package struct KeyOperations: Sendable {
             try request.idempotency.remember(new.publicKeyHash.hex, at: confirmedTime.reading(), in: transaction)
             return KeyView(
                 keyPair: keyPair, certificates: [], certificateSigningRequest: new.certificateSigningRequest,
-                answering: nil, use: nil)
+                certificateInUse: nil, use: nil)
         }
     }
 
     /// Imports an existing private key with its certificate. A repeat of the same import returns the same result.
     ///
-    /// - Parameter state: the state of the imported key pair: `standby`, `current` or `retiring`.
+    /// - Parameters:
+    ///   - state: the state of the imported key pair: `standby`, `current` or `retiring`.
+    ///   - allowsExpired: whether the certificate may have expired.
     package func importKeyPair(
         to identifier: MerchantIdentifier, privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes,
         certificate upload: [UInt8], state: KeyState, purpose: KeyPurpose, allowsExpired: Bool, for request: Request
@@ -88,22 +93,22 @@ package struct KeyOperations: Sendable {
                 return try Self.repeatImport(
                     of: existing, certificate: stored, to: identifier, at: now, in: transaction)
             }
-            try KeyPairGeneration.requireRoom(of: identifier, in: transaction)
+            try KeyPairGeneration.checkLimit(of: identifier, in: transaction)
             let keyPair = KeyPair(
                 publicKeyHash: new.publicKeyHash, merchantIdentifier: identifier, algorithm: new.algorithm,
                 purpose: purpose, origin: .imported, state: state, createdAt: now, stateSince: now)
             if state == .current, let current = try transaction.currentKeyPair(matching: keyPair) {
                 throw MerchantError(
                     .currentKeyExists,
-                    "the merchant's current key is \(current.publicKeyHash), expected none: import as standby and promote"
+                    "the merchant has a current key already, \(current.publicKeyHash): import this key as standby, then promote it"
                 )
             }
             try transaction.insert(keyPair, new)
             _ = try transaction.insert(stored, of: keyPair.publicKeyHash)
             try transaction.append(
-                request.entry(
+                request.auditEntry(
                     .keyImported, at: now, merchant: identifier, key: keyPair.publicKeyHash, after: state.rawValue,
-                    reason: "\(new.algorithm.rawValue) \(purpose.rawValue), certificate ends \(stored.notAfter)"))
+                    reason: "\(new.algorithm.rawValue) \(purpose.rawValue), certificate expires \(stored.notAfter)"))
             try request.idempotency.remember(keyPair.publicKeyHash.hex, at: confirmedTime.reading(), in: transaction)
             return try transaction.view(keyPair, at: now)
         }
@@ -122,7 +127,8 @@ package struct KeyOperations: Sendable {
     package func pendingKeyPairs(of identifier: MerchantIdentifier) async throws -> [KeyView] {
         let now = clock.now
         return try await records.read { reading in
-            try reading.keyPairs(of: identifier).filter { $0.state == .pending }
+            _ = try reading.existingMerchant(identifier)
+            return try reading.keyPairs(of: identifier).filter { $0.state == .pending }
                 .map { try reading.view($0, at: now, withCSR: true) }
         }
     }
@@ -132,13 +138,14 @@ package struct KeyOperations: Sendable {
         return try await records.read { try $0.view(try $0.existingKeyPair(hash), at: now, withCSR: true) }
     }
 
-    /// Key pairs whose publicKeyHash starts with the text in hexadecimal, Base64 or Base64url.
+    /// Key pairs whose publicKeyHash, written in hexadecimal, Base64 or Base64url, starts with `text`.
     ///
     /// - Parameter text: 4 to 64 characters.
+    /// - Throws: `malformed` for a text of another length.
     package func keyPairs(prefix text: String, limit: Int) async throws -> [KeyView] {
         guard (4...64).contains(text.utf8.count) else {
             throw MerchantError(
-                .malformed, "'prefix' has \(text.utf8.count) characters, expected 4 to 64 of a publicKeyHash")
+                .malformed, "'prefix' has \(text.utf8.count) characters, expected the first 4 to 64 of a publicKeyHash")
         }
         let now = clock.now
         return try await records.read { reading in
@@ -146,14 +153,15 @@ package struct KeyOperations: Sendable {
         }
     }
 
-    /// The key pairs of all merchants that are in one state, oldest first, starting after the key pair `cursor`.
+    /// All merchants' key pairs that are in `state`, oldest first, starting after the key pair `cursor`.
     package func keyPairs(
         in state: KeyState, after cursor: PublicKeyHash?, limit: Int
     ) async throws -> [KeyView] {
         let now = clock.now
         return try await records.read { reading in
             if let cursor, try reading.keyPair(cursor) == nil {
-                throw MerchantError(.malformed, "'cursor' is not the nextCursor of an earlier page")
+                throw MerchantError(
+                    .malformed, "'cursor' names no key pair: repeat the list from its start, without 'cursor'")
             }
             return try reading.keyPairs(in: state, after: cursor, limit: limit).map { try reading.view($0, at: now) }
         }
@@ -171,6 +179,9 @@ package struct KeyOperations: Sendable {
     }
 
     /// The result of an import whose private key is stored already: only a repeat of the earlier import succeeds.
+    ///
+    /// - Throws: `keyBelongsToAnotherMerchant`; `keyExists` if the key pair is not active or does not have this
+    ///   certificate.
     private static func repeatImport(
         of existing: KeyPair, certificate: StoredCertificate, to identifier: MerchantIdentifier, at now: Timestamp,
         in transaction: any KeyPairReading & KeyUseReading
@@ -178,14 +189,15 @@ package struct KeyOperations: Sendable {
         guard existing.merchantIdentifier == identifier else {
             throw MerchantError(
                 .keyBelongsToAnotherMerchant,
-                "the key \(existing.publicKeyHash) belongs to another merchant, expected one key pair for one merchant")
+                "the key \(existing.publicKeyHash) belongs to another merchant: give each merchant a key pair of its own"
+            )
         }
-        let isSame = try transaction.certificates(of: existing.publicKeyHash)
+        let hasCertificate = try transaction.certificates(of: existing.publicKeyHash)
             .contains { $0.fingerprint == certificate.fingerprint }
-        guard isSame, existing.state.isActive else {
+        guard hasCertificate, existing.state.isActive else {
             throw MerchantError(
                 .keyExists,
-                "the key \(existing.publicKeyHash) exists and is \(existing.state.rawValue): upload a further certificate, or restore a revoked key"
+                "the key \(existing.publicKeyHash) exists already and is \(existing.state.rawValue): to add a certificate, upload only the certificate; to use a revoked key again, restore it"
             )
         }
         return try transaction.view(existing, at: now)

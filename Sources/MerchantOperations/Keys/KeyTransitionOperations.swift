@@ -3,7 +3,7 @@ package import Vocabulary
 
 /// The result of promoting, revoking, restoring or destroying a key pair. A dry run returns the result that the
 /// operation would have.
-package struct KeyTransitions: Sendable {
+package struct KeyTransitionResult: Sendable {
     package struct Transition: Hashable, Sendable {
         package let publicKeyHash: PublicKeyHash
         package let from: KeyState
@@ -36,20 +36,25 @@ package struct KeyTransitionOperations: Sendable {
 
     /// The default time between a request to destroy a private key and its destruction.
     package static let defaultDestructionWait = Duration.seconds(30 * 86_400)
+    /// Ten years.
     package static let longestDestructionWait = Duration.seconds(3_653 * 86_400)
 
-    /// Makes the key pair `current`: the one that Apple encrypts to. The previous current key pair becomes `retiring`.
-    package func promote(_ hash: PublicKeyHash, dryRun: Bool, for request: Request) async throws -> KeyTransitions {
+    /// Makes the key pair `current`, the state of the key that Apple encrypts to. The former current key pair becomes
+    /// `retiring`.
+    package func promote(_ hash: PublicKeyHash, dryRun: Bool, for request: Request) async throws -> KeyTransitionResult
+    {
         try await perform(dryRun: dryRun, for: request) { transaction, time in
             try KeyTransitionPlan.promotion(
                 of: try transaction.existingKeyPair(hash), reason: nil, at: time, for: request, in: transaction)
         }
     }
 
-    /// Revokes a key pair. Its sealed private key is kept until it is destroyed.
+    /// Revokes a key pair. The sealed private key is kept until ``destroy(_:after:dryRun:for:)`` destroys it.
+    ///
+    /// - Throws: `malformed` for an invalid reason; `lastActiveKey`.
     package func revoke(
         _ hash: PublicKeyHash, reason: String, dryRun: Bool, for request: Request
-    ) async throws -> KeyTransitions {
+    ) async throws -> KeyTransitionResult {
         try RevocationRules.validate(reason: reason)
         return try await perform(dryRun: dryRun, for: request) { transaction, time in
             try KeyTransitionPlan.revocation(
@@ -59,7 +64,8 @@ package struct KeyTransitionOperations: Sendable {
 
     /// Undoes a revocation, and cancels the scheduled destruction if there is one. The key pair becomes `pending`,
     /// `standby` or `retiring`, never `current`.
-    package func restore(_ hash: PublicKeyHash, dryRun: Bool, for request: Request) async throws -> KeyTransitions {
+    package func restore(_ hash: PublicKeyHash, dryRun: Bool, for request: Request) async throws -> KeyTransitionResult
+    {
         try await perform(dryRun: dryRun, for: request) { transaction, time in
             let keyPair = try transaction.existingKeyPair(hash)
             var plan = KeyTransitionPlan(keyPair)
@@ -69,7 +75,7 @@ package struct KeyTransitionOperations: Sendable {
             let state = try KeyLifecycle.state(after: event, from: keyPair.state)
             var change = try KeyChange(
                 keyPair, event, at: time.latest,
-                audit: request.entry(
+                audit: request.auditEntry(
                     .keyRestored, at: time.wall, merchant: keyPair.merchantIdentifier, key: hash,
                     before: keyPair.state.rawValue, after: state.rawValue, reason: keyPair.revocationReason))
             change.after.revocationReason = nil
@@ -85,7 +91,7 @@ package struct KeyTransitionOperations: Sendable {
     /// - Parameter wait: zero destroys the private key immediately; nil stands for ``defaultDestructionWait``.
     package func destroy(
         _ hash: PublicKeyHash, after wait: Duration?, dryRun: Bool, for request: Request
-    ) async throws -> KeyTransitions {
+    ) async throws -> KeyTransitionResult {
         let wait = wait ?? Self.defaultDestructionWait
         guard wait >= .zero, wait <= Self.longestDestructionWait else {
             throw MerchantError(
@@ -96,6 +102,7 @@ package struct KeyTransitionOperations: Sendable {
         let outcome = try await perform(dryRun: dryRun, for: request) { transaction, time in
             let keyPair = try transaction.existingKeyPair(hash)
             var plan = KeyTransitionPlan(keyPair)
+            // The plan stays empty if the private key is destroyed already.
             guard try KeyLifecycle.state(after: .destroy, from: keyPair.state) != keyPair.state else { return plan }
             if wait == .zero {
                 plan.changes = [try KeyTransitionPlan.destruction(of: keyPair, at: time, for: request)]
@@ -107,11 +114,13 @@ package struct KeyTransitionOperations: Sendable {
                 plan.changes = [
                     KeyChange(
                         before: keyPair, after: after,
-                        audit: request.entry(
+                        audit: request.auditEntry(
                             .keyDestructionScheduled, at: time.wall, merchant: keyPair.merchantIdentifier, key: hash,
                             before: keyPair.destroyAfter?.rfc3339, after: due.rfc3339))
                 ]
-                plan.warnings = ["the private key will be destroyed after \(due); until then restore can undo it"]
+                plan.warnings = [
+                    "the private key will be destroyed after \(due); until then, 'key restore' cancels the destruction"
+                ]
             }
             return plan
         }
@@ -121,8 +130,8 @@ package struct KeyTransitionOperations: Sendable {
 
     /// Destroys the private keys whose scheduled destruction is due, at most 1000.
     ///
-    /// A destruction is due if both the machine's clock and the confirmed time have reached its time, so that a clock
-    /// that is ahead destroys nothing.
+    /// A destruction is due when both the machine's clock and the confirmed time have reached its scheduled time. So a
+    /// machine clock that is ahead destroys nothing.
     ///
     /// - Returns: the number of destroyed private keys.
     package func destroyDueKeyPairs(as caller: Caller) async throws -> Int {
@@ -144,18 +153,18 @@ package struct KeyTransitionOperations: Sendable {
     private static let copiesWarning =
         "backups and other copies of the database that were created earlier still contain the sealed private key"
 
-    /// Makes the plan inside a transaction, so that it is based on the present state, and performs it unless `dryRun`
-    /// is true.
+    /// Makes a plan and performs it, unless `dryRun` is true. Both happen in one transaction, so that the plan fits the
+    /// stored state.
     private func perform(
         dryRun: Bool, for request: Request,
-        _ plan: @escaping @Sendable (any KeyTransitionWriting, ClockReading) throws -> KeyTransitionPlan
-    ) async throws -> KeyTransitions {
+        _ makePlan: @escaping @Sendable (any KeyTransitionWriting, ClockReading) throws -> KeyTransitionPlan
+    ) async throws -> KeyTransitionResult {
         let time = confirmedTime.reading()
         return try await records.write { transaction in
-            let (plan, now) = (try plan(transaction, time), time.wall)
+            let (plan, now) = (try makePlan(transaction, time), time.wall)
             let consequences = try RollEffects(of: plan.changes, in: transaction).consequences
             if !dryRun { try plan.perform(in: transaction, at: now, for: request) }
-            return KeyTransitions(
+            return KeyTransitionResult(
                 dryRun: dryRun, transitions: plan.transitions, warnings: plan.warnings + consequences,
                 key: try transaction.view(plan.changes.last?.after ?? plan.keyPair, at: now))
         }
@@ -163,7 +172,8 @@ package struct KeyTransitionOperations: Sendable {
 }
 
 extension KeyTransitionPlan {
-    var transitions: [KeyTransitions.Transition] {
+    /// The changes of state, without changes that keep the state, such as a scheduled destruction.
+    var transitions: [KeyTransitionResult.Transition] {
         changes.filter { $0.before.state != $0.after.state }.map {
             .init(publicKeyHash: $0.before.publicKeyHash, from: $0.before.state, to: $0.after.state)
         }

@@ -2,7 +2,8 @@ import MerchantCore
 import Vocabulary
 
 extension KeyTransitionPlan {
-    /// The plan that promotes the key pair and retires the current one; empty if the key pair is current already.
+    /// The plan that makes the key pair `current` and the former current key pair `retiring`. The plan is empty if
+    /// the key pair is `current` already.
     ///
     /// - Parameter reason: why the daemon promotes the key pair; nil if an admin does.
     static func promotion(
@@ -17,7 +18,7 @@ extension KeyTransitionPlan {
             plan.changes.append(
                 try KeyChange(
                     former, .supersede, at: time.latest,
-                    audit: request.entry(
+                    audit: request.auditEntry(
                         .keySuperseded, at: now, merchant: former.merchantIdentifier, key: former.publicKeyHash,
                         before: former.state.rawValue, after: KeyState.retiring.rawValue,
                         reason: "superseded by \(hash)")))
@@ -25,15 +26,16 @@ extension KeyTransitionPlan {
         plan.changes.append(
             try KeyChange(
                 keyPair, .promote, at: time.latest,
-                audit: request.entry(
+                audit: request.auditEntry(
                     .keyPromoted, at: now, merchant: keyPair.merchantIdentifier, key: hash,
                     before: keyPair.state.rawValue, after: KeyState.current.rawValue, reason: reason)))
         plan.events.append(.promoted(keyPair, superseding: former, reason: reason, at: now))
-        if let certificate = try transaction.certificates(of: hash).answering(at: now),
+        if let certificate = try transaction.certificates(of: hash).certificateInUse(at: now),
             !certificate.isValid(at: now)
         {
             plan.warnings.append(
-                "the key's certificate ended at \(certificate.notAfter): Apple will not encrypt to it")
+                "the key's certificate is not valid now, but from \(certificate.notBefore) to \(certificate.notAfter): Apple will not encrypt to it"
+            )
         }
         return plan
     }

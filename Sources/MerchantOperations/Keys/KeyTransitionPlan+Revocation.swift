@@ -2,9 +2,10 @@ import MerchantCore
 import Vocabulary
 
 extension KeyTransitionPlan {
-    /// The plan that revokes the key pair; empty if the key pair is revoked already.
+    /// The plan that revokes the key pair. The plan is empty if the key pair is revoked already.
     ///
-    /// - Throws: `lastActiveKey` if no other key pair can take its place, unless the reason permits that.
+    /// - Throws: `lastActiveKey` if no other key pair can replace this one, unless the reason is
+    ///   ``RevocationRules/compromised``.
     static func revocation(
         of keyPair: KeyPair, reason: String, at time: ClockReading, for request: Request,
         in transaction: any KeyTransitionWriting
@@ -19,22 +20,22 @@ extension KeyTransitionPlan {
             try transaction.certificates(of: hash).contains { $0.isValid(at: now) }
         }
         // Apple does not encrypt to an expired certificate. So a key pair with a valid certificate can only be replaced
-        // by another one with a valid certificate. If the key pair's own certificate has expired, an expired one is
-        // enough.
-        let hasExpired = try !isValid(hash)
+        // by another key pair with a valid certificate. If the key pair itself has no valid certificate, its
+        // replacement needs none either.
+        let needsValidCertificate = try isValid(hash)
         let replacements = try remaining.filter { other in
-            try other.algorithm == keyPair.algorithm && (hasExpired || isValid(other.publicKeyHash))
+            try other.algorithm == keyPair.algorithm && (!needsValidCertificate || isValid(other.publicKeyHash))
         }
         plan.warnings = try RevocationRules.check(
             keyPair, remaining: .init(replacements: replacements.count, active: remaining.count),
             target: merchant?.targetActiveKeyPairs ?? Merchant.defaultTargetActiveKeyPairs, reason: reason)
         if keyPair.state == .current {
             plan.warnings.append(
-                "this is the current key: tokens that Apple encrypts to it are refused from now on")
+                "this is the current key: from now on, the daemon refuses the tokens that Apple encrypts to this key")
         }
         var change = try KeyChange(
             keyPair, .revoke, at: time.latest,
-            audit: request.entry(
+            audit: request.auditEntry(
                 .keyRevoked, at: now, merchant: keyPair.merchantIdentifier, key: hash,
                 before: keyPair.state.rawValue, after: KeyState.revoked.rawValue, reason: reason))
         change.after.revocationReason = reason
@@ -46,8 +47,9 @@ extension KeyTransitionPlan {
         if let merchant, keyPair.state.isActive, keyPair.purpose == .paymentProcessing,
             remaining.count < merchant.targetActiveKeyPairs
         {
-            let ends = try transaction.currentCertificateEnds(of: merchant.identifier, without: hash)
-            plan.events.append(.belowTarget(merchant, active: remaining.count, currentEnds: ends, at: now))
+            let expiry = try transaction.earliestExpiryOfCurrentKeyPairs(of: merchant.identifier, without: hash)
+            plan.events.append(
+                .belowTarget(merchant, active: remaining.count, currentCertificateExpiry: expiry, at: now))
         }
         return plan
     }
@@ -58,7 +60,7 @@ extension KeyTransitionPlan {
     ) throws -> KeyChange {
         var change = try KeyChange(
             keyPair, .destroy, at: time.latest,
-            audit: request.entry(
+            audit: request.auditEntry(
                 .keyDestroyed, at: time.wall, merchant: keyPair.merchantIdentifier, key: keyPair.publicKeyHash,
                 before: keyPair.state.rawValue, after: KeyState.destroyed.rawValue, reason: keyPair.revocationReason))
         change.after.destroyAfter = nil
@@ -67,11 +69,11 @@ extension KeyTransitionPlan {
 }
 
 extension KeyPairReading {
-    /// When the first certificate of the merchant's current payment processing key pairs expires; nil if there are
-    /// none.
+    /// The earliest expiry of the merchant's current payment processing key pairs; nil if the merchant has none. A
+    /// key pair expires when the last of its certificates does.
     ///
-    /// - Parameter hash: a key pair that does not count.
-    fileprivate func currentCertificateEnds(
+    /// - Parameter hash: a key pair that is left out.
+    fileprivate func earliestExpiryOfCurrentKeyPairs(
         of merchant: MerchantIdentifier, without hash: PublicKeyHash
     ) throws -> Timestamp? {
         try keyPairs(of: merchant)

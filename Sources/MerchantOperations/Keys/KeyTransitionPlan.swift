@@ -1,13 +1,14 @@
 package import MerchantCore
 import Vocabulary
 
-/// The ports that a transition of a key pair needs: to write the key pair, its sealed private key, its rolls, and the
-/// audit records and events.
+/// What a change of a key pair's state reads and writes in the store: the merchant, the key pair, its sealed private
+/// key, its uses, its rolls, audit records and events.
 package typealias KeyTransitionWriting = MerchantReading & KeyPairWriting & SealedKeyWriting & KeyUseReading
     & RollWriting
     & ChangeRecording
 
-/// What a transition will change, computed before anything is written, so that a dry run can report it.
+/// What promoting, revoking, restoring or destroying a key pair will change. It is computed before anything is written,
+/// so that a dry run can report it.
 struct KeyTransitionPlan {
     /// The key pair that the request named, as it is before the transition.
     let keyPair: KeyPair
@@ -18,7 +19,7 @@ struct KeyTransitionPlan {
     init(_ keyPair: KeyPair) { self.keyPair = keyPair }
 }
 
-/// One change of a key pair with its audit entry.
+/// One change of a key pair, with the audit entry about the change.
 struct KeyChange {
     let before: KeyPair
     var after: KeyPair
@@ -30,6 +31,11 @@ struct KeyChange {
         self.audit = audit
     }
 
+    /// The change of state that `event` causes.
+    ///
+    /// - Parameter now: the time at which the new state begins, for ``KeyPair/stateSince``. Callers pass
+    ///   ``ClockReading/latest``, so that a machine clock that was set back does not make the time too early.
+    /// - Throws: an error of ``KeyLifecycle/state(after:from:)`` if the key pair's state does not permit the event.
     init(_ keyPair: KeyPair, _ event: KeyEvent, at now: Timestamp, audit: AuditEntry) throws(MerchantError) {
         var after = keyPair
         after.state = try KeyLifecycle.state(after: event, from: keyPair.state)
@@ -37,6 +43,7 @@ struct KeyChange {
         self.init(before: keyPair, after: after, audit: audit)
     }
 
+    /// Writes the changed key pair and the audit record. Removes the sealed private key of a destroyed key pair.
     func perform(in transaction: any KeyTransitionWriting) throws {
         if after.state == .destroyed { try transaction.removeSealedPrivateKey(of: before.publicKeyHash) }
         try transaction.update(after)
@@ -50,9 +57,9 @@ extension KeyTransitionPlan {
     /// A roll ends before its key pairs change, because the store refuses to revoke the new key pair of an open roll.
     func perform(in transaction: any KeyTransitionWriting, at now: Timestamp, for request: Request) throws {
         let effects = try RollEffects(of: changes, in: transaction)
-        try effects.end(in: transaction, at: now, for: request)
+        try effects.endRoll(in: transaction, at: now, for: request)
         for change in changes { try change.perform(in: transaction) }
-        try effects.begin(in: transaction, at: now, for: request)
+        try effects.startRoll(in: transaction, at: now, for: request)
         for event in events { try transaction.append(event) }
         for change in changes { try transaction.refreshIdleTime(of: change.after) }
     }

@@ -5,10 +5,11 @@ import Vocabulary
 package struct KeyView: Sendable {
     package let keyPair: KeyPair
     package let certificates: [StoredCertificate]
-    /// The CSR, PKCS#10 in DER; nil if the caller did not request it or there is none.
+    /// The CSR, PKCS#10 in DER; nil if the view was read without the CSR.
     package let certificateSigningRequest: [UInt8]?
-    /// The certificate that decryptors get together with the key pair. It is chosen when the key pair is read.
-    package let answering: StoredCertificate?
+    /// The certificate that decryptors get together with the key pair, at the time at which this view was read; nil if
+    /// the key pair has no certificate.
+    package let certificateInUse: StoredCertificate?
     /// nil if no use was observed.
     package let use: KeyUse?
 }
@@ -19,7 +20,7 @@ extension KeyPairReading where Self: KeyUseReading {
         return KeyView(
             keyPair: keyPair, certificates: certificates,
             certificateSigningRequest: withCSR ? try certificateSigningRequest(of: keyPair.publicKeyHash) : nil,
-            answering: certificates.answering(at: now), use: try keyUse(of: keyPair.publicKeyHash))
+            certificateInUse: certificates.certificateInUse(at: now), use: try keyUse(of: keyPair.publicKeyHash))
     }
 }
 
@@ -27,7 +28,7 @@ extension KeyPairReading {
     /// - Throws: `keyNotFound`.
     func existingKeyPair(_ hash: PublicKeyHash) throws -> KeyPair {
         guard let keyPair = try keyPair(hash) else {
-            throw MerchantError(.keyNotFound, "there is no key pair with publicKeyHash \(hash)")
+            throw MerchantError(.keyNotFound, "there is no key pair with publicKeyHash \(hash): check the spelling")
         }
         return keyPair
     }

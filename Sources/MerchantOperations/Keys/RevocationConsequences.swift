@@ -3,6 +3,8 @@ import Vocabulary
 
 /// The consequences of revoking a compromised key, and what admins must do.
 enum RevocationConsequences {
+    /// Warnings for the caller, each with one consequence or one thing to do.
+    ///
     /// - Parameter replacements: the active key pairs that can replace the revoked one, see
     ///   ``RevocationRules/Remaining``.
     static func list(
@@ -15,16 +17,19 @@ enum RevocationConsequences {
         }
         if keyPair.state.isActive {
             list.append(
-                "from the next request on, its tokens are refused with 410, also those of payments already authorized")
+                "from the next request on, the daemon refuses tokens for this key with 410, also those of payments that are authorized already"
+            )
         }
         if keyPair.state == .current {
             if let standby = replacements.first(where: { $0.state == .standby }) {
-                list.append("activate the certificate of \(standby.publicKeyHash) at Apple and promote it")
+                list.append("promote key \(standby.publicKeyHash) after you have activated its certificate at Apple")
             } else if let retiring = replacements.first(where: { $0.state == .retiring }) {
-                list.append("\(retiring.publicKeyHash) is retiring: activate it again at Apple and promote it")
+                list.append(
+                    "promote key \(retiring.publicKeyHash), which is retiring, after you have activated its certificate at Apple again"
+                )
             } else {
                 list.append(
-                    "there is no other \(keyPair.algorithm.rawValue) key with a valid certificate: start a roll and have its CSR signed immediately"
+                    "there is no other \(keyPair.algorithm.rawValue) key with a valid certificate: start a roll and have the new key's CSR signed immediately"
                 )
             }
         }
@@ -33,13 +38,13 @@ enum RevocationConsequences {
         }
         if let decryptions = try reading.keyUse(of: keyPair.publicKeyHash)?.decryptions {
             list.append(
-                "\(decryptions.count) tokens were decrypted with it since \(decryptions.first), the last at \(decryptions.last)"
+                "\(decryptions.count) tokens were decrypted with this key since \(decryptions.first), the last one at \(decryptions.last)"
             )
         }
         if merchant.isPlatformIntegrator {
-            list.append("every merchant registered to encrypt to \(merchant) is affected")
+            list.append("every merchant whose registration has \(merchant) as encryptTo is affected")
         }
-        list.append("the sealed private key is kept until it is destroyed: run 'key destroy'")
+        list.append("the daemon keeps the sealed private key until you run 'key destroy'")
         return list
     }
 }

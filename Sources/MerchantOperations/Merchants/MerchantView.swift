@@ -21,7 +21,9 @@ extension MerchantReading {
     /// - Throws: `merchantNotFound`, also for a merchant that was removed.
     func existingMerchant(_ identifier: MerchantIdentifier) throws -> Merchant {
         guard let merchant = try merchant(identifier), merchant.removedAt == nil else {
-            throw MerchantError(.merchantNotFound, "there is no merchant \(identifier), expected one that was added")
+            throw MerchantError(
+                .merchantNotFound,
+                "there is no merchant \(identifier): add it with 'merchant add', or check the spelling")
         }
         return merchant
     }

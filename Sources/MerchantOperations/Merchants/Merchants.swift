@@ -18,7 +18,8 @@ package struct Merchants: Sendable {
         self.confirmedTime = confirmedTime
     }
 
-    /// Adds a merchant. A repeat with the same content changes nothing and returns the same result.
+    /// Adds a merchant. A repeat with the same content changes nothing and returns the same result. In a repeat, a name
+    /// or target that is nil counts as the same.
     ///
     /// - Throws: `merchantExists` if the merchant exists with another name or target, or was removed; `malformed` if
     ///   the name or the target is not valid.
@@ -41,14 +42,14 @@ package struct Merchants: Sendable {
                     .merchantExists,
                     merchant.removedAt == nil
                         ? "merchant \(identifier) exists with another name or target; change it with 'merchant set'"
-                        : "merchant \(identifier) was removed and its identifier stays reserved")
+                        : "merchant \(identifier) was removed, and its identifier cannot be used again")
             }
             let merchant = Merchant(
                 identifier: identifier, name: name,
                 targetActiveKeyPairs: targetActiveKeyPairs ?? Merchant.defaultTargetActiveKeyPairs, createdAt: now)
             try transaction.insert(merchant)
             try transaction.append(
-                request.entry(.merchantAdded, at: now, merchant: identifier, after: merchant.summary))
+                request.auditEntry(.merchantAdded, at: now, merchant: identifier, after: merchant.summary))
             try request.idempotency.remember(identifier.rawValue, at: confirmedTime.reading(), in: transaction)
             return MerchantView(merchant: merchant, activeKeyPairs: 0, isNewestKeyPairBackedUp: nil)
         }
@@ -79,17 +80,17 @@ package struct Merchants: Sendable {
             if after != before {
                 try transaction.update(after)
                 try transaction.append(
-                    request.entry(
+                    request.auditEntry(
                         .merchantChanged, at: now, merchant: identifier, before: before.summary, after: after.summary))
             }
             return try transaction.view(after)
         }
     }
 
-    /// Removes a merchant. Its identifier stays reserved and its history is kept.
+    /// Removes a merchant. The merchant's identifier cannot be used again, and the merchant's history is kept.
     ///
-    /// - Throws: `merchantInUse` if a registration names the merchant, or if a key pair may still be needed: each one
-    ///   must be destroyed, or be revoked and never have had a certificate.
+    /// - Throws: `merchantInUse` if a registration names the merchant, or if a key pair of the merchant may still be
+    ///   needed. A key pair is not needed if it is destroyed, or if it is revoked and never had a certificate.
     package func removeMerchant(
         _ identifier: MerchantIdentifier, dryRun: Bool, for request: Request
     ) async throws -> MerchantView {
@@ -97,25 +98,26 @@ package struct Merchants: Sendable {
         return try await records.write { transaction in
             var merchant = try transaction.existingMerchant(identifier)
             for keyPair in try transaction.keyPairs(of: identifier) {
-                let isAbandoned =
+                // A key without a certificate was never active, so no token was ever decrypted with it.
+                let isUnused =
                     try keyPair.state == .revoked && transaction.certificates(of: keyPair.publicKeyHash).isEmpty
-                guard keyPair.state == .destroyed || isAbandoned else {
+                guard keyPair.state == .destroyed || isUnused else {
                     throw MerchantError(
                         .merchantInUse,
-                        "key \(keyPair.publicKeyHash) is \(keyPair.state.rawValue), expected every key destroyed or abandoned before it had a certificate"
+                        "key \(keyPair.publicKeyHash) is \(keyPair.state.rawValue): first revoke and destroy every key of the merchant; for a key without a certificate, revoking it is enough"
                     )
                 }
             }
             if let partner = try transaction.registration(naming: identifier) {
                 throw MerchantError(
-                    .merchantInUse, "registration \(partner) names the merchant, expected it unregistered with Apple")
+                    .merchantInUse, "registration \(partner) names the merchant: unregister it from Apple first")
             }
             let view = try transaction.view(merchant)
             guard !dryRun else { return view }
             merchant.removedAt = now
             try transaction.update(merchant)
             try transaction.append(
-                request.entry(.merchantRemoved, at: now, merchant: identifier, before: merchant.summary))
+                request.auditEntry(.merchantRemoved, at: now, merchant: identifier, before: merchant.summary))
             return view
         }
     }
@@ -132,6 +134,6 @@ package struct Merchants: Sendable {
 }
 
 extension Merchant {
-    /// The merchant's text in audit records.
+    /// How audit records describe the merchant.
     fileprivate var summary: String { "name=\(name ?? "") targetActiveKeyPairs=\(targetActiveKeyPairs)" }
 }

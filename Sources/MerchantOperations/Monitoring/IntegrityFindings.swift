@@ -3,11 +3,11 @@ import Synchronization
 
 /// The faults that the daemon has found in stored keys and in the audit.
 ///
-/// They are kept until the daemon stops: a damaged key is noticed only when it is used, so it may not be noticed again
-/// soon.
+/// Each fault is kept until the daemon stops: a damaged key is noticed only when a request uses it, so it may not be
+/// noticed again soon.
 package final class IntegrityFindings: Sendable {
-    /// Further findings of the same code are not kept.
-    private static let mostNamed = 20
+    /// The largest number of findings of one code that are kept.
+    private static let maximumFindingsPerCode = 20
 
     private let found = Mutex<[StatusFinding]>([])
 
@@ -28,7 +28,9 @@ package final class IntegrityFindings: Sendable {
     private func note(_ code: StatusFinding.Code, _ detail: String) {
         let finding = StatusFinding(severity: .critical, code: code, detail: detail)
         found.withLock { found in
-            guard !found.contains(finding), found.count(where: { $0.code == code }) < Self.mostNamed else { return }
+            guard !found.contains(finding), found.count(where: { $0.code == code }) < Self.maximumFindingsPerCode else {
+                return
+            }
             found.append(finding)
         }
     }

@@ -2,7 +2,7 @@ package import MerchantCore
 import Vocabulary
 
 extension Monitoring {
-    /// Whether payment tokens can be claimed.
+    /// Whether payment tokens can be claimed now.
     package var claimsHealth: StoreHealth { sources.claims() }
 
     /// The current problems of the daemon itself, one finding for each. Does not block.
@@ -21,17 +21,20 @@ extension Monitoring {
             findings.append(
                 StatusFinding(
                     severity: .warning, code: .gatewayUnavailable,
-                    detail: "no call is made to Apple until \(until): \(lastError.prefix(300))"))
+                    detail:
+                        "the daemon makes no calls to Apple until \(until), because the last ones failed: \(lastError.prefix(300))"
+                ))
         }
         return findings
     }
 }
 
 extension TokenTimeWatch.Anomaly {
+    /// The text of the finding `clockWrong`.
     fileprivate var detail: String {
         let seconds = medianOffset.components.seconds
         let side = seconds < 0 ? "ahead of" : "behind"
         return
-            "genuine tokens of \(refusing) of the last \(merchants) merchants are refused for their signing time, by the median \(abs(seconds)) seconds: the machine's clock seems to be \(side) Apple's; correct it, and check that it is synchronized (chronyc tracking or timedatectl)"
+            "genuine tokens of \(refusing) of the last \(merchants) merchants are refused for their signing time, which differs from this machine's clock by \(abs(seconds)) seconds in the median: the machine's clock seems to be \(side) Apple's. Correct it, and check with 'chronyc tracking' or 'timedatectl' that it is synchronized"
     }
 }

@@ -1,21 +1,23 @@
 package import MerchantCore
 package import Vocabulary
 
-/// The response of `status`: numbers, findings and short lists.
+/// What `status` reports: numbers, findings and short lists.
 package struct Status: Sendable {
     package let at: Timestamp
     package let environment: Environment
     package let counts: StoreCounts
     package let backups: BackupCoverage
-    /// Most urgent first, at most one of each code.
+    /// The findings, most urgent first, at most one of each code.
     package let findings: [StatusFinding]
+    /// The number of rolls in each state.
     package let rolls: [RollState: Int]
     package let longestWaitingRolls: [RollView]
-    /// For each of the next weeks, its begin and the number of active key pairs whose certificates expire in it.
-    package let endingByWeek: [(begins: Timestamp, ending: Int)]
+    /// For each of the next 13 weeks, when the week begins, and how many active key pairs have a certificate that
+    /// expires in that week.
+    package let expiringByWeek: [(begins: Timestamp, expiring: Int)]
     /// The number of private keys whose destruction is scheduled.
     package let awaitingDestruction: Int
-    /// The key pairs of the first scheduled destructions, earliest first.
+    /// The first key pairs whose destruction is scheduled, earliest destruction first.
     package let destructions: [KeyPair]
     /// The webhooks and their deliveries.
     package let webhooks: [WebhookState]
@@ -33,10 +35,11 @@ package struct Monitoring: Sendable {
     package struct Sources: Sendable {
         /// Findings about the daemon itself and its machine.
         let conditions: @Sendable () -> [StatusFinding]
+        /// Whether payment tokens can be claimed.
         let claims: @Sendable () -> StoreHealth
-        /// Reads the store, so it must not be called inside a transaction.
+        /// Whether calls to Apple are possible. Reads the store, so it must not be called inside a transaction.
         let gateway: @Sendable () -> GatewayHealth
-        /// The part of the gateway's health that is known without reading the store.
+        /// Whether calls to Apple are paused after failures. This part of ``gateway`` does not read the store.
         let circuit: @Sendable () -> GatewayHealth
 
         package init(
@@ -77,11 +80,12 @@ package struct Monitoring: Sendable {
     /// `status` warns of events that have not been delivered for longer than this.
     package static let lateDelivery = Duration.seconds(3_600)
     private static let weeksAhead = 13
-    private static let mostListed = 10
-    /// The oldest open call is searched among this many.
-    private static let mostOpenCalls = 100
+    private static let maximumListed = 10
+    /// `status` reads at most this many open calls to find the oldest one.
+    private static let maximumOpenCalls = 100
 
     package func status() async throws -> Status {
+        // The health of the gateway and the daemon is read first, because it must not be read inside a transaction.
         let time = confirmedTime.reading()
         let (now, earliest) = (time.wall, time.earliest)
         let (environment, gatewayHealth) = (environment, sources.gateway())
@@ -89,25 +93,25 @@ package struct Monitoring: Sendable {
         return try await records.read { reading in
             let counts = try reading.counts(at: now)
             let webhooks = try reading.webhooks()
-            let oldest = try reading.openCalls(after: nil, limit: Self.mostOpenCalls).map(\.openedAt).min()
+            let oldestOpenCall = try reading.openCalls(after: nil, limit: Self.maximumOpenCalls).map(\.openedAt).min()
             var findings = daemonFindings
             findings += try Self.certificateFindings(in: reading, at: now)
             findings += try Self.targetFindings(below: counts.merchantsBelowTarget, in: reading, at: now)
-            findings += Self.findings(for: counts, oldestOpenCall: oldest, health: gatewayHealth, at: now)
+            findings += Self.findings(for: counts, oldestOpenCall: oldestOpenCall, health: gatewayHealth, at: now)
             findings += webhooks.flatMap { Self.findings(for: $0, at: now) }
             return Status(
                 at: now, environment: environment, counts: counts, backups: try reading.backupCoverage(),
                 findings: findings.aggregated(),
                 rolls: try reading.rollCounts(quietIfIdleSince: earliest.adding(.zero - policy.quietPeriod)),
-                longestWaitingRolls: try reading.rollsWaitingLongest(limit: Self.mostListed)
+                longestWaitingRolls: try reading.rollsWaitingLongest(limit: Self.maximumListed)
                     .map { try reading.view($0, policy, at: earliest) },
-                endingByWeek: try (0..<Self.weeksAhead).map { week in
+                expiringByWeek: try (0..<Self.weeksAhead).map { week in
                     let begins = now.adding(Self.week * week)
                     return (
                         begins, try reading.countKeyPairsExpiring(.active, from: begins, to: begins.adding(Self.week))
                     )
                 }, awaitingDestruction: try reading.countAwaitingDestruction(),
-                destructions: try reading.keyPairsAwaitingDestruction(limit: Self.mostListed),
+                destructions: try reading.keyPairsAwaitingDestruction(limit: Self.maximumListed),
                 webhooks: webhooks)
         }
     }
@@ -116,7 +120,7 @@ package struct Monitoring: Sendable {
     package func soonestExpiry() async throws -> Timestamp? {
         // The end of the year 9999: every certificate expires earlier.
         let end = Timestamp(millisecondsSince1970: 253_402_300_799_000)
-        return try await records.read { try $0.keyPairsExpiring(before: end, limit: 1) }.first?.notAfter
+        return try await records.read { try $0.keyPairsExpiring(by: end, limit: 1) }.first?.notAfter
     }
 
     private static func findings(for webhook: WebhookState, at now: Timestamp) -> [StatusFinding] {
@@ -130,11 +134,14 @@ package struct Monitoring: Sendable {
             findings.append(
                 warning(
                     .eventsParked,
-                    "\(webhook.parked) events parked after a day of failures; 'event redeliver' sends them again"))
+                    "\(webhook.parked) events are parked, because their delivery failed for a day; 'event redeliver' sends them again"
+                ))
         }
         if let oldest = webhook.oldestUndelivered, oldest.adding(lateDelivery) <= now {
             findings.append(
-                warning(.eventsUndelivered, "\(webhook.undelivered) events undelivered, the oldest since \(oldest)"))
+                warning(
+                    .eventsUndelivered,
+                    "\(webhook.undelivered) events are not delivered yet, the oldest of them since \(oldest)"))
         }
         return findings
     }

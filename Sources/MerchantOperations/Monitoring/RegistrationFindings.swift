@@ -22,9 +22,10 @@ extension Monitoring {
         if let oldestOpenCall, oldestOpenCall.adding(longestUnresolved) <= now {
             add(
                 .warning, .registrationUnresolved,
-                "the outcome of \(counts.registrationCallsOpen) calls to Apple is unknown, the oldest since \(oldestOpenCall)"
+                "the outcome of \(counts.registrationCallsOpen) calls to Apple is unknown, and the oldest of them was made at \(oldestOpenCall): the daemon asks Apple for the outcomes, so check the connection to Apple"
             )
         }
+        // Without registrations, the daemon needs no connection to Apple.
         if case .notConfigured(let detail) = health, counts.registrations > 0 || counts.registrationCallsOpen > 0 {
             add(.warning, .gatewayUnavailable, detail)
         }

@@ -3,6 +3,7 @@ import Vocabulary
 package import WireAPI
 
 extension StatusFinding {
+    /// The finding as JSON.
     package var document: StatusDocument.Finding {
         var document = StatusDocument.Finding(severity: severity.rawValue, code: code.rawValue, detail: detail)
         document.count = count

@@ -6,34 +6,38 @@ package struct StatusFinding: Hashable, Sendable {
     package typealias Severity = MerchantCore.Severity
 
     package enum Code: String, Sendable, CaseIterable {
+        /// `belowTarget`: merchants have fewer active key pairs than their target. `certificateExpiring` and
+        /// `certificateExpired`: certificates of active key pairs expire within 60 days, or have expired.
         case belowTarget, certificateExpiring, certificateExpired
-        /// `claimsRefused`: payment tokens cannot be claimed, so none is opened with a claim. `clockWrong`: the signing
-        /// times of most genuine tokens differ too much from the machine's clock.
+        /// `claimsRefused`: payment tokens cannot be claimed, so the daemon opens no token as a payment. `clockWrong`:
+        /// the signing times of most genuine tokens differ too much from the machine's clock.
         case claimsRefused, clockWrong
         /// The machine's clock differs from the daemon's confirmed time.
         case clockUnconfirmed
-        /// `storeFailing`: the database cannot be written. `storeDamaged`: it is damaged, or could not be checked.
-        /// `diskNearlyFull`: a disk has little free space.
+        /// `storeFailing`: the database cannot be written. `storeDamaged`: the database is damaged, or could not be
+        /// checked. `diskNearlyFull`: a disk has little free space.
         case storeFailing, storeDamaged, diskNearlyFull
         /// The master key or the lock file is missing.
         case masterKeyMissing, lockFileMissing
         /// `keyDamaged`: a stored private key, certificate or other part of the database is damaged. `auditBroken`: the
         /// audit chain is broken.
         case keyDamaged, auditBroken
-        /// `backupOverdue`: the newest verified backup is too old. `backupFailed`: the last attempt to create one
+        /// `backupOverdue`: the newest verified backup is too old. `backupFailed`: the last attempt to create a backup
         /// failed.
         case backupOverdue, backupFailed
         /// A rotation of the master key or the data key is pending, in progress or blocked.
         case masterKeyRotation
-        /// The audit's head could not be stored outside the daemon.
+        /// The audit head, which is the number and hash of the last audit record, could not be stored outside the
+        /// daemon.
         case auditHeadNotShipped
         /// An older database was restored or accepted.
         case databaseRestored
         /// `registrationDrift`: Apple's record of a registration is not as desired. `registrationUnresolved`: the
         /// outcome of a call to Apple is unknown. `gatewayUnavailable`: calls to Apple are not possible.
         case registrationDrift, registrationUnresolved, gatewayUnavailable
-        /// A webhook does not accept its events. `eventsParked`: the daemon has given up on some of them, until an
-        /// admin sends them again. `eventsUndelivered`: some of them have been waiting for more than an hour.
+        /// A webhook does not accept its events. `eventsParked`: delivery of some events has failed for a day, and the
+        /// daemon tries again only if an admin says so. `eventsUndelivered`: some events have been waiting for more
+        /// than an hour.
         case eventsParked, eventsUndelivered
     }
 
@@ -45,14 +49,14 @@ package struct StatusFinding: Hashable, Sendable {
         package var publicKeyHash: PublicKeyHash?
     }
 
-    /// The most subjects that a finding names.
-    package static let mostNamed = 5
+    /// The largest number of subjects that a finding names.
+    package static let maximumNamed = 5
 
     package let code: Code
     package let detail: String
     /// The number of subjects of each severity.
     package let counts: [Severity: Int]
-    /// The first subjects, most urgent first; empty if `detail` is enough.
+    /// The most urgent subjects, most urgent first; empty if `detail` is enough.
     package let mostUrgent: [Item]
 
     /// A finding about one subject, such as the daemon itself.
@@ -95,7 +99,8 @@ extension [StatusFinding] {
         let counts: [StatusFinding.Severity: Int] = reduce(into: [:]) { $0.merge($1.counts, uniquingKeysWith: +) }
         return StatusFinding(
             code: first.code,
-            detail: "\(counts.values.reduce(0, +)) problems, the first: \(byUrgency.first?.detail ?? first.detail)",
-            counts: counts, mostUrgent: [StatusFinding.Item](byUrgency.prefix(StatusFinding.mostNamed)))
+            detail:
+                "\(counts.values.reduce(0, +)) problems, the most urgent: \(byUrgency.first?.detail ?? first.detail)",
+            counts: counts, mostUrgent: [StatusFinding.Item](byUrgency.prefix(StatusFinding.maximumNamed)))
     }
 }

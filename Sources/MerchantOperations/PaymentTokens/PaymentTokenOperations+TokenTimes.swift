@@ -5,10 +5,11 @@ import Vocabulary
 extension PaymentTokenOperations {
     /// Records the signing time of a genuine token in ``TokenTimeWatch``, if its key pair is active.
     ///
-    /// An accepted token matters only if another one was refused for its time recently. Otherwise this does not decrypt
-    /// it.
+    /// Decrypts a token only if its signing time matters: the token fails only for that time, or it is accepted and
+    /// another token failed for its time recently.
     func observeTime(of token: ApplePayToken, _ verification: TokenVerification, receivedAt: Timestamp) {
-        guard verification.failsInTimeAlone || (verification.isVerified && tokenTimes.hasRefusals(at: receivedAt)),
+        // `resolveNow` needs no authorization here, because nothing about the key is returned.
+        guard verification.failsOnlySigningTime || (verification.isVerified && tokenTimes.hasRefusals(at: receivedAt)),
             let key = try? resolveNow(token.publicKeyHash, countsAsUse: false, authorizing: { _ in }).keyPair
         else { return }
         observeTime(
@@ -18,8 +19,8 @@ extension PaymentTokenOperations {
             receivedAt: receivedAt)
     }
 
-    /// Records the token's signing time if the key decrypts the token, because only then is the token genuine. Discards
-    /// the plaintext.
+    /// Records the token's signing time if the key decrypts the token: only then is the token genuine. Discards the
+    /// plaintext.
     func observeTime(
         of token: ApplePayToken, _ verification: TokenVerification, with key: TokenKey, receivedAt: Timestamp
     ) {

@@ -3,7 +3,7 @@ package import PaymentToken
 package import Secrets
 package import Vocabulary
 
-/// An active payment processing key pair with the certificate that decryptors get together with it.
+/// An active payment processing key pair, with the certificate that decryptors get together with the key pair.
 package struct DecryptionKey: Sendable {
     package let keyPair: KeyPair
     package let certificate: StoredCertificate
@@ -40,29 +40,30 @@ package struct PaymentTokenOperations: Sendable {
     /// The time of the machine's clock. The cache times of responses depend on it.
     package var now: Timestamp { clock.now }
 
-    /// A counter for a cache, which counts the requests that it answers for one key pair.
+    /// A counter with which a cache of responses counts the requests for one key pair.
     package func useCounter(for hash: PublicKeyHash) -> KeyUseCounter { uses.counter(for: hash) }
 
-    /// Finds the active key pair with a publicKeyHash. Reads the store on the calling thread, and blocks it.
+    /// Finds the active key pair with a publicKeyHash. Reads the store on the calling thread and blocks that thread.
     ///
     /// - Parameters:
     ///   - countsAsUse: whether the request counts as a use of the key. False for a request with a token, for which
     ///     ``open(_:with:on:for:)`` decides.
     ///   - authorize: throws if the caller may not use the merchant's keys. It runs before the request is counted, so
-    ///     that no caller can delay the roll of another merchant's key, and before anything about the key is returned.
-    /// - Throws: what `authorize` throws; `keyNotFound` with the same text for an unknown, a pending and an identity
-    ///   key; `keyRevoked`; `keyDestroyed`.
+    ///     that no caller can delay the roll of another merchant's key. It also runs before anything about the key is
+    ///     returned.
+    /// - Throws: the error of `authorize`; `keyRevoked`; `keyDestroyed`; `keyNotFound`, with the same text for an
+    ///   unknown, a pending and an identity key, so that the caller cannot distinguish them.
     package func resolveNow(
         _ hash: PublicKeyHash, countsAsUse: Bool = true, authorizing authorize: (MerchantIdentifier) throws -> Void
     ) throws -> DecryptionKey {
         let now = clock.now
         return try records.readNow { reading in
-            let unknown = MerchantError(.keyNotFound, "there is no active key pair with publicKeyHash \(hash)")
-            guard let keyPair = try reading.keyPair(hash), keyPair.purpose == .paymentProcessing else { throw unknown }
+            let notFound = MerchantError(.keyNotFound, "there is no active key pair with publicKeyHash \(hash)")
+            guard let keyPair = try reading.keyPair(hash), keyPair.purpose == .paymentProcessing else { throw notFound }
             try authorize(keyPair.merchantIdentifier)
             if countsAsUse { uses.recordRequest(hash, at: now) }
             switch keyPair.state {
-            case .pending: throw unknown
+            case .pending: throw notFound
             case .revoked:
                 throw MerchantError(
                     .keyRevoked, "the key \(hash) was revoked at \(keyPair.stateSince): its tokens must not be accepted"
@@ -71,25 +72,27 @@ package struct PaymentTokenOperations: Sendable {
                 throw MerchantError(.keyDestroyed, "the private key of \(hash) was destroyed at \(keyPair.stateSince)")
             case .standby, .current, .retiring: break
             }
-            guard let certificate = try reading.certificates(of: hash).answering(at: now) else {
+            guard let certificate = try reading.certificates(of: hash).certificateInUse(at: now) else {
                 throw MerchantError(.internalError, "the active key \(hash) has no certificate")
             }
             return DecryptionKey(keyPair: keyPair, certificate: certificate)
         }
     }
 
-    /// Restores a token's symmetric key: derives it (EC_v1) or unwraps it (RSA_v1) with the private key.
+    /// Restores a token's symmetric key: derives the key (EC_v1) or unwraps the key (RSA_v1) with the private key.
     ///
     /// Checks no permits: call ``resolveNow(_:countsAsUse:authorizing:)`` first.
     package func symmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes {
         try custodian.symmetricKey(hash, from: material)
     }
 
-    /// Returns a private key as PKCS#8 PEM after recording the export. The daemon does not see how the key is used
-    /// elsewhere.
+    /// Returns a private key as PKCS#8 PEM, after recording the export. The record is needed because the daemon does
+    /// not see the uses of an exported key, so that the key's roll cannot become quiet.
+    ///
+    /// Checks no permits: call ``resolveNow(_:countsAsUse:authorizing:)`` first.
     package func exportPrivateKey(_ hash: PublicKeyHash, for request: Request) async throws -> SecretBytes {
         let now = clock.now
-        try await recorded("the private key is not exported") { transaction in
+        try await writeBeforeRelease("the private key is not exported") { transaction in
             var keyPair = try transaction.existingKeyPair(hash)
             guard keyPair.state.isActive, keyPair.purpose == .paymentProcessing else {
                 throw MerchantError(.keyNotFound, "there is no active key pair with publicKeyHash \(hash)")
@@ -98,17 +101,17 @@ package struct PaymentTokenOperations: Sendable {
             try transaction.update(keyPair)
             try transaction.refreshIdleTime(of: keyPair)
             try transaction.append(
-                request.entry(
+                request.auditEntry(
                     .privateKeyExported, at: now, merchant: keyPair.merchantIdentifier, key: hash,
                     before: keyPair.state.rawValue, after: keyPair.state.rawValue))
         }
         return try custodian.exportPrivateKey(hash)
     }
 
-    /// Writes the audit records that must be stored before a secret is released.
+    /// Writes to the store what must be stored before a secret leaves the daemon, such as audit records.
     ///
-    /// - Parameter consequence: the first words of the error that is thrown if the audit cannot be written.
-    func recorded(
+    /// - Parameter consequence: the first words of the error that is thrown if the store cannot be written.
+    func writeBeforeRelease(
         _ consequence: String,
         _ body: @escaping @Sendable (any KeyPairWriting & KeyUseReading & RollWriting & ChangeRecording) throws -> Void
     ) async throws {

@@ -2,11 +2,12 @@ import MerchantCore
 package import PaymentToken
 package import Vocabulary
 
-/// The values that a decryptor expects in a token. It gets the plaintext only if the token has them.
+/// The values that a decryptor expects in a token. The decryptor gets the plaintext only if the token has these values.
 package struct TokenExpectations: Sendable {
     package enum ExpectedMerchant: Sendable {
-        /// Any merchant; the audit records this choice.
+        /// The token may belong to any merchant. The audit records each such decryption.
         case any
+        /// The token must belong to this merchant.
         case only(MerchantIdentifier)
     }
 
@@ -19,30 +20,35 @@ package struct TokenExpectations: Sendable {
     }
 }
 
-/// The result of comparing one value of a token with the expected value.
+/// The result of comparing one value of a token with the expected value, or of claiming the token.
 package struct ExpectationCheck: Sendable {
     package enum Outcome: String, Sendable { case passed, failed, notChecked }
 
+    /// The name of the compared value, such as `transactionAmount`; `replay` for the claim.
     package let name: String
     package let outcome: Outcome
+    /// The outcome in words.
     package let finding: String
 }
 
 extension TokenExpectations {
+    /// Checks the merchant to whose key the token is encrypted.
+    ///
     /// - Throws: `tokenMerchantMismatch` if another merchant was expected, naming both merchants.
     func requireMerchant(_ found: MerchantIdentifier) throws(MerchantError) {
         guard case .only(let expected) = merchant, expected != found else { return }
         throw MerchantError(
-            .tokenMerchantMismatch, "the token is encrypted to a key of \(found), expected one of \(expected)")
+            .tokenMerchantMismatch, "the token is encrypted to a key of \(found), expected a key of \(expected)")
     }
 
     /// Compares a token's content with the expected values.
     ///
+    /// - Returns: the result for each value. The first result is for the merchant.
     /// - Throws: `tokenMismatch` for the first value that differs, naming the found and the expected value.
-    func check(_ token: ApplePayToken, _ data: PaymentData) throws(MerchantError) -> [ExpectationCheck] {
+    func compare(with token: ApplePayToken, _ data: PaymentData) throws(MerchantError) -> [ExpectationCheck] {
         var checks = [merchantCheck]
-        for check in transaction.compare(with: token, data) {
-            let check = ExpectationCheck(check)
+        for comparison in transaction.compare(with: token, data) {
+            let check = ExpectationCheck(comparison)
             if check.outcome == .failed { throw MerchantError(.tokenMismatch, "\(check.name): \(check.finding)") }
             checks.append(check)
         }
@@ -53,7 +59,8 @@ extension TokenExpectations {
     private var merchantCheck: ExpectationCheck {
         switch merchant {
         case .any:
-            ExpectationCheck(name: "merchantIdentifier", outcome: .notChecked, finding: "any merchant was expected")
+            ExpectationCheck(
+                name: "merchantIdentifier", outcome: .notChecked, finding: "the request accepts any merchant")
         case .only(let merchant):
             ExpectationCheck(name: "merchantIdentifier", outcome: .passed, finding: "the key belongs to \(merchant)")
         }
@@ -61,18 +68,24 @@ extension TokenExpectations {
 }
 
 extension ExpectationCheck {
-    fileprivate init(_ check: TransactionCheck) {
-        name = check.name.rawValue
-        switch check.outcome {
+    fileprivate init(_ comparison: TransactionCheck) {
+        name = comparison.name.rawValue
+        switch comparison.outcome {
         case .passed:
             outcome = .passed
             finding = "as expected"
         case .notChecked:
             outcome = .notChecked
-            finding = check.found == nil ? "nothing was expected" : "the token has a value, none was given to compare"
+            finding =
+                comparison.found == nil
+                ? "the request gives no expected value, and the token has no value"
+                : "the request gives no expected value, but the token has a value"
         case .failed:
             outcome = .failed
-            finding = "found \(check.found?.exposed ?? "none"), expected \(check.expected?.exposed ?? "none")"
+            // Not redacted: the caller must see the difference, and an amount, a currency or a digest of application
+            // data identifies neither a card nor a cardholder.
+            finding =
+                "found \(comparison.found?.unredacted ?? "none"), expected \(comparison.expected?.unredacted ?? "none")"
         }
     }
 }

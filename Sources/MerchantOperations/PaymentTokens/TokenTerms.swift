@@ -1,13 +1,15 @@
 package import PaymentToken
 package import Vocabulary
 
-/// What a decryptor asks for when it has a token opened: which values it expects, and how the token is verified.
+/// What a decryptor's request to open a token says: which values it expects in the token, and how the daemon must
+/// verify the token.
 package struct TokenTerms: Sendable {
     package enum Verification: Hashable, Sendable {
-        /// Verify the token at the time of its receipt, which is now, as Apple's reference requires. `claims` is false
-        /// if the decryptor declined to claim the token.
+        /// Verify the token against the time of its receipt, which is now, as Apple's reference requires. `claims` is
+        /// false if the decryptor declined to claim the token.
         case now(claims: Bool)
-        /// Verify the token at another time. The audit records this, and the token is not claimed.
+        /// Verify the token as if it had been received at this time. The audit records this, and the token is not
+        /// claimed.
         case at(Timestamp)
         /// Do not verify the token. The audit records this, and the token is not claimed.
         case declined
@@ -35,7 +37,7 @@ package struct TokenKey: Hashable, Sendable {
     }
 }
 
-/// An opened token.
+/// A token that was verified, unless the decryptor declined that, and decrypted.
 package struct OpenedToken: ~Copyable, Sendable {
     package let plaintext: DecryptedPaymentData
     /// The plaintext's fields.
@@ -43,6 +45,6 @@ package struct OpenedToken: ~Copyable, Sendable {
     package let key: TokenKey
     /// nil if verification was declined.
     package let verification: TokenVerification?
-    /// The comparisons with expected values, and the replay check.
+    /// The comparisons with the expected values, and the result of the claim.
     package let checks: [ExpectationCheck]
 }

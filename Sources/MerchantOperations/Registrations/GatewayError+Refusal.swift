@@ -8,7 +8,7 @@ extension MerchantError {
             case .refused: .gatewayRefused
             case .unauthorized, .platformNotRegistered: .gatewayUnauthorized
             case .rateLimited: .gatewayRateLimited
-            case .failedAtApple, .unexpectedAnswer: .gatewayFailed
+            case .failedAtApple, .unexpectedResponse: .gatewayFailed
             case .unreachable, .circuitOpen: .gatewayUnavailable
             case .responseNotReceived: .gatewayResponseNotReceived
             case .serverUntrusted: .gatewayUntrusted
@@ -28,7 +28,8 @@ extension MerchantError {
 }
 
 extension GatewayError {
-    /// The error's detail with the correlation id, which Apple's support asks for.
+    /// The error's detail, with the correlation id of Apple's response if there is one. Apple's support asks for this
+    /// id.
     var finding: String {
         correlationIdentifier.map { "\(detail) (Apple's correlation id \($0.prefix(128)))" } ?? detail
     }

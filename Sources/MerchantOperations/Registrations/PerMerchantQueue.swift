@@ -1,21 +1,21 @@
 import Vocabulary
 
-/// Runs at most one call to Apple for each merchant at a time, first come first served, and at most ``width`` calls in
-/// all.
+/// Runs tasks that call Apple: at most one for each merchant at a time, and at most ``width`` at a time in all. Tasks
+/// for the same merchant run in the order of their arrival.
 actor PerMerchantQueue {
     static let width = 16
 
-    /// The merchants for which a task has the turn.
-    private var taken: Set<PartnerInternalMerchantIdentifier> = []
-    /// Tasks that wait for their merchant's turn.
-    private var waiting: [PartnerInternalMerchantIdentifier: [CheckedContinuation<Void, Never>]] = [:]
-    /// How many further calls may run now.
-    private var free = width
-    /// Tasks that have their merchant's turn and wait until fewer than ``width`` calls run.
-    private var waitingForAny: [CheckedContinuation<Void, Never>] = []
+    /// The merchants whose lock a task holds. A task holds its merchant's lock while it runs, or waits for a free slot.
+    private var locked: Set<PartnerInternalMerchantIdentifier> = []
+    /// Tasks that wait for their merchant's lock.
+    private var waitingForLock: [PartnerInternalMerchantIdentifier: [CheckedContinuation<Void, Never>]] = [:]
+    /// How many further tasks may run now.
+    private var freeSlots = width
+    /// Tasks that hold their merchant's lock and wait for a free slot.
+    private var waitingForSlot: [CheckedContinuation<Void, Never>] = []
 
-    /// Runs `body` when it is its turn. If the caller is cancelled, `body` continues, because the outcome of a call to
-    /// Apple must be recorded.
+    /// Runs `body` when the merchant's lock and a slot are free. If the caller is cancelled, `body` continues, because
+    /// the outcome of a call to Apple must be recorded.
     nonisolated func run<Result: Sendable>(
         _ partner: PartnerInternalMerchantIdentifier, _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
@@ -33,26 +33,27 @@ actor PerMerchantQueue {
     }
 
     private func begin(_ partner: PartnerInternalMerchantIdentifier) async {
-        if !taken.insert(partner).inserted {
-            await withCheckedContinuation { waiting[partner, default: []].append($0) }
+        if !locked.insert(partner).inserted {
+            await withCheckedContinuation { waitingForLock[partner, default: []].append($0) }
         }
-        // No deadlock: every running call already has its merchant's turn, so it ends without waiting for another task.
-        guard free == 0 else {
-            free -= 1
+        // No deadlock: a task that has a slot holds its merchant's lock already, so it ends without waiting for another
+        // task.
+        guard freeSlots == 0 else {
+            freeSlots -= 1
             return
         }
-        await withCheckedContinuation { waitingForAny.append($0) }
+        await withCheckedContinuation { waitingForSlot.append($0) }
     }
 
-    /// Ends a call. The next waiting tasks get its place and its merchant's turn directly, so that tasks run in the
-    /// order of their arrival.
+    /// Passes the task's slot and its merchant's lock directly to the tasks that have waited longest, so that a task
+    /// that arrives now cannot overtake them.
     private func end(_ partner: PartnerInternalMerchantIdentifier) {
-        if waitingForAny.isEmpty { free += 1 } else { waitingForAny.removeFirst().resume() }
-        guard var queue = waiting[partner] else {
-            taken.remove(partner)
+        if waitingForSlot.isEmpty { freeSlots += 1 } else { waitingForSlot.removeFirst().resume() }
+        guard var queue = waitingForLock[partner] else {
+            locked.remove(partner)
             return
         }
         queue.removeFirst().resume()
-        waiting[partner] = queue.isEmpty ? nil : queue
+        waitingForLock[partner] = queue.isEmpty ? nil : queue
     }
 }

@@ -4,17 +4,17 @@ import Vocabulary
 extension Registration {
     /// A new registration. It starts without desired domains: a domain becomes desired when Apple has accepted it.
     init(
-        _ partner: PartnerInternalMerchantIdentifier, requested wanted: DesiredRegistration,
+        _ partner: PartnerInternalMerchantIdentifier, requested: DesiredRegistration,
         merchant: MerchantIdentifier?, at now: Timestamp
     ) {
-        var desired = wanted
+        var desired = requested
         desired.domainNames = []
         self.init(
-            partnerInternalMerchantIdentifier: partner, desired: desired, merchantIdentifier: merchant, known: nil,
-            createdAt: now, changedAt: now)
+            partnerInternalMerchantIdentifier: partner, desired: desired, merchantIdentifier: merchant,
+            appleRecord: nil, createdAt: now, changedAt: now)
     }
 
-    /// Changes the desired state to what the registration is after the call.
+    /// Applies the changes that a call requests to the desired state.
     mutating func apply(_ content: RegistrationCall.Content, at now: Timestamp) {
         let before = self
         desired = content.applied(to: desired)
@@ -22,7 +22,7 @@ extension Registration {
         if self != before { changedAt = now }
     }
 
-    /// The registration's text in audit records.
+    /// How audit records describe the registration.
     var summary: String {
         "partnerInternalMerchantIdentifier=\(partnerInternalMerchantIdentifier) partnerMerchantName=\(desired.partnerMerchantName) encryptTo=\(desired.encryptTo) domainNames=\(desired.domainNames.sorted().map(\.rawValue).joined(separator: ","))"
     }
@@ -34,11 +34,12 @@ extension RegistrationCall {
 }
 
 extension RegistrationCall.Content {
-    /// Whether the gateway itself sends the call again if no response is received.
-    var isTriedAgain: Bool {
+    /// Whether the gateway may send the call more than once before it reports that no response was received.
+    var isRetriedByGateway: Bool {
         if case .register = self { true } else { false }
     }
 
+    /// The reason that Apple gets for an unregistration; nil for a registration.
     var reason: String? {
         guard case .unregister(_, let reason) = self else { return nil }
         return reason
@@ -59,13 +60,13 @@ extension RegistrationDrift {
 }
 
 extension ChangeRecording {
-    /// Records in the audit that the registration differs from Apple's record, if it did not differ in the same way
-    /// before.
-    func noteDrift(from before: Registration, to after: Registration, for request: Request, at now: Timestamp) throws {
+    /// Records in the audit that the registration differs from Apple's record. Does nothing if the registration
+    /// differed in the same way before.
+    func auditDrift(from before: Registration, to after: Registration, for request: Request, at now: Timestamp) throws {
         let drift = after.drift
         guard !drift.isEmpty, drift != before.drift else { return }
         try append(
-            request.entry(
+            request.auditEntry(
                 .registrationDriftFound, at: now, merchant: after.merchantIdentifier,
                 after:
                     "partnerInternalMerchantIdentifier=\(after.partnerInternalMerchantIdentifier) \(drift.map(\.summary).joined(separator: "; "))"
@@ -79,7 +80,8 @@ extension RegistrationReading {
         guard let registration = try registration(partner), try registration.isShown || openCall(of: partner) != nil
         else {
             throw MerchantError(
-                .registrationNotFound, "there is no registration \(partner), expected one that this daemon registered")
+                .registrationNotFound,
+                "this daemon has no registration \(partner): check the spelling, or list the registrations")
         }
         return registration
     }
@@ -99,11 +101,16 @@ extension RegistrationReading where Self: MerchantReading & KeyPairReading {
     private func warnings(about desired: DesiredRegistration) throws -> [String] {
         guard !desired.domainNames.isEmpty else { return [] }
         guard let merchant = try merchant(desired.encryptTo), merchant.removedAt == nil else {
-            return ["there is no merchant record \(desired.encryptTo) (encryptTo): its tokens cannot be decrypted here"]
+            return [
+                "there is no merchant \(desired.encryptTo), the registration's encryptTo: this daemon cannot decrypt the registration's tokens"
+            ]
         }
         let isActive = try keyPairs(of: merchant.identifier)
             .contains { $0.purpose == .paymentProcessing && $0.state.isActive }
         return isActive
-            ? [] : ["\(desired.encryptTo) (encryptTo) has no active key pair: its tokens cannot be decrypted here"]
+            ? []
+            : [
+                "\(desired.encryptTo), the registration's encryptTo, has no active key pair: this daemon cannot decrypt the registration's tokens"
+            ]
     }
 }

@@ -2,21 +2,21 @@ import MerchantCore
 package import Vocabulary
 
 extension RegistrationOperations {
-    /// A registration as the daemon has stored it or, with `refresh`, as Apple has it now.
+    /// A registration as the daemon has stored it. With `refresh`, the daemon reads Apple's record first and stores it.
     ///
-    /// - Throws: `registrationNotFound`; with `refresh` also a code `gateway…` if Apple cannot be asked.
+    /// - Throws: `registrationNotFound`; with `refresh` also a code `gateway…` if Apple's record cannot be read.
     package func registration(
         _ partner: PartnerInternalMerchantIdentifier, refresh: Bool, for request: Request
     ) async throws -> RegistrationView {
-        guard refresh else { return try await calls.stored(partner) }
+        guard refresh else { return try await calls.storedView(of: partner) }
         return try await calls.run(partner) {
             if let call = try await calls.records.read({ try $0.openCall(of: partner) }) {
                 _ = try await calls.resolve(call, for: request)
             }
-            let known = try await calls.ask(partner)
+            let appleRecord = try await calls.readAppleRecord(of: partner)
             let now = calls.clock.now
-            guard let registration = try await calls.learn(known, of: partner, for: request) else {
-                throw unknownHere(partner, known)
+            guard let registration = try await calls.storeAppleRecord(appleRecord, of: partner, for: request) else {
+                throw notStored(partner, appleRecord)
             }
             return try await calls.records.read { reading in
                 guard try registration.isShown || reading.openCall(of: partner) != nil else {
@@ -39,16 +39,17 @@ extension RegistrationOperations {
         }
     }
 
-    private func unknownHere(
-        _ partner: PartnerInternalMerchantIdentifier, _ known: KnownRegistration
+    /// The error that the daemon has not stored a registration, which says whether Apple has one.
+    private func notStored(
+        _ partner: PartnerInternalMerchantIdentifier, _ appleRecord: AppleRecord
     ) -> MerchantError {
-        guard let details = known.details else {
+        guard let details = appleRecord.details else {
             return MerchantError(
                 .registrationNotFound, "neither this daemon nor Apple has a registration \(partner)")
         }
         return MerchantError(
             .registrationNotFound,
-            "Apple has a registration \(partner) with \(details.domainNames.count) domains that this daemon did not register: register its domains to take it over"
+            "this daemon did not register \(partner), but Apple has a registration with that name and \(details.domainNames.count) domains: to manage it here, register its domains with this daemon"
         )
     }
 }

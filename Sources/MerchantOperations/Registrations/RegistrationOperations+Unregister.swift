@@ -5,15 +5,15 @@ extension RegistrationOperations {
     /// Removes domains of a registration at Apple, or the whole registration.
     ///
     /// - Parameters:
-    ///   - domainNames: the domains to remove; nil for all of them. Apple may have more domains than the daemon knows,
-    ///     so in that case the daemon reads Apple's record first.
+    ///   - domainNames: the domains to remove; nil for all domains. Apple may have more domains than the daemon knows.
+    ///     So the daemon reads Apple's record first, if `domainNames` is nil or contains a domain that is unknown here.
     ///   - reason: 1 to 1024 bytes, sent to Apple.
     /// - Throws: `registrationNotFound`; `domainNotRegistered` for a domain that is neither desired nor registered at
     ///   Apple; and the errors of a call to Apple that ``register(_:for:)`` throws.
     package func unregister(
         _ partner: PartnerInternalMerchantIdentifier, domainNames: [DomainName]?, reason: String, dryRun: Bool,
         for request: Request
-    ) async throws -> RegistrationWithdrawal {
+    ) async throws -> UnregistrationResult {
         _ = try DisplayText(reason, named: "reason", longest: RegistrationRules.longestReason)
         let requested = try domainNames.map(RegistrationRules.distinct)
         return try await calls.run(partner) {
@@ -23,23 +23,25 @@ extension RegistrationOperations {
             if !dryRun {
                 let content = RegistrationCall.Content.unregister(plan.removed, reason: reason)
                 if plan.sending.isEmpty {
-                    try await calls.adopt(content, of: partner, reason: reason, for: request)
+                    try await calls.changeDesiredState(to: content, of: partner, reason: reason, for: request)
                 } else {
                     _ = try await calls.perform(content, sending: plan.sending, of: partner, for: request)
                 }
                 view = try await calls.records.remaining(partner, at: calls.clock.now)
             }
-            return RegistrationWithdrawal(
+            return UnregistrationResult(
                 dryRun: dryRun, domainNames: plan.removed.sorted(), warnings: plan.warnings, view: view)
         }
     }
 
+    /// What an unregistration will do, so that a dry run can report it.
     private struct Plan {
         /// The domains to remove from the desired state.
         let removed: Set<DomainName>
-        /// Those of the domains in ``removed`` that Apple has. The call to Apple names only these.
+        /// The domains in ``removed`` that Apple has. The call to Apple names only these.
         let sending: Set<DomainName>
         let warnings: [String]
+        /// The registration as it is before the unregistration.
         let view: RegistrationView
     }
 
@@ -47,17 +49,18 @@ extension RegistrationOperations {
         _ partner: PartnerInternalMerchantIdentifier, _ requested: Set<DomainName>?, for request: Request
     ) async throws -> Plan {
         var registration = try await calls.records.read { try $0.existingRegistration(partner) }
-        let known = registration.known?.details?.domainNames ?? []
-        if requested == nil || requested?.contains(where: { !known.contains($0.rawValue) }) == true {
+        let namesAtApple = registration.appleRecord?.details?.domainNames ?? []
+        if requested == nil || requested?.contains(where: { !namesAtApple.contains($0.rawValue) }) == true {
             registration =
-                try await calls.learn(try await calls.ask(partner), of: partner, for: request) ?? registration
+                try await calls.storeAppleRecord(
+                    try await calls.readAppleRecord(of: partner), of: partner, for: request) ?? registration
         }
-        let atApple = Set((registration.known?.details?.domainNames ?? []).compactMap { DomainName(ascii: $0) })
+        let atApple = Set((registration.appleRecord?.details?.domainNames ?? []).compactMap { DomainName(ascii: $0) })
         let present = registration.desired.domainNames.union(atApple)
         if let unknown = requested?.subtracting(present).min() {
             throw MerchantError(
                 .domainNotRegistered,
-                "'\(unknown)' is not a domain of \(partner), which has \(present.count) other domains")
+                "'\(unknown)' is not one of the \(present.count) domains of \(partner): check its spelling")
         }
         let removed = requested ?? present
         let now = calls.clock.now
@@ -74,7 +77,7 @@ extension RegistrationOperations {
 }
 
 extension Transactions where Reader == any MerchantReading & KeyPairReading & RegistrationReading {
-    /// The registration after domains were removed. Unlike other views, this one exists even if no domain is left.
+    /// The registration after domains were removed, even if no domain is left.
     fileprivate func remaining(
         _ partner: PartnerInternalMerchantIdentifier, at now: Timestamp
     ) async throws -> RegistrationView {

@@ -7,7 +7,7 @@ package struct RegistrationOperations: Sendable {
 
     package init(calls: RegistrationCalls) { self.calls = calls }
 
-    /// Registers a merchant at Apple, or adds domains to its registration. It is safe to repeat.
+    /// Registers a merchant at Apple, or adds domains to the merchant's registration. It is safe to repeat this call.
     ///
     /// - Throws: before the call to Apple, `malformed`, `tooManyDomains`, `merchantNotFound`, or `registrationConflict`
     ///   if an earlier call with an unknown outcome conflicts with this one. After the call,
@@ -20,23 +20,25 @@ package struct RegistrationOperations: Sendable {
         if let url = order.merchantUrl { try RegistrationRules.check(merchantUrl: url) }
         let partner = order.partnerInternalMerchantIdentifier
         return try await calls.run(partner) {
-            if try await wasDone(request) { return try await calls.stored(partner) }
+            if try await hasSucceeded(request) { return try await calls.storedView(of: partner) }
             try await calls.resolveIfOpen(partner, for: request)
-            let wanted = try await calls.records.read { try $0.wanted(order, domainNames) }
-            let content = RegistrationCall.Content.register(wanted, merchant: order.merchantIdentifier)
-            let sending = try await missing(wanted, of: partner, for: request)
+            let desired = try await calls.records.read { try $0.desiredRegistration(order, domainNames) }
+            let content = RegistrationCall.Content.register(desired, merchant: order.merchantIdentifier)
+            let sending = try await domainsToSend(desired, of: partner, for: request)
             if sending.isEmpty {
-                try await calls.adopt(content, of: partner, reason: "Apple has it already", for: request)
+                try await calls.changeDesiredState(
+                    to: content, of: partner, reason: "Apple's record has these values already", for: request)
             } else {
                 _ = try await calls.perform(content, sending: sending, of: partner, for: request)
             }
-            return try await calls.stored(partner)
+            return try await calls.storedView(of: partner)
         }
     }
 
     /// Whether an earlier request with the same Idempotency-Key has succeeded.
-    private func wasDone(_ request: Request) async throws -> Bool {
+    private func hasSucceeded(_ request: Request) async throws -> Bool {
         guard request.idempotency != nil else { return false }
+        // Changes nothing, but only write transactions can look up an Idempotency-Key.
         return try await calls.records.write { try request.idempotency.earlierResource(in: $0) != nil }
     }
 
@@ -45,27 +47,29 @@ package struct RegistrationOperations: Sendable {
     ///
     /// Apple does not document what it does with a domain that it has already. So if Apple may have one of the domains,
     /// this reads Apple's record first.
-    private func missing(
-        _ wanted: DesiredRegistration, of partner: PartnerInternalMerchantIdentifier, for request: Request
+    private func domainsToSend(
+        _ desired: DesiredRegistration, of partner: PartnerInternalMerchantIdentifier, for request: Request
     ) async throws -> Set<DomainName> {
         guard let registration = try await calls.records.read({ try $0.registration(partner) }) else {
-            return wanted.domainNames
+            return desired.domainNames
         }
         let counted = registration.countedDomains
-        guard wanted.domainNames.contains(where: { counted.contains($0.rawValue) }) else { return wanted.domainNames }
-        let known = try await calls.ask(partner)
-        try await calls.learn(known, of: partner, for: request)
-        guard let details = known.details, details.partnerMerchantName == wanted.partnerMerchantName,
-            details.encryptToHash.uppercased() == wanted.encryptTo.appleHash,
-            registration.desired.merchantUrl == wanted.merchantUrl
-        else { return wanted.domainNames }
-        return wanted.domainNames.filter { !details.domainNames.contains($0.rawValue) }
+        guard desired.domainNames.contains(where: { counted.contains($0.rawValue) }) else { return desired.domainNames }
+        let appleRecord = try await calls.readAppleRecord(of: partner)
+        try await calls.storeAppleRecord(appleRecord, of: partner, for: request)
+        // Apple's record does not contain the URL, so compare it with the stored registration.
+        guard let details = appleRecord.details, details.partnerMerchantName == desired.partnerMerchantName,
+            details.encryptToHash.uppercased() == desired.encryptTo.appleHash,
+            registration.desired.merchantUrl == desired.merchantUrl
+        else { return desired.domainNames }
+        return desired.domainNames.filter { !details.domainNames.contains($0.rawValue) }
     }
 }
 
 extension RegistrationReading where Self: MerchantReading {
-    /// Checks the order. Values that the order omits come from the stored registration.
-    fileprivate func wanted(
+    /// Checks the order, and returns the registration that it requests. Values that the order omits come from the
+    /// stored registration.
+    fileprivate func desiredRegistration(
         _ order: RegistrationOrder, _ domainNames: Set<DomainName>
     ) throws -> DesiredRegistration {
         let registration = try registration(order.partnerInternalMerchantIdentifier)
@@ -74,21 +78,23 @@ extension RegistrationReading where Self: MerchantReading {
         // A registration that Apple has never confirmed provides no values.
         let before = registration.flatMap { $0.isShown ? $0.desired : nil }
         guard let name = order.partnerMerchantName ?? before?.partnerMerchantName else {
-            throw MerchantError(.malformed, "'partnerMerchantName' is missing, expected a name for a new registration")
+            throw MerchantError(.malformed, "'partnerMerchantName' is missing: give a name for a new registration")
         }
         return DesiredRegistration(
             partnerMerchantName: name, domainNames: domainNames,
-            encryptTo: try order.encryptTo ?? before?.encryptTo ?? integrator(),
+            encryptTo: try order.encryptTo ?? before?.encryptTo ?? onlyPlatformIntegrator(),
             merchantUrl: order.merchantUrl ?? before?.merchantUrl)
     }
 
     /// The only platform integrator, which is the default for encryptTo.
-    private func integrator() throws -> MerchantIdentifier {
+    ///
+    /// - Throws: `malformed` if there is no platform integrator, or more than one.
+    private func onlyPlatformIntegrator() throws -> MerchantIdentifier {
         let integrators = try platformIntegrators(limit: 2)
         guard let integrator = integrators.first, integrators.count == 1 else {
             throw MerchantError(
                 .malformed,
-                "'encryptTo' is missing and there \(integrators.isEmpty ? "is no merchant" : "are several merchants") platformintegrator.…, expected encryptTo, or exactly one such merchant"
+                "'encryptTo' is missing, and \(integrators.isEmpty ? "no merchant" : "more than one merchant") is a platform integrator (platformintegrator.…): give encryptTo"
             )
         }
         return integrator

@@ -8,8 +8,8 @@ package struct RegistrationSync: Sendable {
 
     package init(calls: RegistrationCalls) { self.calls = calls }
 
-    /// How many registrations one sync compares concurrently. They are fewer than the queue runs, so that other
-    /// requests do not have to wait.
+    /// How many registrations one sync compares concurrently: fewer than ``PerMerchantQueue`` permits, so that other
+    /// requests need not wait.
     static let syncWidth = PerMerchantQueue.width - 4
 
     /// Compares at most `limit` registrations after `cursor` with Apple's record. With `repair`, changes Apple's record
@@ -17,7 +17,8 @@ package struct RegistrationSync: Sendable {
     ///
     /// Merchants that were unregistered are compared too, because a late call may have registered them again.
     ///
-    /// - Throws: a failure that would be the same for every merchant, if no registration was compared before it.
+    /// A failure that would be the same for every merchant, such as an unreachable gateway, stops the sync. This
+    /// method throws the failure if no registration was compared before.
     package func sync(
         after cursor: PartnerInternalMerchantIdentifier?, limit: Int, repair: Bool, for request: Request
     ) async throws -> SyncReport {
@@ -34,8 +35,8 @@ package struct RegistrationSync: Sendable {
             for await (index, finding) in group { results[index] = finding }
             return results
         }
-        // A registration without a finding was not compared. The next sync starts with the first such
-        // registration.
+        // A registration without a finding was not compared. The report ends before the first such registration,
+        // so that the next sync starts there.
         let compared = found.prefix { $0 != nil }.compactMap(\.self)
         let halted = halt.reason
         if let halted, compared.isEmpty { throw halted }
@@ -45,7 +46,7 @@ package struct RegistrationSync: Sendable {
             next: halted != nil || page.count > limit ? last : nil)
     }
 
-    /// Holds the first failure that would be the same for every merchant. Once there is one, the sync stops.
+    /// Holds the first failure that would be the same for every merchant. After such a failure, the sync stops.
     private final class Halt: Sendable {
         private let found = Mutex<MerchantError?>(nil)
         var reason: MerchantError? { found.withLock { $0 } }
@@ -59,7 +60,7 @@ package struct RegistrationSync: Sendable {
         guard halt.reason == nil else { return nil }
         let finding: SyncFinding
         do {
-            finding = try await calls.run(partner) { try await compareInTurn(partner, repairs, for: request) }
+            finding = try await calls.run(partner) { try await compareInQueue(partner, repairs, for: request) }
         } catch {
             finding = SyncFinding(
                 partnerInternalMerchantIdentifier: partner, drift: [], repaired: nil, remaining: [],
@@ -70,7 +71,9 @@ package struct RegistrationSync: Sendable {
         return nil
     }
 
-    private func compareInTurn(
+    /// Compares one registration, and repairs it if `repairs` is true. Called in the body of
+    /// ``RegistrationCalls/run(_:_:)``.
+    private func compareInQueue(
         _ partner: PartnerInternalMerchantIdentifier, _ repairs: Bool, for request: Request
     ) async throws -> SyncFinding {
         if let call = try await calls.records.read({ try $0.openCall(of: partner) }),
@@ -78,9 +81,12 @@ package struct RegistrationSync: Sendable {
         {
             throw MerchantError(
                 .registrationConflict,
-                "the outcome of \(call.title) is unknown: try again later")
+                "the outcome of \(call.title) is unknown: try again after two minutes")
         }
-        guard let registration = try await calls.learn(try await calls.ask(partner), of: partner, for: request) else {
+        guard
+            let registration = try await calls.storeAppleRecord(
+                try await calls.readAppleRecord(of: partner), of: partner, for: request)
+        else {
             throw MerchantError(.internalError, "the registration \(partner) is missing")
         }
         let drift = registration.drift
@@ -90,7 +96,9 @@ package struct RegistrationSync: Sendable {
         }
         do {
             try await repair(registration, for: request)
-            let remaining = try await calls.learn(try await calls.ask(partner), of: partner, for: request)?.drift ?? []
+            let remaining =
+                try await calls.storeAppleRecord(
+                    try await calls.readAppleRecord(of: partner), of: partner, for: request)?.drift ?? []
             return SyncFinding(
                 partnerInternalMerchantIdentifier: partner, drift: drift, repaired: remaining.isEmpty,
                 remaining: remaining, failure: nil)
@@ -105,15 +113,15 @@ package struct RegistrationSync: Sendable {
     private func repair(_ registration: Registration, for request: Request) async throws {
         let partner = registration.partnerInternalMerchantIdentifier
         let desired = registration.desired
-        let atApple = registration.known?.details?.domainNames ?? []
+        let atApple = registration.appleRecord?.details?.domainNames ?? []
         let missing = desired.domainNames.filter { !atApple.contains($0.rawValue) }
-        let differs = registration.drift.contains { [.otherName, .otherEncryptTo].contains($0.kind) }
+        let nameOrEncryptToDiffers = registration.drift.contains { [.otherName, .otherEncryptTo].contains($0.kind) }
         let extra = Set(atApple.compactMap { DomainName(ascii: $0) }).subtracting(desired.domainNames)
 
         func register() async throws {
-            // Apple accepts a name and an encryptTo only together with domains. If no domain is missing, but the
-            // name or encryptTo differs, send all domains again.
-            let sending = !missing.isEmpty ? missing : differs ? desired.domainNames : []
+            // A call must contain domains, also if it changes only the name or encryptTo. So if one of these differs
+            // and no domain is missing, send all domains again.
+            let sending = !missing.isEmpty ? missing : nameOrEncryptToDiffers ? desired.domainNames : []
             guard !sending.isEmpty else { return }
             _ = try await calls.perform(
                 .register(desired, merchant: registration.merchantIdentifier), sending: sending, of: partner,
@@ -125,9 +133,9 @@ package struct RegistrationSync: Sendable {
                 .unregister(extra, reason: "sync: not registered by the platform"), sending: extra, of: partner,
                 for: request)
         }
-        // Removing all domains would remove the registration, so add the missing ones first if Apple's limit permits
-        // it.
-        if atApple.count + missing.count <= Registration.mostDomains {
+        // Apple removes a registration together with its last domain. So add the missing domains first, if Apple's
+        // limit permits that.
+        if atApple.count + missing.count <= Registration.maximumDomains {
             try await register()
             try await unregister()
         } else {

@@ -1,14 +1,14 @@
 package import MerchantCore
 package import Vocabulary
 
-/// A request to register a merchant. The domains of several orders for the same merchant add up.
+/// A request to register a merchant. Each request for the same merchant adds its domains to the registration.
 package struct RegistrationOrder: Sendable {
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
     /// nil keeps the name of the existing registration.
     package let partnerMerchantName: String?
     package let domainNames: [DomainName]
-    /// nil keeps the value of the existing registration. A new one gets the platform's integrator identifier, of which
-    /// there must then be exactly one.
+    /// nil keeps the value of the existing registration. For a new registration, nil stands for the platform
+    /// integrator, if there is exactly one.
     package let encryptTo: MerchantIdentifier?
     /// nil keeps the value of the existing registration.
     package let merchantUrl: String?
@@ -32,26 +32,30 @@ package struct RegistrationOrder: Sendable {
 /// A registration with its state at Apple and its open call.
 package struct RegistrationView: Sendable {
     package enum Source: String, Sendable, CaseIterable {
-        /// The stored registration, with the desired state.
+        /// The daemon's own record of the registration.
         case mirror
         /// Apple's current record.
         case apple
     }
 
     package let registration: Registration
+    /// Where the data comes from.
     package let source: Source
     /// The call to Apple whose outcome is unknown; nil if there is none.
     package let openCall: RegistrationCall?
+    /// Reasons why the daemon could not decrypt tokens of the registration.
     package let warnings: [String]
+    /// When this view was read.
     package let at: Timestamp
 }
 
-/// The result of an unregistration. A dry run returns the result that it would have.
-package struct RegistrationWithdrawal: Sendable {
+/// The result of unregistering domains or a merchant. A dry run returns the result that the operation would have.
+package struct UnregistrationResult: Sendable {
     package let dryRun: Bool
     /// The domains that were removed.
     package let domainNames: [DomainName]
     package let warnings: [String]
+    /// The registration as it is after the operation. A dry run does not change this registration.
     package let view: RegistrationView
 }
 
@@ -72,12 +76,13 @@ package struct SyncFinding: Sendable {
 
 /// The result of comparing one page of registrations with Apple's record.
 package struct SyncReport: Sendable {
+    /// Whether the caller requested a repair.
     package let repair: Bool
     /// The number of registrations that were compared.
     package let compared: Int
     /// The registrations that differ or could not be compared.
     package let findings: [SyncFinding]
-    /// The reason why the comparison stopped early.
+    /// Why the comparison stopped early; nil if it compared the whole page.
     package let halted: MerchantError?
     /// The next page starts after this registration; nil if there is no further page.
     package let next: PartnerInternalMerchantIdentifier?

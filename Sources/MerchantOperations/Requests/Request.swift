@@ -2,7 +2,8 @@ import Crypto
 package import MerchantCore
 import Vocabulary
 
-/// The caller of an operation, the request's id, and its Idempotency-Key if it has one.
+/// Who requested an operation: the caller, the id of the caller's request, and the request's Idempotency-Key if it has
+/// one.
 package struct Request: Sendable {
     package let caller: Caller
     package let requestId: String
@@ -39,7 +40,9 @@ package struct Request: Sendable {
             else {
                 throw MerchantError(
                     .malformed,
-                    "the header Idempotency-Key has \(value.utf8.count) bytes in \(fieldValues.count) lines, expected one line of 1 to 255 printable ASCII characters"
+                    fieldValues.count == 1
+                        ? "the Idempotency-Key of \(value.utf8.count) bytes is not valid: send 1 to 255 printable ASCII characters"
+                        : "the request has \(fieldValues.count) Idempotency-Key headers: send one"
                 )
             }
             var hasher = SHA256()
@@ -52,7 +55,7 @@ package struct Request: Sendable {
     }
 
     /// An audit entry about this request.
-    func entry(
+    func auditEntry(
         _ action: AuditAction, at now: Timestamp, merchant: MerchantIdentifier? = nil, key: PublicKeyHash? = nil,
         before: String? = nil, after: String? = nil, reason: String? = nil
     ) -> AuditEntry {
@@ -63,19 +66,23 @@ package struct Request: Sendable {
 }
 
 extension Request.Idempotency? {
-    /// - Returns: the name of what an equal, earlier request with this key created; nil if there was no such request.
-    /// - Throws: `idempotencyKeyReused` if an earlier request with this key was different.
+    /// The result of an earlier request with the same Idempotency-Key, operation and body.
+    ///
+    /// - Returns: the name of what that request created; nil if there was no such request.
+    /// - Throws: `idempotencyKeyReused` if an earlier request with this key had another body.
     func earlierResource(in transaction: any ChangeRecording) throws -> String? {
         guard let self, let outcome = try transaction.idempotentOutcome(self.key) else { return nil }
         guard outcome.requestDigest == self.requestDigest else {
             throw MerchantError(
                 .idempotencyKeyReused,
-                "the Idempotency-Key was used for another request, expected a new key for a new request")
+                "an earlier request with this Idempotency-Key had other content: send a new Idempotency-Key with each new request; to repeat a request, send it unchanged"
+            )
         }
         return outcome.resource
     }
 
-    /// Stores the name of what this request created, so that a repeat gets the same result. Does nothing without a key.
+    /// Stores the name of what this request created, so that a repeat gets the same result. Does nothing if the
+    /// request has no Idempotency-Key.
     func remember(_ resource: String, at time: ClockReading, in transaction: any ChangeRecording) throws {
         guard let self else { return }
         try transaction.remember(self.key, requestDigest: self.requestDigest, resource: resource, at: time)

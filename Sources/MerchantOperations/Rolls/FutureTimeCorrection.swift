@@ -1,30 +1,33 @@
 import MerchantCore
 import Vocabulary
 
-/// Corrects stored times of key pairs and their uses that are in the future.
+/// Sets stored times that are in the future to the present: the times of last use and of the last change of state of
+/// the key pairs in open rolls.
 ///
-/// They were stored while the machine's clock was ahead, and would keep open rolls from becoming quiet. They are set to
-/// the present, because nothing can have happened later.
+/// Such times were stored while the machine's clock was ahead. With such a time, a roll's old key would seem to be in
+/// use although nobody requests the key.
 struct FutureTimeCorrection {
     let records: RenewalSchedule.Records
 
     /// - Returns: the number of open rolls that had such a time, at most `limit`.
     func run(at time: ClockReading, limit: Int) async throws -> Int {
         let latest = time.latest
-        let limitTime = latest.adding(ConfirmedTime.tolerance)
-        let found = try await records.read { try $0.rollsIdle(after: limitTime, limit: limit) }
-        guard !found.isEmpty else { return 0 }
+        let rolls = try await records.read {
+            try $0.rollsIdle(after: latest.adding(ConfirmedTime.tolerance), limit: limit)
+        }
+        guard !rolls.isEmpty else { return 0 }
         try await records.write { transaction in
-            for roll in found {
+            for roll in rolls {
                 for hash in [roll.from, roll.to].compactMap(\.self) {
                     try Self.correct(hash, notAfter: latest, in: transaction)
                 }
                 try transaction.refreshIdleTime(of: try transaction.existingKeyPair(roll.to))
             }
         }
-        return found.count
+        return rolls.count
     }
 
+    /// Corrects the times of one key pair.
     private static func correct(
         _ hash: PublicKeyHash, notAfter latest: Timestamp, in transaction: any KeyPairWriting & KeyUseWriting
     ) throws {

@@ -1,13 +1,15 @@
 package import MerchantCore
 import Vocabulary
 
-/// How much work of each kind one pass of the schedule has done.
+/// How much work of each kind one run of the schedule has done.
 package struct ScheduleReport: Hashable, Sendable {
     package var rollsStarted = 0
+    /// Events about certificates that have expired or expire soon.
     package var warnings = 0
+    /// Events about rolls that wait for a merchant, an admin or Apple.
     package var reminders = 0
     package var rollsFinished = 0
-    /// Finished rolls for which the key pair of the next roll was prepared.
+    /// Finished rolls whose merchants now have the key pairs for their next rolls.
     package var pairsPrepared = 0
     /// Rolls that could not be started. The schedule tries again a day later.
     package var failures = 0
@@ -19,6 +21,8 @@ package struct ScheduleReport: Hashable, Sendable {
 
 /// Performs scheduled work: starts rolls, sends expiry warnings and reminders, finishes quiet rolls, and prepares key
 /// pairs.
+///
+/// A roll is quiet if the new key has decrypted a token, and nobody has requested the old key for the quiet period.
 package struct RenewalSchedule: Sendable {
     package typealias Records = Transactions<
         any ExpiryScheduleReading & RollReading,
@@ -44,19 +48,19 @@ package struct RenewalSchedule: Sendable {
         self.confirmedTime = confirmedTime
     }
 
-    /// The most key pairs or rolls that one step handles.
+    /// The largest number of key pairs or rolls that one step handles.
     private static let stepSize = 64
-    /// The most steps of one kind of work in a pass. With many merchants, much work is due at the first start; the
-    /// limit keeps one kind of work from delaying the others.
-    private static let mostSteps = 64
+    /// The largest number of steps that one run makes for one kind of work. With many merchants, much work is due at
+    /// the first start; the limit keeps one kind of work from delaying the others.
+    private static let maximumSteps = 64
     /// How long the schedule waits after a roll could not be started.
     private static let retryAfter = Duration.seconds(86_400)
 
-    /// Does all work that is due: starts rolls, warns of expiry, reminds of missing steps, finishes quiet rolls if the
+    /// Does the work that is due: starts rolls, warns of expiry, reminds of missing steps, finishes quiet rolls if the
     /// settings say so, and prepares key pairs.
     ///
-    /// An event is stored in the same transaction as the record that it was raised, so a crash neither repeats nor
-    /// skips one.
+    /// Each event is stored in the same transaction as the note that it was raised, so a crash neither repeats nor
+    /// skips an event.
     package func runSchedule(as caller: Caller) async throws -> ScheduleReport {
         let request = Request(caller: caller, requestId: "schedule")
         var report = ScheduleReport()
@@ -74,57 +78,66 @@ package struct RenewalSchedule: Sendable {
         return report
     }
 
-    /// Repeats `step` until no work is left, at most ``mostSteps`` times.
+    /// Repeats `step` until no work is left, at most ``maximumSteps`` times.
     ///
-    /// - Parameter step: returns how much it handled. Less than ``stepSize`` means that no work is left.
+    /// - Parameter step: returns how many key pairs or rolls it handled. Fewer than ``stepSize`` means that no work is
+    ///   left.
     private func inSteps(_ step: () async throws -> Int) async throws {
-        for _ in 0..<Self.mostSteps where try await step() < Self.stepSize { return }
+        for _ in 0..<Self.maximumSteps {
+            if try await step() < Self.stepSize { return }
+        }
     }
 
+    /// Starts rolls and warns of expiry, for key pairs whose expiry check is due.
+    ///
+    /// - Returns: the number of key pairs that were due.
     private func checkExpiry(for request: Request, _ report: inout ScheduleReport) async throws -> Int {
         let now = clock.now
-        let due = try await records.read { try $0.keyPairsToWatch(at: now, limit: Self.stepSize) }
+        let due = try await records.read { try $0.keyPairsDueForExpiryCheck(at: now, limit: Self.stepSize) }
         var failed: Set<PublicKeyHash> = []
-        for ending in due where needsRenewal(ending, at: now) {
+        for expiring in due where needsRoll(expiring, at: now) {
             do {
                 let started = try await rolls.startRoll(
-                    of: ending.keyPair.merchantIdentifier, algorithm: ending.keyPair.algorithm, for: request)
+                    of: expiring.keyPair.merchantIdentifier, algorithm: expiring.keyPair.algorithm, for: request)
                 if started.isNew { report.rollsStarted += 1 }
             } catch {
-                // A failure for one merchant must not stop the warnings of the others.
-                failed.insert(ending.keyPair.publicKeyHash)
+                // A failure for one merchant must not prevent the warnings for the others.
+                failed.insert(expiring.keyPair.publicKeyHash)
             }
         }
         report.failures += failed.count
-        let retried = failed
+        let failedRolls = failed
         report.warnings += try await records.write { transaction in
             var count = 0
-            for ending in due {
+            for expiring in due {
                 // Read the key pair again, because it may have been promoted or revoked since `due` was read.
-                guard let keyPair = try transaction.keyPair(ending.keyPair.publicKeyHash), keyPair.state.isActive
+                guard let keyPair = try transaction.keyPair(expiring.keyPair.publicKeyHash), keyPair.state.isActive
                 else { continue }
-                let present = ExpiringKeyPair(keyPair: keyPair, notAfter: ending.notAfter)
-                if try warn(of: present, in: transaction) { count += 1 }
-                try transaction.setNextWatch(
+                let reread = ExpiringKeyPair(keyPair: keyPair, notAfter: expiring.notAfter)
+                if try warn(of: reread, in: transaction) { count += 1 }
+                try transaction.setNextExpiryCheck(
                     of: keyPair.publicKeyHash,
-                    at: nextWatch(of: present, isRetried: retried.contains(keyPair.publicKeyHash)))
+                    at: nextCheck(of: reread, rollFailed: failedRolls.contains(keyPair.publicKeyHash)))
             }
             return count
         }
         return due.count
     }
 
-    private func needsRenewal(_ ending: ExpiringKeyPair, at now: Timestamp) -> Bool {
-        ending.keyPair.state == .current && ending.keyPair.purpose == .paymentProcessing
-            && policy.renewal(of: ending.notAfter, merchant: ending.keyPair.merchantIdentifier) <= now
+    /// Whether a roll of the key pair is due.
+    private func needsRoll(_ expiring: ExpiringKeyPair, at now: Timestamp) -> Bool {
+        expiring.keyPair.state == .current && expiring.keyPair.purpose == .paymentProcessing
+            && policy.renewal(of: expiring.notAfter, merchant: expiring.keyPair.merchantIdentifier) <= now
     }
 
-    /// When the key pair must be checked next; nil if nothing more can become due for its certificate.
-    private func nextWatch(of ending: ExpiringKeyPair, isRetried: Bool) -> Timestamp? {
+    /// When the key pair must be checked next; nil if its certificate has passed all thresholds.
+    ///
+    /// - Parameter rollFailed: whether a roll of the key pair was due and could not be started.
+    private func nextCheck(of expiring: ExpiringKeyPair, rollFailed: Bool) -> Timestamp? {
         let now = clock.now
-        let renewal = policy.renewal(of: ending.notAfter, merchant: ending.keyPair.merchantIdentifier)
-        let retry = isRetried ? now.adding(Self.retryAfter) : nil
-        return [retry, renewal > now ? renewal : nil, ExpiryWarning.next(ends: ending.notAfter, after: now)]
+        let renewal = policy.renewal(of: expiring.notAfter, merchant: expiring.keyPair.merchantIdentifier)
+        let retry = rollFailed ? now.adding(Self.retryAfter) : nil
+        return [retry, renewal > now ? renewal : nil, ExpiryWarning.next(expiry: expiring.notAfter, after: now)]
             .compactMap { $0 }.min()
     }
 
@@ -132,22 +145,22 @@ package struct RenewalSchedule: Sendable {
     ///
     /// - Returns: whether it raised an event.
     private func warn(
-        of ending: ExpiringKeyPair,
+        of expiring: ExpiringKeyPair,
         in transaction: any MerchantReading & KeyPairReading & KeyUseReading & RollReading & ExpiryScheduleWriting
             & ChangeRecording
     ) throws -> Bool {
-        let (now, keyPair, ends) = (clock.now, ending.keyPair, ending.notAfter)
+        let (now, keyPair, expiry) = (clock.now, expiring.keyPair, expiring.notAfter)
         // Apple no longer encrypts to a retiring key, so the expiry of its certificate needs no warning.
-        guard keyPair.state != .retiring, let days = ExpiryWarning.due(ends: ends, at: now),
-            let severity = ExpirySeverity.severity(ends: ends, state: keyPair.state, at: now),
-            try !transaction.wasWarned(of: ends, days: days, key: keyPair.publicKeyHash)
+        guard keyPair.state != .retiring, let days = ExpiryWarning.due(expiry: expiry, at: now),
+            let severity = ExpirySeverity.severity(expiry: expiry, state: keyPair.state, at: now),
+            try !transaction.wasExpiryWarningSent(of: expiry, days: days, key: keyPair.publicKeyHash)
         else { return false }
-        try transaction.noteWarning(of: ends, days: days, key: keyPair.publicKeyHash, at: now)
+        try transaction.recordExpiryWarning(of: expiry, days: days, key: keyPair.publicKeyHash, at: now)
         let roll =
             keyPair.purpose == .paymentProcessing
             ? try transaction.openRoll(of: keyPair.merchantIdentifier, algorithm: keyPair.algorithm) : nil
-        let missing = try roll.flatMap {
-            try transaction.view($0, policy, at: confirmedTime.reading().earliest).standing.next
+        let nextStep = try roll.flatMap {
+            try transaction.view($0, policy, at: confirmedTime.reading().earliest).progress.next
         }
         let noun = keyPair.purpose == .identity ? "the identity certificate" : "the certificate"
         try transaction.append(
@@ -155,16 +168,16 @@ package struct RenewalSchedule: Sendable {
                 days == 0 ? .certificateExpired : .certificateExpiringSoon, severity, at: now,
                 merchant: keyPair.merchantIdentifier, key: keyPair.publicKeyHash, rollId: roll?.rollId,
                 detail:
-                    "\(noun) of the \(keyPair.state.rawValue) key \(days == 0 ? "ended" : "ends") at \(ends)\(missing.map { "; to do: \($0)" } ?? "")"
+                    "\(noun) of the \(keyPair.state.rawValue) key \(days == 0 ? "expired" : "expires") at \(expiry)\(nextStep.map { "; next step of the roll: \($0)" } ?? "")"
             ))
-        if [60, 7].contains(days) { try warnBelowTarget(keyPair, ends: ends, in: transaction) }
+        if [60, 7].contains(days) { try warnBelowTarget(keyPair, expiry: expiry, in: transaction) }
         return true
     }
 
-    /// Raises an event if the merchant is below its target. Called when ``TargetRules`` raises the severity of that: 60
-    /// and 7 days before the current certificate expires.
+    /// Raises an event if the merchant has fewer active key pairs than its target. Called 60 and 7 days before the
+    /// current certificate expires, because ``TargetRules`` then raises the event's severity.
     private func warnBelowTarget(
-        _ keyPair: KeyPair, ends: Timestamp, in transaction: any MerchantReading & KeyPairReading & ChangeRecording
+        _ keyPair: KeyPair, expiry: Timestamp, in transaction: any MerchantReading & KeyPairReading & ChangeRecording
     ) throws {
         guard keyPair.state == .current, keyPair.purpose == .paymentProcessing,
             let merchant = try transaction.merchant(keyPair.merchantIdentifier)
@@ -173,14 +186,18 @@ package struct RenewalSchedule: Sendable {
         guard active < merchant.targetActiveKeyPairs else { return }
         try transaction.append(
             Event(
-                .belowTarget, TargetRules.severity(lostAll: false, currentEnds: ends, at: clock.now), at: clock.now,
+                .belowTarget,
+                TargetRules.severity(hasLostAllKeyPairs: false, currentCertificateExpiry: expiry, at: clock.now),
+                at: clock.now,
                 merchant: merchant.identifier,
                 detail:
-                    "the merchant has \(active) of \(merchant.targetActiveKeyPairs) active key pairs, and the current one's certificate ends at \(ends)"
+                    "the merchant has \(active) of \(merchant.targetActiveKeyPairs) active key pairs, and the certificate of the current one expires at \(expiry): generate a key pair and have its CSR signed"
             ))
     }
 
     /// Raises an event for each open roll whose reminder is due and that waits for a merchant, an admin or Apple.
+    ///
+    /// - Returns: the number of rolls whose reminder was due.
     private func remind(for request: Request, _ report: inout ScheduleReport) async throws -> Int {
         let now = clock.now
         let due = try await records.read { try $0.rollsToRemind(at: now, limit: Self.stepSize) }
@@ -191,17 +208,17 @@ package struct RenewalSchedule: Sendable {
                 guard var open = try transaction.roll(roll.number), open.isOpen else { continue }
                 open.remindAt = now.adding(policy.remindEvery)
                 try transaction.update(open)
-                let standing = try transaction.view(open, policy, at: confirmedTime.reading().earliest).standing
-                switch standing.waitingFor {
+                let progress = try transaction.view(open, policy, at: confirmedTime.reading().earliest).progress
+                switch progress.waitingFor {
                 case .time, .none: continue
                 case .merchant, .admin, .apple: break
                 }
                 try transaction.append(
                     Event(
-                        .rollWaiting, standing.waitingFor == .merchant ? .warning : .notice, at: now,
+                        .rollWaiting, progress.waitingFor == .merchant ? .warning : .notice, at: now,
                         merchant: open.merchantIdentifier, key: open.to, rollId: open.rollId,
                         detail:
-                            "roll \(open.rollId) has been waiting for \(standing.waitingFor.rawValue) since \(standing.since)\(standing.next.map { ": \($0)" } ?? "")"
+                            "roll \(open.rollId) has been waiting for \(progress.waitingFor.rawValue) since \(progress.since)\(progress.next.map { ": \($0)" } ?? "")"
                     ))
                 count += 1
             }
@@ -210,6 +227,8 @@ package struct RenewalSchedule: Sendable {
         return due.count
     }
 
+    /// - Returns: the number of finished rolls. A roll that was not finished does not count: the next step would
+    ///   only read it again.
     private func finishQuietRolls(for request: Request, _ report: inout ScheduleReport) async throws -> Int {
         let due = try await records.read {
             try $0.rollsIdle(
@@ -218,7 +237,8 @@ package struct RenewalSchedule: Sendable {
         var finished = 0
         for roll in due {
             do {
-                _ = try await rolls.finishRoll(roll.number, hurries: false, reason: nil, dryRun: false, for: request)
+                _ = try await rolls.finishRoll(
+                    roll.number, evenIfNotQuiet: false, reason: nil, dryRun: false, for: request)
                 finished += 1
             } catch let error as MerchantError
                 where [.rollNotQuiet, .rollStateConflict, .lastActiveKey].contains(error.code)
@@ -227,7 +247,6 @@ package struct RenewalSchedule: Sendable {
             }
         }
         report.rollsFinished += finished
-        // The next step reads a roll again that was not finished, so only finished rolls count as handled.
         return finished
     }
 }

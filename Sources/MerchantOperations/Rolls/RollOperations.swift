@@ -1,10 +1,11 @@
 package import MerchantCore
 package import Vocabulary
 
-/// The result of finishing or abandoning a roll. A dry run returns the result that the operation would have.
-package struct RollTransitions: Sendable {
+/// The result of finishing or abandoning a roll, with the changes of its key pairs' states. A dry run returns the
+/// result that the operation would have.
+package struct RollTransitionResult: Sendable {
     package let dryRun: Bool
-    package let transitions: [KeyTransitions.Transition]
+    package let transitions: [KeyTransitionResult.Transition]
     package let warnings: [String]
     package let roll: RollView
 }
@@ -36,19 +37,21 @@ package struct RollOperations: Sendable {
         self.confirmedTime = confirmedTime
     }
 
-    /// Starts to replace a merchant's key pair. When this returns, the new key pair and its CSR exist. If a roll of the
-    /// algorithm is open already, this returns that roll.
+    /// Starts to replace a merchant's key pair. When this returns, the new key pair and its CSR exist. If the merchant
+    /// has an open roll of the algorithm already, this returns that roll.
     ///
     /// - Parameter algorithm: nil stands for the algorithm of the merchant's current key. If the merchant has no
     ///   current key, or one of each algorithm, nil stands for EC_v1.
-    /// - Returns: the roll, and whether it was started now.
+    /// - Returns: the roll, and whether this call started it.
+    /// - Throws: `merchantNotFound`; `keyStateConflict` if the merchant may have no more key pairs; `overloaded` if
+    ///   another request changed the merchant's keys meanwhile.
     package func startRoll(
         of identifier: MerchantIdentifier, algorithm: KeyAlgorithm?, for request: Request
     ) async throws -> (view: RollView, isNew: Bool) {
         let now = clock.now
         let (algorithm, needsKeyPair) = try await records.read { reading in
             _ = try reading.existingMerchant(identifier)
-            let algorithm = try algorithm ?? reading.usualAlgorithm(of: identifier)
+            let algorithm = try algorithm ?? reading.defaultAlgorithm(of: identifier)
             let isOpen = try reading.openRoll(of: identifier, algorithm: algorithm) != nil
             return (
                 algorithm, try !isOpen && successor(of: identifier, algorithm, in: reading, at: now).choice == nil
@@ -74,18 +77,23 @@ package struct RollOperations: Sendable {
             } else if let new {
                 to = try KeyPairGeneration.insert(new, of: identifier, at: now, for: request, in: transaction)
             } else {
-                throw MerchantError(.overloaded, "the merchant's keys changed during the request: repeat it")
+                // No key pair was generated, because an open roll or a usable key pair existed when they were read
+                // above. Another request has ended that roll or revoked that key pair since.
+                throw MerchantError(
+                    .overloaded, "another request changed the merchant's keys during this request: repeat the request")
             }
-            let begun = try transaction.beginRoll(
+            let started = try transaction.startRoll(
                 of: identifier, algorithm: algorithm, from: current?.publicKeyHash, to: to.publicKeyHash, at: now,
                 for: request)
-            try request.idempotency.remember(begun.rollId, at: confirmedTime.reading(), in: transaction)
-            return (try transaction.view(begun, policy, at: confirmedTime.reading().earliest), true)
+            try request.idempotency.remember(started.rollId, at: confirmedTime.reading(), in: transaction)
+            return (try transaction.view(started, policy, at: confirmedTime.reading().earliest), true)
         }
     }
 
-    /// The merchant's current key pair, and the stored key pair that can replace it; nil if a new one must be
-    /// generated.
+    /// Finds the old key pair of a new roll, and a stored key pair that can be the new one.
+    ///
+    /// - Returns: `current`, the merchant's current key pair if there is one; and `choice`, the stored key pair that
+    ///   can replace it, or nil if a key pair must be generated.
     private func successor(
         of merchant: MerchantIdentifier, _ algorithm: KeyAlgorithm, in reading: any KeyPairReading, at now: Timestamp
     ) throws -> (current: KeyPair?, choice: KeyPair?) {
@@ -93,11 +101,13 @@ package struct RollOperations: Sendable {
             $0.purpose == .paymentProcessing && $0.algorithm == algorithm
         }
         let current = keyPairs.first { $0.state == .current }
+        // A certificate that expires by `earliestExpiry` may be due for renewal already.
         let choice = SuccessorChoice.choose(
             among: try keyPairs.filter { $0.state == .pending || $0.state == .standby }.map {
-                ($0, try reading.certificates(of: $0.publicKeyHash).answering(at: now))
-            }, current: try current.flatMap { try reading.certificates(of: $0.publicKeyHash).answering(at: now) },
-            earliestEnd: now.adding(policy.renewBefore + policy.jitter))
+                ($0, try reading.certificates(of: $0.publicKeyHash).certificateInUse(at: now))
+            },
+            current: try current.flatMap { try reading.certificates(of: $0.publicKeyHash).certificateInUse(at: now) },
+            earliestExpiry: now.adding(policy.renewBefore + policy.jitter))
         return (current, choice)
     }
 
@@ -106,7 +116,8 @@ package struct RollOperations: Sendable {
         return try await records.read { try $0.view(try $0.existingRoll(number), policy, at: now) }
     }
 
-    /// The rolls that match, newest first, starting before `cursor`, at most `limit`.
+    /// The rolls that match the merchant and the state, newest first, starting before the roll number `cursor`, at most
+    /// `limit`. A filter that is nil matches every roll.
     package func rolls(
         of merchant: MerchantIdentifier?, state: RollStateFilter?, before cursor: Int?, limit: Int
     ) async throws -> [RollView] {
@@ -123,44 +134,49 @@ package struct RollOperations: Sendable {
         }
     }
 
-    /// Finishes a roll: revokes its old key pair. The roll must be quiet: nobody has requested the old key for the
-    /// quiet period.
+    /// Finishes a roll: revokes its old key pair. The roll must be quiet: the new key has decrypted a token, and nobody
+    /// has requested the old key for the quiet period.
     ///
     /// - Parameters:
-    ///   - hurries: finishes the roll even if it is not quiet yet. A `reason` is then required.
+    ///   - evenIfNotQuiet: whether to finish the roll although it is not quiet. A `reason` is then required.
+    ///   - reason: the reason for the revocation; nil for a text that names the new key.
     /// - Throws: `rollNotQuiet` with the time that is left; `rollStateConflict` if the new key is not promoted yet, or
-    ///   the roll was abandoned.
+    ///   the roll was abandoned; `lastActiveKey` if no other key pair can replace the old one.
     package func finishRoll(
-        _ number: Int, hurries: Bool, reason: String?, dryRun: Bool, for request: Request
-    ) async throws -> RollTransitions {
+        _ number: Int, evenIfNotQuiet: Bool, reason: String?, dryRun: Bool, for request: Request
+    ) async throws -> RollTransitionResult {
         if let reason { try RevocationRules.validate(reason: reason) }
-        guard !hurries || reason != nil else {
+        guard !evenIfNotQuiet || reason != nil else {
             throw MerchantError(
-                .malformed, "'now' is true without a 'reason': give the reason not to wait until the old key is quiet")
+                .malformed,
+                "'now' is true without a 'reason': give the reason to finish the roll although its old key may be in use"
+            )
         }
         let time = confirmedTime.reading()
-        // The earlier of the machine's clock and the confirmed time, so that a clock that is ahead does not end a quiet
-        // period.
+        // `earliest` is the earlier of the machine's clock and the confirmed time, so that a machine clock that is
+        // ahead does not end the quiet period.
         let (now, earliest) = (time.wall, time.earliest)
         let outcome = try await records.write { transaction in
             let roll = try transaction.existingRoll(number)
-            let standing = try transaction.view(roll, policy, at: earliest).standing
-            switch standing.state {
+            let progress = try transaction.view(roll, policy, at: earliest).progress
+            switch progress.state {
             case .finished:
-                return RollTransitions(
-                    dryRun: dryRun, transitions: [], warnings: [], roll: RollView(roll: roll, standing: standing))
+                return RollTransitionResult(
+                    dryRun: dryRun, transitions: [], warnings: [], roll: RollView(roll: roll, progress: progress))
             case .quiet:
-                // Uses are stored some seconds after they happen, so the newest ones may only be in memory.
-                if !hurries, let last = roll.from.flatMap(uses.lastUse) {
+                // Uses are stored some seconds after they happen, so look for newer ones in memory.
+                if !evenIfNotQuiet, let last = roll.from.flatMap(uses.lastUse) {
                     throw MerchantError(
-                        .rollNotQuiet, "the old key was requested just now, at \(last): its quiet period starts again")
+                        .rollNotQuiet,
+                        "the old key was requested just now, at \(last): its quiet period starts again; 'roll status' shows its end"
+                    )
                 }
-            case .promoted where hurries: break
-            case .promoted: throw Self.notQuiet(standing, at: time)
+            case .promoted where evenIfNotQuiet: break
+            case .promoted: throw Self.notQuiet(progress, at: time)
             case .started, .certificateStored, .abandoned:
                 throw MerchantError(
                     .rollStateConflict,
-                    "roll \(roll.rollId) is \(standing.state.rawValue), expected promoted or quiet\(standing.next.map { ": \($0)" } ?? "")"
+                    "roll \(roll.rollId) is \(progress.state.rawValue), expected promoted or quiet\(progress.next.map { ": \($0)" } ?? "")"
                 )
             }
             guard let old = try roll.from.flatMap({ try transaction.keyPair($0) }) else {
@@ -169,37 +185,39 @@ package struct RollOperations: Sendable {
             let plan = try KeyTransitionPlan.revocation(
                 of: old, reason: reason ?? "rolled to \(roll.to)", at: time, for: request, in: transaction)
             var warnings = plan.warnings
-            if standing.state != .quiet { warnings.append(Self.notQuiet(standing, at: time).detail) }
+            if progress.state != .quiet { warnings.append(Self.notQuiet(progress, at: time).detail) }
             if !dryRun { try plan.perform(in: transaction, at: now, for: request) }
-            return RollTransitions(
+            return RollTransitionResult(
                 dryRun: dryRun, transitions: plan.transitions, warnings: warnings,
                 roll: try transaction.view(try transaction.existingRoll(number), policy, at: earliest))
         }
-        // If this fails, the roll is still finished, and the schedule prepares the key pairs later.
+        // An error is ignored: the roll is finished, and the schedule prepares the key pairs later.
         if !dryRun { _ = try? await preparation.prepareNextPairs(limit: 16, for: request) }
         return outcome
     }
 
-    /// Abandons a roll. If its new key pair has no certificate yet, the key pair is revoked; else it keeps its state.
+    /// Abandons a roll. If the new key pair has no certificate yet, it is revoked; otherwise it keeps its state.
+    ///
+    /// - Throws: `rollStateConflict` if the new key was promoted already.
     package func abandonRoll(
         _ number: Int, reason: String?, dryRun: Bool, for request: Request
-    ) async throws -> RollTransitions {
+    ) async throws -> RollTransitionResult {
         if let reason { try RevocationRules.validate(reason: reason) }
         let time = confirmedTime.reading()
         let now = time.wall
         return try await records.write { transaction in
             let roll = try transaction.existingRoll(number)
-            let standing = try transaction.view(roll, policy, at: time.earliest).standing
+            let progress = try transaction.view(roll, policy, at: time.earliest).progress
             let to = try transaction.existingKeyPair(roll.to)
-            switch standing.state {
+            switch progress.state {
             case .abandoned:
-                return RollTransitions(
-                    dryRun: dryRun, transitions: [], warnings: [], roll: RollView(roll: roll, standing: standing))
+                return RollTransitionResult(
+                    dryRun: dryRun, transitions: [], warnings: [], roll: RollView(roll: roll, progress: progress))
             case .started, .certificateStored: break
             case .promoted, .quiet, .finished:
                 throw MerchantError(
                     .rollStateConflict,
-                    "roll \(roll.rollId) is \(standing.state.rawValue), expected started or certificateStored: promote the old key first to undo a promotion"
+                    "roll \(roll.rollId) is \(progress.state.rawValue), expected started or certificateStored\(progress.state == .finished ? "" : ": to undo the promotion, promote the old key, then abandon the roll")"
                 )
             }
             var plan = KeyTransitionPlan(to)
@@ -208,34 +226,36 @@ package struct RollOperations: Sendable {
                     of: to, reason: reason ?? "roll \(roll.rollId) abandoned", at: time, for: request, in: transaction)
             }
             if !dryRun {
-                try transaction.end(roll, .abandoned, reason: reason ?? "by an admin", at: now, for: request)
+                try transaction.endRoll(
+                    roll, .abandoned, reason: reason ?? "an admin abandoned it", at: now, for: request)
                 try plan.perform(in: transaction, at: now, for: request)
             }
-            return RollTransitions(
+            return RollTransitionResult(
                 dryRun: dryRun, transitions: plan.transitions, warnings: plan.warnings,
                 roll: try transaction.view(try transaction.existingRoll(number), policy, at: time.earliest))
         }
     }
 
-    private static func notQuiet(_ standing: RollStanding, at time: ClockReading) -> MerchantError {
-        guard let quietAt = standing.quietAt else {
+    /// The error that the old key may still be in use, with the time at which the roll becomes quiet if that is known.
+    private static func notQuiet(_ progress: RollProgress, at time: ClockReading) -> MerchantError {
+        guard let quietAt = progress.quietAt else {
             return MerchantError(
-                .rollNotQuiet, "the old key may still be in use: \(standing.next ?? "the daemon does not see its uses")"
+                .rollNotQuiet, "the old key may still be in use: \(progress.next ?? "the daemon does not see its uses")"
             )
         }
-        let left = quietAt.millisecondsSince1970 - time.earliest.millisecondsSince1970
-        let minutes = max(0, (left + 59_999) / 60_000)
-        let clock =
+        let milliseconds = quietAt.millisecondsSince1970 - time.earliest.millisecondsSince1970
+        let minutes = max(0, (milliseconds + 59_999) / 60_000)
+        let clockNote =
             quietAt <= time.wall
             ? "; the machine's clock is past that time, but is not confirmed: see clockUnconfirmed in 'status'" : ""
         return MerchantError(
             .rollNotQuiet,
-            "the old key may still be in use: it is quiet at \(quietAt), in \(minutes / 1440) days \(minutes / 60 % 24) hours \(minutes % 60) minutes, if it is not requested until then\(clock)"
+            "the old key may still be in use: the roll becomes quiet at \(quietAt), in \(minutes / 1440) days \(minutes / 60 % 24) hours \(minutes % 60) minutes, if nobody requests the old key until then\(clockNote)"
         )
     }
 }
 
-/// The filter of a list of rolls by state.
+/// Which rolls a list contains: the open ones, or those in one state.
 package enum RollStateFilter: Hashable, Sendable {
     case open
     case state(RollState)

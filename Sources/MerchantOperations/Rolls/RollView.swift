@@ -4,7 +4,7 @@ import Vocabulary
 /// A roll with its state and its next step.
 package struct RollView: Sendable {
     package let roll: Roll
-    package let standing: RollStanding
+    package let progress: RollProgress
 }
 
 extension KeyPairReading where Self: KeyUseReading {
@@ -14,17 +14,17 @@ extension KeyPairReading where Self: KeyUseReading {
         let from = try roll.from.flatMap { try keyPair($0) }
         return RollView(
             roll: roll,
-            standing: RollLifecycle.standing(
+            progress: RollLifecycle.progress(
                 of: roll, from: from, fromUse: try from.flatMap { try keyUse(of: $0.publicKeyHash) }, to: to,
                 toUse: try keyUse(of: roll.to), policy: policy, at: now))
     }
 
-    /// The algorithm of the merchant's current key. If there is no current key, or one of each algorithm, EC_v1.
-    func usualAlgorithm(of merchant: MerchantIdentifier) throws -> KeyAlgorithm {
-        let inUse = Set(
+    /// The algorithm of the merchant's current key; EC_v1 if there is no current key, or one of each algorithm.
+    func defaultAlgorithm(of merchant: MerchantIdentifier) throws -> KeyAlgorithm {
+        let current = Set(
             try keyPairs(of: merchant).filter { $0.purpose == .paymentProcessing && $0.state == .current }
                 .map(\.algorithm))
-        return inUse.count == 1 ? inUse.first ?? .ecV1 : .ecV1
+        return current.count == 1 ? current.first ?? .ecV1 : .ecV1
     }
 }
 
@@ -32,7 +32,7 @@ extension RollReading {
     /// - Throws: `rollNotFound`.
     func existingRoll(_ number: Int) throws -> Roll {
         guard let roll = try roll(number) else {
-            throw MerchantError(.rollNotFound, "there is no roll \(number)")
+            throw MerchantError(.rollNotFound, "there is no roll \(number): 'roll status' lists the rolls")
         }
         return roll
     }

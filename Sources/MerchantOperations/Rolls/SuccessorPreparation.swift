@@ -21,7 +21,7 @@ package struct SuccessorPreparation: Sendable {
     }
 
     /// Generates key pairs with CSRs until the merchant has as many as its target. Pending, standby and current key
-    /// pairs count, except a standby key pair whose certificate must be replaced soon. A repetition changes nothing.
+    /// pairs count, except a standby key pair whose certificate expires soon. A second call changes nothing.
     ///
     /// - Returns: the generated key pairs.
     @discardableResult
@@ -44,22 +44,23 @@ package struct SuccessorPreparation: Sendable {
         }
     }
 
-    /// How many key pairs are missing; zero or negative if none is.
+    /// How many key pairs the merchant lacks; zero or negative if it has enough.
     private func missingKeyPairs(
         of identifier: MerchantIdentifier, in reading: any MerchantReading & KeyPairReading, at now: Timestamp
     ) throws -> Int {
         let merchant = try reading.existingMerchant(identifier)
-        let earliestEnd = now.adding(policy.renewBefore + policy.jitter)
-        let lasting = try reading.keyPairs(of: identifier).filter { keyPair in
+        // A certificate that expires by this time may be due for renewal already.
+        let earliestExpiry = now.adding(policy.renewBefore + policy.jitter)
+        let counted = try reading.keyPairs(of: identifier).filter { keyPair in
             guard keyPair.purpose == .paymentProcessing else { return false }
             switch keyPair.state {
             case .pending, .current: return true
             case .standby:
-                return try reading.certificates(of: keyPair.publicKeyHash).map(\.notAfter).max() ?? now > earliestEnd
+                return try reading.certificates(of: keyPair.publicKeyHash).map(\.notAfter).max() ?? now > earliestExpiry
             case .retiring, .revoked, .destroyed: return false
             }
         }
-        return merchant.targetActiveKeyPairs - lasting.count
+        return merchant.targetActiveKeyPairs - counted.count
     }
 
     /// Prepares the key pairs for a merchant's next roll, once after each of its finished rolls.
@@ -71,12 +72,13 @@ package struct SuccessorPreparation: Sendable {
             do {
                 try await prepareKeyPairs(of: roll.merchantIdentifier, algorithm: roll.algorithm, for: request)
             } catch let error as MerchantError where [.merchantNotFound, .keyStateConflict].contains(error.code) {
-                // The merchant was removed, or has the most keys that it may have.
+                // The merchant was removed, or may have no more key pairs. The roll counts as handled, so that the
+                // schedule does not try again on every run.
             }
             try await records.write { transaction in
-                var prepared = try transaction.existingRoll(roll.number)
-                prepared.hasNextPair = true
-                try transaction.update(prepared)
+                var handled = try transaction.existingRoll(roll.number)
+                handled.hasNextPair = true
+                try transaction.update(handled)
             }
         }
         return due.count

@@ -1,22 +1,22 @@
 package import MerchantCore
 package import Vocabulary
 
-/// Records the start of the daemon: its version, the permits of callers, and whether an older database was put in
-/// place.
-///
-/// A fact is a text that the daemon stores under a name.
+/// Records the start of the daemon: its version, the permits of callers, and whether an older database was put in place
+/// of the daemon's own, such as a restored backup.
 package struct StartOperations: Sendable {
     package typealias Records = Transactions<
         any DaemonStateReading, any WaitingTimesAfterRestore.Writer & DaemonStateWriting & ChangeRecording
     >
 
-    /// The name of the fact in which a restore describes itself. The next start records it in the audit and empties the
-    /// fact.
-    package static let restoredFact = "restoredFrom"
-    /// The name of the fact that says in one sentence what the last restore undid.
-    package static let undoneFact = "restoreUndid"
-    /// The name of the fact with the time at which an older database was last accepted.
-    package static let olderSinceFact = "olderDatabaseSince"
+    /// The name of the stored value in which `backup restore` describes what it did. The next start records the
+    /// description in the audit, appends the audit head to `audit.head.file`, and then empties the value.
+    package static let restoreValueName = "restoredFrom"
+    /// The name of the stored value with the description of the last restore that the audit contains.
+    private static let recordedRestoreValueName = "recordedRestore"
+    /// The name of the stored value that says in one sentence what the last restore undid.
+    package static let undoneByRestoreValueName = "restoreUndid"
+    /// The name of the stored value with the time at which the daemon last accepted an older database.
+    package static let olderDatabaseAcceptedValueName = "olderDatabaseSince"
 
     private let records: Records
     private let clock: any WallClock
@@ -28,27 +28,41 @@ package struct StartOperations: Sendable {
 
     package var now: Timestamp { clock.now }
 
-    /// The description that a restore left for this start; empty if the audit records every restore already.
-    package func restored() async throws -> String {
-        try await records.read { try $0.daemonFact(Self.restoredFact) } ?? ""
+    /// The description of a restore after which `audit.head.file` may still contain the head of the old database; empty
+    /// if there is no such restore.
+    package func restore() async throws -> String {
+        try await records.read { try $0.daemonValue(Self.restoreValueName) } ?? ""
     }
 
-    /// Empties the description of the restore. Called when the audit has recorded the restore.
-    package func forgetRestore() async throws {
-        try await records.write { try $0.setDaemonFact(Self.restoredFact, "") }
-    }
-
-    /// When an older database was last accepted, and what the last restore undid; nil if that never happened.
-    package func olderDatabase() async throws -> (since: Timestamp, undone: String)? {
-        try await records.read { reading in
-            guard let since = try reading.daemonFact(Self.olderSinceFact).flatMap({ Timestamp(rfc3339: $0) }) else {
-                return nil
-            }
-            return (since, try reading.daemonFact(Self.undoneFact) ?? "")
+    /// Whether the audit contains the restore that ``restore()`` describes.
+    package func isRestoreRecorded() async throws -> Bool {
+        try await records.read {
+            try $0.daemonValue(Self.restoreValueName) == $0.daemonValue(Self.recordedRestoreValueName)
         }
     }
 
-    /// Restarts the waiting times in the database. Called when an older database was put in place.
+    /// Empties the description of the restore. Called when the audit contains the restore and `audit.head.file`
+    /// contains the head of the restored database.
+    package func clearRestore() async throws {
+        try await records.write { try $0.setDaemonValue(Self.restoreValueName, "") }
+    }
+
+    /// When the daemon last accepted an older database, and what the restore undid; nil if the daemon never accepted an
+    /// older database. `undone` is empty if the older database did not come from a restore.
+    package func olderDatabase() async throws -> (since: Timestamp, undone: String)? {
+        try await records.read { reading in
+            guard
+                let acceptedAt = try reading.daemonValue(Self.olderDatabaseAcceptedValueName).flatMap({
+                    Timestamp(rfc3339: $0)
+                })
+            else {
+                return nil
+            }
+            return (acceptedAt, try reading.daemonValue(Self.undoneByRestoreValueName) ?? "")
+        }
+    }
+
+    /// Restarts the waiting times in the database. Called when an older database was put in place of the daemon's own.
     package func restartWaitingTimes() async throws {
         let now = clock.now
         try await records.write { try WaitingTimesAfterRestore.restart(at: now, in: $0) }
@@ -56,13 +70,14 @@ package struct StartOperations: Sendable {
 
     /// Whether the permits in `policy` are those that were recorded last. If not,
     /// ``recordStart(as:version:policy:history:)`` must record them before they take effect.
-    package func knowsPermits(_ policy: CallerPolicy) async throws -> Bool {
-        try await records.read { try $0.daemonFact("permits") } == policy.summary
+    package func arePermitsRecorded(_ policy: CallerPolicy) async throws -> Bool {
+        try await records.read { try $0.daemonValue("permits") } == policy.summary
     }
 
     /// Records the start of the daemon, and the permits of callers if they have changed.
     ///
-    /// - Parameter history: the audit records about an older database that was put in place; empty if there was none.
+    /// - Parameter history: the audit records to write about an older database that was put in place of the daemon's
+    ///   own; empty if that did not happen.
     package func recordStart(
         as caller: Caller, version: String, policy: CallerPolicy,
         history: [(action: AuditAction, reason: String)] = []
@@ -70,18 +85,22 @@ package struct StartOperations: Sendable {
         let now = clock.now
         let request = Request(caller: caller, requestId: "start")
         try await records.write { transaction in
-            try transaction.append(request.entry(.daemonStarted, at: now, after: version))
+            try transaction.append(request.auditEntry(.daemonStarted, at: now, after: version))
             for (action, reason) in history {
-                try transaction.append(request.entry(action, at: now, reason: reason))
-                try transaction.setDaemonFact(Self.olderSinceFact, now.rfc3339)
-                // The sentence in this fact is about an earlier restore.
-                if action != .databaseRestored { try transaction.setDaemonFact(Self.undoneFact, "") }
+                try transaction.append(request.auditEntry(action, at: now, reason: reason))
+                try transaction.setDaemonValue(Self.olderDatabaseAcceptedValueName, now.rfc3339)
+                if action == .databaseRestored {
+                    try transaction.setDaemonValue(Self.recordedRestoreValueName, reason)
+                } else {
+                    // The stored sentence is about an earlier restore, and this database does not come from a restore.
+                    try transaction.setDaemonValue(Self.undoneByRestoreValueName, "")
+                }
             }
             let permits = policy.summary
-            let before = try transaction.daemonFact("permits")
+            let before = try transaction.daemonValue("permits")
             guard before != permits else { return }
-            try transaction.setDaemonFact("permits", permits)
-            try transaction.append(request.entry(.permitsChanged, at: now, before: before, after: permits))
+            try transaction.setDaemonValue("permits", permits)
+            try transaction.append(request.auditEntry(.permitsChanged, at: now, before: before, after: permits))
         }
     }
 }

@@ -1,14 +1,14 @@
 package import MerchantCore
 package import Vocabulary
 
-/// Restarts waiting times after an older database was put in place, such as a restored backup.
+/// Restarts waiting times after an older database was put in place of the daemon's own, such as a restored backup.
 package enum WaitingTimesAfterRestore {
     package typealias Writer = KeyPairWriting & SealedKeyReading & KeyUseWriting & RollWriting
 
     /// Restarts the waiting times that end in an irreversible action.
     ///
-    /// An older database lacks the changes and requests after it was copied. So a waiting time may seem to be over
-    /// although it is not.
+    /// An older database lacks the changes and requests that came after it was copied. So a waiting time in that
+    /// database may seem to be over although it is not.
     ///
     /// - A scheduled destruction of a private key waits ``KeyTransitionOperations/defaultDestructionWait`` again,
     ///   because an admin may have restored the key after the database was copied.
@@ -35,7 +35,7 @@ package enum WaitingTimesAfterRestore {
         for roll in try transaction.rolls(open, before: nil, limit: .max) {
             guard let from = try roll.from.flatMap({ try transaction.keyPair($0) }) else { continue }
             var use = try transaction.keyUse(of: from.publicKeyHash) ?? KeyUse()
-            // Stands for requests that the older database does not contain.
+            // Count one request now, in place of the requests that the older database does not contain.
             use.add(KeyUse(requests: ObservedUse(count: 1, first: now, last: now)))
             try transaction.setKeyUse(use, of: from.publicKeyHash)
             try transaction.refreshIdleTime(of: from)

@@ -1,7 +1,7 @@
 package import MerchantCore
 import Vocabulary
 
-/// Stores the observed uses of key pairs and performs their consequences, such as promotions.
+/// Stores the observed uses of key pairs, and makes the changes that follow from a use, such as a promotion.
 package struct KeyUseRecording: Sendable {
     package typealias Writer = KeyTransitionWriting & KeyUseWriting
     package typealias Records = Transactions<any KeyUseReading, any Writer>
@@ -18,67 +18,66 @@ package struct KeyUseRecording: Sendable {
         self.confirmedTime = confirmedTime
     }
 
-    /// The most keys whose uses one transaction stores. Many small transactions are slow, because each one waits for
-    /// the disk and invalidates the readers' page caches. A large one delays others: an admin's change waits about 20
-    /// ms for one of this size.
-    private static let usesInOneWrite = 1024
+    /// The largest number of keys whose uses one transaction stores. Many small transactions are slow, because each one
+    /// waits for the disk and invalidates the readers' page caches. A large transaction delays other writes: an admin's
+    /// change waits about 20 ms for a transaction of this size.
+    private static let keysPerTransaction = 1024
     /// The shortest time between two events about requests for the same revoked key. Any caller can send such requests,
     /// because hashes are public.
-    package static let alarmInterval = Duration.seconds(86_400)
+    package static let revokedKeyEventInterval = Duration.seconds(86_400)
 
-    /// Stores the uses that were observed since the last call. A successful decryption with a roll's new key promotes
-    /// it or confirms its promotion, any use of the old key restarts the quiet period, and a request for a revoked key
-    /// raises an event.
+    /// Stores the uses that were observed since the last call.
     ///
-    /// If the store is unavailable, the uses are kept for the next call.
+    /// A successful decryption with a roll's new key promotes that key or confirms its promotion. Any use of the old
+    /// key restarts the quiet period. A request for a revoked key raises an event.
     ///
     /// - Returns: the number of keys that were used.
+    /// - Throws: `storeUnavailable` or `overloaded`, after keeping the uses that are not stored for the next call; any
+    ///   other error after trying to store each use.
     @discardableResult
     package func storeUses(as caller: Caller) async throws -> Int {
-        let collection = uses.collect()
-        defer { uses.forget(collection) }
-        let gathered = await inStoredOrder(collection.uses)
+        let collected = uses.collect()
+        defer { uses.discard(collected) }
+        let sorted = await sortedByRow(collected.uses)
         let request = Request(caller: caller, requestId: "observed-use")
         let time = confirmedTime.reading()
-        var rest = gathered[...]
+        var rest = sorted[...]
         var failure: (any Error)?
         while !rest.isEmpty {
-            let some = Array(rest.prefix(Self.usesInOneWrite))
+            let batch = Array(rest.prefix(Self.keysPerTransaction))
             do {
                 try await records.write { transaction in
-                    for (hash, use) in some { try store(use, of: hash, at: time, for: request, in: transaction) }
+                    for (hash, use) in batch { try store(use, of: hash, at: time, for: request, in: transaction) }
                 }
             } catch let error as MerchantError where error.code == .storeUnavailable || error.code == .overloaded {
                 for (hash, use) in rest { uses.add(use, for: hash) }
                 throw error
             } catch {
                 failure = failure ?? error
-                try await storeOneByOne(rest, of: some.count, at: time, for: request)
+                try await storeOneByOne(rest, count: batch.count, at: time, for: request)
             }
-            rest = rest.dropFirst(some.count)
+            rest = rest.dropFirst(batch.count)
         }
         if let failure { throw failure }
-        return gathered.count
+        return sorted.count
     }
 
     /// Sorts uses by the rows of their keys, so that a transaction over many keys writes few pages.
     ///
     /// If the rows cannot be read, this returns the uses unsorted. The writes that follow report the failure.
-    private func inStoredOrder(_ gathered: [PublicKeyHash: KeyUse]) async -> [(key: PublicKeyHash, value: KeyUse)] {
-        let hashes = Array(gathered.keys)
-        let ordered = try? await records.read { try $0.inStoredOrder(hashes) }
-        return (ordered ?? hashes).compactMap { hash in gathered[hash].map { (hash, $0) } }
+    private func sortedByRow(_ uses: [PublicKeyHash: KeyUse]) async -> [(key: PublicKeyHash, value: KeyUse)] {
+        let hashes = Array(uses.keys)
+        let sortedHashes = try? await records.read { try $0.sortedByRow(hashes) }
+        return (sortedHashes ?? hashes).compactMap { hash in uses[hash].map { (hash, $0) } }
     }
 
-    /// Stores the first `count` uses of `rest`, each in its own transaction, after a transaction over all of them
-    /// failed.
+    /// Stores the first `count` uses of `rest`, each in its own transaction. Called after a transaction with all of
+    /// these uses failed, so that only the uses that cause the failure are lost.
     ///
-    /// If the consequences of one key's use fail, only the counts of this key are lost.
-    ///
-    /// - Throws: `storeUnavailable` or `overloaded`, after keeping the uses that are not stored for the next call. No
-    ///   other failure is thrown, because the caller reports the one of the transaction over all.
+    /// - Throws: `storeUnavailable` or `overloaded`, after keeping the uses that are not stored for the next call.
+    ///   Other errors are ignored, because the caller throws the error of the transaction with all uses.
     private func storeOneByOne(
-        _ rest: ArraySlice<(key: PublicKeyHash, value: KeyUse)>, of count: Int, at time: ClockReading,
+        _ rest: ArraySlice<(key: PublicKeyHash, value: KeyUse)>, count: Int, at time: ClockReading,
         for request: Request
     ) async throws {
         for (index, (hash, use)) in rest.prefix(count).enumerated() {
@@ -91,25 +90,28 @@ package struct KeyUseRecording: Sendable {
         }
     }
 
-    /// Stores the use of one key pair and performs its consequences.
+    /// Stores the use of one key pair, and makes the changes that follow from the use.
     private func store(
         _ use: KeyUse, of hash: PublicKeyHash, at time: ClockReading, for request: Request,
         in transaction: any Writer
     ) throws {
         let now = time.wall
-        // The use has the time of the machine's clock. If that clock was set back, the use must not seem older than it
-        // is.
+        // The use has the time of the machine's clock. If that clock was set back, correct the time, so that the use
+        // does not seem older than it is.
         let use = use.shifted(by: time.setBack, notPast: time.latest)
-        guard try transaction.useHasConsequences(of: hash) else { return try transaction.addKeyUse(use, of: hash) }
+        // The fast path for most keys: they are neither in an open roll, nor revoked or destroyed.
+        guard try transaction.useChangesMoreThanCounters(of: hash) else {
+            return try transaction.addKeyUse(use, of: hash)
+        }
         guard let keyPair = try transaction.keyPair(hash) else { return }
         let before = try transaction.keyUse(of: hash)
         var after = before ?? KeyUse()
         after.add(use)
         after.confirmPromotion(of: keyPair, by: use.decryptions)
-        let alarm = Self.alarm(keyPair, use, before, at: now)
-        if alarm != nil { after.alarmedAt = now }
+        let revokedKeyEvent = Self.revokedKeyEvent(keyPair, use, before, at: now)
+        if revokedKeyEvent != nil { after.revokedUseReportedAt = now }
         try transaction.setKeyUse(after, of: hash)
-        if let alarm { try transaction.append(alarm) }
+        if let revokedKeyEvent { try transaction.append(revokedKeyEvent) }
         guard keyPair.purpose == .paymentProcessing, keyPair.state.isActive,
             let roll = try transaction.openRoll(of: keyPair.merchantIdentifier, algorithm: keyPair.algorithm),
             hash == roll.to || hash == roll.from
@@ -117,8 +119,10 @@ package struct KeyUseRecording: Sendable {
         if hash == roll.to, let decryptions = use.decryptions {
             let promotion = try automaticPromotion(
                 of: keyPair, decryptedAt: decryptions.first, at: time, for: request, in: transaction)
-            // The token was decrypted before the promotion. It also confirms the promotion, because it caused it.
+            // The token was decrypted before the promotion. It still confirms the promotion, because the token caused
+            // the promotion.
             if promotion != nil { after.promotionConfirmedAt = decryptions.first }
+            // Report the first decryption with the new key, and the first decryption that confirms its promotion.
             let isConfirmedNow = before?.promotionConfirmedAt == nil && after.promotionConfirmedAt != nil
             if before?.decryptions == nil || isConfirmedNow {
                 try transaction.append(
@@ -131,7 +135,8 @@ package struct KeyUseRecording: Sendable {
             }
             if let promotion {
                 try promotion.perform(in: transaction, at: now, for: request)
-                // The store removes the confirmation when the key's state changes, so store it again.
+                // The store removes the confirmation when the key's state changes, so store the
+                // confirmation again.
                 try transaction.setKeyUse(after, of: hash)
             }
         }
@@ -140,37 +145,41 @@ package struct KeyUseRecording: Sendable {
 
     /// The promotion of a key pair because of a token that it decrypted.
     ///
-    /// - Returns: nil if the settings do not permit it, if the key pair is not `standby`, or if its certificate is not
-    ///   newer than that of the current key pair: a token for an older certificate does not show that Apple encrypts to
-    ///   it now.
+    /// - Returns: nil if the settings do not permit automatic promotions; if the key pair is not `standby`; or if its
+    ///   certificate is not newer than that of the current key pair. A token for an older certificate does not show
+    ///   that Apple encrypts to that certificate now.
     private func automaticPromotion(
         of keyPair: KeyPair, decryptedAt: Timestamp, at time: ClockReading, for request: Request,
         in transaction: any Writer
     ) throws -> KeyTransitionPlan? {
         let now = time.wall
         guard policy.promotesOnFirstDecryption, keyPair.state == .standby,
-            let certificate = try transaction.certificates(of: keyPair.publicKeyHash).answering(at: now)
+            let certificate = try transaction.certificates(of: keyPair.publicKeyHash).certificateInUse(at: now)
         else { return nil }
         let current = try transaction.currentKeyPair(matching: keyPair)
-            .flatMap { try transaction.certificates(of: $0.publicKeyHash).answering(at: now) }
-        guard SuccessorChoice.isYounger(certificate, than: current) else { return nil }
+            .flatMap { try transaction.certificates(of: $0.publicKeyHash).certificateInUse(at: now) }
+        guard SuccessorChoice.isNewer(certificate, than: current) else { return nil }
         return try KeyTransitionPlan.promotion(
-            of: keyPair, reason: "a token for it was decrypted at \(decryptedAt): Apple encrypts to it", at: time,
-            for: request, in: transaction)
+            of: keyPair, reason: "a token for this key was decrypted at \(decryptedAt), so Apple encrypts to it",
+            at: time, for: request, in: transaction)
     }
 
-    /// The event that a revoked or destroyed key was requested; nil if there is nothing to report.
-    private static func alarm(_ keyPair: KeyPair, _ use: KeyUse, _ before: KeyUse?, at now: Timestamp) -> Event? {
+    /// The event that a revoked or destroyed key was requested; nil if it was not requested, or if such an event was
+    /// raised within ``revokedKeyEventInterval``.
+    private static func revokedKeyEvent(
+        _ keyPair: KeyPair, _ use: KeyUse, _ before: KeyUse?, at now: Timestamp
+    ) -> Event? {
         guard keyPair.state == .revoked || keyPair.state == .destroyed, let last = use.lastRequest,
-            last > keyPair.stateSince, before?.alarmedAt.map({ $0.adding(alarmInterval) <= now }) ?? true
+            last > keyPair.stateSince,
+            before?.revokedUseReportedAt.map({ $0.adding(revokedKeyEventInterval) <= now }) ?? true
         else { return nil }
         return Event(
             .revokedKeyRequested, .warning, at: now, merchant: keyPair.merchantIdentifier, key: keyPair.publicKeyHash,
             detail:
                 "a \(keyPair.state.rawValue) key was requested at \(last): if payments are refused, "
                 + (keyPair.state == .revoked
-                    ? "'key restore' undoes the revocation"
-                    : "they were encrypted to a destroyed key: check which certificate is activated at Apple")
+                    ? "check whether the revocation was a mistake; 'key restore' undoes it"
+                    : "their tokens were encrypted to a destroyed key: check which certificate is activated at Apple")
         )
     }
 }

@@ -7,23 +7,27 @@ package import Vocabulary
 /// A request only changes a counter in memory; ``KeyUseRecording`` stores the counters every few seconds.
 package final class KeyUses: Sendable {
     private struct State {
-        var gathered: [PublicKeyHash: KeyUse] = [:]
-        /// The counters that were used since the last collection, each with the time of its first use since then.
-        var active: [(counter: KeyUseCounter, first: Int64)] = []
-        /// Collections that are being stored, by number.
-        var storing: [Int: State] = [:]
-        var collections = 0
+        /// The uses since the last call of ``KeyUses/collect()``, except those that counters count.
+        var uses: [PublicKeyHash: KeyUse] = [:]
+        /// The counters that were used since the last call of ``KeyUses/collect()``, each with the time of its first
+        /// use since then, in milliseconds since 1970.
+        var usedCounters: [(counter: KeyUseCounter, first: Int64)] = []
+        /// The uses that are being stored, by the number of the call of ``KeyUses/collect()``.
+        var beingStored: [Int: State] = [:]
+        /// The number of calls of ``KeyUses/collect()``.
+        var collectCalls = 0
 
         func lastUse(of hash: PublicKeyHash) -> Timestamp? {
-            // `take()` sets a counter's count to zero, but not the time of its last use.
-            let counted = active.filter { $0.counter.hash == hash }.map(\.counter.lastUse)
-            let collected = storing.values.compactMap { $0.lastUse(of: hash) }
-            return (counted + collected + [gathered[hash]?.lastRequest].compactMap(\.self)).max()
+            // Works for collected counters too: `take()` sets a counter's count to zero, but keeps the time of its last
+            // use.
+            let counted = usedCounters.filter { $0.counter.hash == hash }.map(\.counter.lastUse)
+            let collected = beingStored.values.compactMap { $0.lastUse(of: hash) }
+            return (counted + collected + [uses[hash]?.lastRequest].compactMap(\.self)).max()
         }
     }
 
-    /// The uses that one call of ``KeyUses/collect()`` has removed from memory in order to store them.
-    struct Collection {
+    /// The uses that one call of ``KeyUses/collect()`` returned, so that the caller stores them.
+    struct CollectedUses {
         fileprivate let number: Int
         let uses: [PublicKeyHash: KeyUse]
     }
@@ -32,7 +36,7 @@ package final class KeyUses: Sendable {
 
     package init() {}
 
-    /// A counter for one key pair, for a cache that serves many requests for it.
+    /// A counter for one key pair, with which a cache of responses counts requests at little cost.
     package func counter(for hash: PublicKeyHash) -> KeyUseCounter { KeyUseCounter(hash, of: self) }
 
     /// Counts a request that named the key pair.
@@ -45,49 +49,50 @@ package final class KeyUses: Sendable {
         add(KeyUse(decryptions: ObservedUse(count: 1, first: now, last: now)), for: hash)
     }
 
-    /// Adds a new use, or adds one again that could not be stored.
+    /// Adds uses of a key pair: new ones, or collected ones that could not be stored.
     func add(_ use: KeyUse, for hash: PublicKeyHash) {
-        state.withLock { $0.gathered[hash, default: KeyUse()].add(use) }
+        state.withLock { $0.uses[hash, default: KeyUse()].add(use) }
     }
 
-    /// The time of the last use of the key pair that may not be in the store yet; nil if there is none.
+    /// The time of the last use of the key pair that may not be stored yet; nil if there is no such use.
     func lastUse(of hash: PublicKeyHash) -> Timestamp? { state.withLock { $0.lastUse(of: hash) } }
 
-    /// Called by a counter at its first use after a collection.
-    fileprivate func enlist(_ counter: KeyUseCounter, first: Int64) {
-        state.withLock { $0.active.append((counter, first)) }
+    /// Called by a counter at its first use after a call of ``collect()``.
+    fileprivate func addUsedCounter(_ counter: KeyUseCounter, first: Int64) {
+        state.withLock { $0.usedCounters.append((counter, first)) }
     }
 
-    /// Removes all uses, so that the caller can store them. ``lastUse(of:)`` includes them until ``forget(_:)`` is
-    /// called.
-    func collect() -> Collection {
-        let (number, taken) = state.withLock { state in
-            let taken = State(gathered: state.gathered, active: state.active)
-            (state.gathered, state.active) = ([:], [])
-            state.collections += 1
-            state.storing[state.collections] = taken
-            return (state.collections, taken)
+    /// Removes all uses and returns them, so that the caller can store them. ``lastUse(of:)`` includes them until the
+    /// caller calls ``discard(_:)``.
+    func collect() -> CollectedUses {
+        let (number, collected) = state.withLock { state in
+            let collected = State(uses: state.uses, usedCounters: state.usedCounters)
+            (state.uses, state.usedCounters) = ([:], [])
+            state.collectCalls += 1
+            state.beingStored[state.collectCalls] = collected
+            return (state.collectCalls, collected)
         }
-        var gathered = taken.gathered
-        for (counter, first) in taken.active {
+        var uses = collected.uses
+        for (counter, first) in collected.usedCounters {
             let (count, last) = counter.take()
             let use = ObservedUse(
                 count: count, first: Timestamp(millisecondsSince1970: min(first, last)),
                 last: Timestamp(millisecondsSince1970: last))
-            gathered[counter.hash, default: KeyUse()].add(KeyUse(requests: use))
+            uses[counter.hash, default: KeyUse()].add(KeyUse(requests: use))
         }
-        return Collection(number: number, uses: gathered)
+        return CollectedUses(number: number, uses: uses)
     }
 
-    /// Called when the uses of a collection are in the store, or were added again.
-    func forget(_ collection: Collection) { state.withLock { $0.storing[collection.number] = nil } }
+    /// Called when collected uses are stored, or were added again.
+    func discard(_ collected: CollectedUses) { state.withLock { $0.beingStored[collected.number] = nil } }
 }
 
-/// The number of requests for one key pair since the last collection.
+/// The number of requests for one key pair since the last call of ``KeyUses/collect()``.
 package final class KeyUseCounter: Sendable {
     let hash: PublicKeyHash
     private let uses: KeyUses
     private let count = Atomic<Int>(0)
+    /// The time of the last request, in milliseconds since 1970.
     private let last = Atomic<Int64>(0)
 
     fileprivate init(_ hash: PublicKeyHash, of uses: KeyUses) {
@@ -95,7 +100,8 @@ package final class KeyUseCounter: Sendable {
         self.uses = uses
     }
 
-    /// Costs two atomic writes; the first use after a collection also takes a lock for a short time.
+    /// Counts a request. Costs two atomic writes; the first call after ``KeyUses/collect()`` also takes a lock for a
+    /// short time.
     ///
     /// Not inlined, so that its cost can be measured.
     @inline(never)
@@ -103,13 +109,14 @@ package final class KeyUseCounter: Sendable {
         last.store(now.millisecondsSince1970, ordering: .relaxed)
         // The ordering ensures that `take()` sees the time that was stored above.
         guard count.add(1, ordering: .acquiringAndReleasing).oldValue == 0 else { return }
-        uses.enlist(self, first: now.millisecondsSince1970)
+        uses.addUsedCounter(self, first: now.millisecondsSince1970)
     }
 
     fileprivate var lastUse: Timestamp { Timestamp(millisecondsSince1970: last.load(ordering: .relaxed)) }
 
+    /// Returns the number of requests and the time of the last one, and sets the number to zero.
     fileprivate func take() -> (count: Int, last: Int64) {
-        let taken = count.exchange(0, ordering: .acquiringAndReleasing)
-        return (taken, last.load(ordering: .relaxed))
+        let requests = count.exchange(0, ordering: .acquiringAndReleasing)
+        return (requests, last.load(ordering: .relaxed))
     }
 }

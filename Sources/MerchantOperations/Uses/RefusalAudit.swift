@@ -15,16 +15,16 @@ package struct RefusalAudit: Sendable {
         self.clock = clock
     }
 
-    /// Writes one audit record for each group of refused requests, with their number and the times of the first and
-    /// last.
+    /// Writes one audit record for each group of refused requests, with the number of requests and the times of the
+    /// first and the last one.
     ///
     /// If the audit cannot be written, the refused requests are kept for the next call.
     ///
     /// - Returns: the number of audit records written.
     @discardableResult
     package func recordRefusals(as daemon: Caller) async throws -> Int {
-        let refused = refusals.collect()
-        let groups = refused.groups
+        let collected = refusals.collect()
+        let groups = collected.groups
         guard !groups.isEmpty else { return 0 }
         let now = clock.now
         let entries = groups.map { Self.entry($0, $1, at: now, by: daemon) }
@@ -33,31 +33,34 @@ package struct RefusalAudit: Sendable {
                 for entry in entries { try transaction.append(entry) }
             }
         } catch {
-            refusals.putBack(refused)
+            refusals.putBack(collected)
             throw error
         }
         return entries.count
     }
 
     private static func entry(
-        _ group: RefusedRequests.Group, _ seen: ObservedUse, at now: Timestamp, by daemon: Caller
+        _ group: RefusedRequests.Group, _ requests: ObservedUse, at now: Timestamp, by daemon: Caller
     ) -> AuditEntry {
-        let count = "\(seen.count) request\(seen.count == 1 ? "" : "s") from \(seen.first) to \(seen.last)"
-        func entry(
-            _ caller: Caller, _ what: String, _ refusal: Refusal? = nil
+        let summary =
+            "\(requests.count) request\(requests.count == 1 ? "" : "s") from \(requests.first) to \(requests.last)"
+        func makeEntry(
+            _ caller: Caller, _ cause: String, _ refusal: Refusal? = nil
         ) -> AuditEntry {
             AuditEntry(
                 .requestsRefused, by: caller, at: now, merchant: refusal?.merchant, key: refusal?.key,
-                reason: "\(count): \(what)", requestId: "refused-requests")
+                reason: "\(summary): \(cause)", requestId: "refused-requests")
         }
         switch group {
         case .kind(let refusal):
             let scope = refusal.merchant == nil ? "" : " for this merchant"
-            let what = refusal.permit.map { "no permit '\($0.rawValue)'\(scope)" } ?? "no permit at all"
-            return entry(refusal.caller, what, refusal)
+            let cause = refusal.permit.map { "no permit '\($0.rawValue)'\(scope)" } ?? "no permit at all"
+            return makeEntry(refusal.caller, cause, refusal)
         case .others(let caller):
-            return entry(caller, "further requests of this user without permit, of other kinds or by other processes")
-        case .othersOfAnybody: return entry(daemon, "further requests of other users without permit")
+            return makeEntry(
+                caller, "no permit (the requests of this user that no other record contains)")
+        case .remainder:
+            return makeEntry(daemon, "no permit (the requests of all users that no other record contains)")
         }
     }
 }

@@ -2,27 +2,30 @@ package import MerchantCore
 import Synchronization
 import Vocabulary
 
-/// Counts the refused requests that are not in the audit yet. A refusal only changes a counter in memory.
+/// Counts, in memory, the refused requests that are not in the audit yet.
 package final class RefusalLog: Sendable {
     private let clock: any WallClock
-    private let gathered = Mutex(RefusedRequests())
+    private let unrecorded = Mutex(RefusedRequests())
 
     package init(clock: any WallClock) { self.clock = clock }
 
+    /// Counts a refused request.
     package func note(_ refusal: Refusal) {
         let now = clock.now
-        gathered.withLock { $0.add(refusal, ObservedUse(count: 1, first: now, last: now)) }
+        unrecorded.withLock { $0.add(refusal, ObservedUse(count: 1, first: now, last: now)) }
     }
 
+    /// Removes all refused requests and returns them, so that the caller can record them in the audit.
     func collect() -> RefusedRequests {
-        gathered.withLock { gathered in
-            defer { gathered = RefusedRequests() }
-            return gathered
+        unrecorded.withLock { unrecorded in
+            defer { unrecorded = RefusedRequests() }
+            return unrecorded
         }
     }
 
-    func putBack(_ refused: RefusedRequests) {
-        let groups = refused.groups
-        gathered.withLock { gathered in for (group, seen) in groups { gathered.add(group, seen) } }
+    /// Adds collected requests again, if they could not be recorded.
+    func putBack(_ collected: RefusedRequests) {
+        let groups = collected.groups
+        unrecorded.withLock { unrecorded in for (group, requests) in groups { unrecorded.add(group, requests) } }
     }
 }

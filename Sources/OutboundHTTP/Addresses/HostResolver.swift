@@ -4,11 +4,13 @@
 /// Connect only to an address that this type returned: put it into ``OutboundClient/Configuration/pinnedAddresses``. If
 /// the client resolved the name again, it could get another address, which was not checked.
 package struct HostResolver: Sendable {
-    /// True in tests, and on platforms whose own network contains the hosts.
+    /// True in tests, and if the hosts are in the same private network as the daemon.
     package let allowsInternalAddresses: Bool
 
     package init(allowsInternalAddresses: Bool) { self.allowsInternalAddresses = allowsInternalAddresses }
 
+    /// Resolves the name.
+    ///
     /// - Returns: one to eight addresses, in the system's order of preference.
     package func addresses(
         of host: String, within timeout: Duration
@@ -33,11 +35,13 @@ package struct HostResolver: Sendable {
     }
 }
 
+/// Why a host's name gave no address that the daemon may connect to.
 package enum HostResolutionError: Error, Hashable, Sendable {
     /// The name could not be resolved. The text is the message of `gai_strerror`.
     case notResolved(String)
+    /// The name exists, but has no address.
     case noAddress
-    /// Every address of the name is internal; the value is the first of them.
+    /// Every address of the name is internal; the value is the first address.
     case internalAddress(NetworkAddress)
     /// There was no result in time, or the task was cancelled.
     case timedOut

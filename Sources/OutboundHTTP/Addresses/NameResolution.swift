@@ -4,8 +4,8 @@ import Synchronization
 
 /// Resolves names with `getaddrinfo`, on threads that do nothing else.
 package enum NameResolution {
-    /// Callers try only a few addresses of a name.
-    private static let mostAddresses = 8
+    /// More addresses are not needed, because callers try only a few addresses of a name.
+    private static let maximumAddresses = 8
 
     /// `getaddrinfo` may block for half a minute, so it does not run on threads that other work needs. These threads
     /// run until the process ends.
@@ -17,8 +17,8 @@ package enum NameResolution {
 
     /// Returns at most eight different addresses of the name, in the system's order of preference.
     ///
-    /// After `timeout` this method throws. `getaddrinfo` cannot be cancelled, so its thread stays busy until it
-    /// returns.
+    /// After `timeout` this method throws. `getaddrinfo` cannot be cancelled, so its thread stays busy until
+    /// `getaddrinfo` returns.
     ///
     /// - Throws: ``NameResolutionError``, or `CancellationError`.
     package static func addresses(of name: String, within timeout: Duration) async throws -> [NetworkAddress] {
@@ -36,7 +36,8 @@ package enum NameResolution {
         }
     }
 
-    /// Keeps the first of several results and gives it to one continuation. Later results are ignored.
+    /// Passes the first of several results (addresses, timeout, cancellation) to one continuation. Ignores later
+    /// results.
     private final class FirstResult: Sendable {
         private enum State {
             case empty
@@ -81,7 +82,7 @@ package enum NameResolution {
         defer { freeaddrinfo(list) }
         var found: [NetworkAddress] = []
         var next = list
-        while let entry = next, found.count < mostAddresses {
+        while let entry = next, found.count < maximumAddresses {
             if let address = entry.pointee.ai_addr.flatMap(read), !found.contains(address) { found.append(address) }
             next = entry.pointee.ai_next
         }
@@ -100,6 +101,7 @@ package enum NameResolution {
     }
 }
 
+/// Why a name was not resolved.
 package enum NameResolutionError: Error, Hashable, Sendable {
     /// The name could not be resolved. The text is the message of `gai_strerror`.
     case notResolved(String)

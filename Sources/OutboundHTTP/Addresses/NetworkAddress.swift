@@ -35,11 +35,11 @@ package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
 
 extension NetworkAddress {
     /// Whether the address is not on the public internet: this machine, private and shared networks, multicast, and
-    /// every range that IANA has reserved or not assigned. If an untrusted party controls a name, the daemon does not
-    /// connect to an internal address of it.
+    /// every range that IANA has reserved or not assigned. If an untrusted party controls a name, the daemon connects
+    /// to none of the name's internal addresses.
     package var isInternal: Bool { internalKind != nil }
 
-    /// The kind of internal address, worded for messages. It is nil for an address on the public internet.
+    /// The kind of internal address, worded for messages; nil for an address on the public internet.
     ///
     /// Sources: IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890), RFC 4291, RFC 6052.
     package var internalKind: String? {
@@ -47,7 +47,7 @@ extension NetworkAddress {
     }
 
     /// The addresses whose first `bits` bits are those of `prefix`.
-    private struct Range {
+    private struct AddressRange {
         let prefix: [UInt8]
         let bits: Int
         let kind: String
@@ -60,56 +60,57 @@ extension NetworkAddress {
 
         func contains(_ bytes: ArraySlice<UInt8>) -> Bool {
             zip(bytes, prefix).enumerated().prefix((bits + 7) / 8).allSatisfy { index, pair in
-                let kept = UInt8(truncatingIfNeeded: 0xff00 >> min(8, bits - index * 8))
-                return pair.0 & kept == pair.1 & kept
+                let mask = UInt8(truncatingIfNeeded: 0xff00 >> min(8, bits - index * 8))
+                return pair.0 & mask == pair.1 & mask
             }
         }
     }
 
     private static let internalRangesOfIPv4 = [
-        Range([0], 8, "an address of this network"),
-        Range([10], 8, "a private address"),
-        Range([100, 64], 10, "an address behind a carrier's NAT"),
-        Range([127], 8, "a loopback address"),
-        Range([169, 254], 16, "a link-local address"),
-        Range([172, 16], 12, "a private address"),
-        Range([192, 0, 0], 24, "an address assigned to a protocol"),
-        Range([192, 0, 2], 24, "an address for documentation"),
-        Range([192, 88, 99], 24, "a 6to4 relay's address"),
-        Range([192, 168], 16, "a private address"),
-        Range([198, 18], 15, "an address for benchmarks"),
-        Range([198, 51, 100], 24, "an address for documentation"),
-        Range([203, 0, 113], 24, "an address for documentation"),
-        Range([224], 4, "a multicast address"),
-        Range([240], 4, "a reserved address"),
+        AddressRange([0], 8, "an address of this network"),
+        AddressRange([10], 8, "a private address"),
+        AddressRange([100, 64], 10, "an address behind a carrier's NAT"),
+        AddressRange([127], 8, "a loopback address"),
+        AddressRange([169, 254], 16, "a link-local address"),
+        AddressRange([172, 16], 12, "a private address"),
+        AddressRange([192, 0, 0], 24, "an address assigned to a protocol"),
+        AddressRange([192, 0, 2], 24, "an address for documentation"),
+        AddressRange([192, 88, 99], 24, "a 6to4 relay's address"),
+        AddressRange([192, 168], 16, "a private address"),
+        AddressRange([198, 18], 15, "an address for benchmarks"),
+        AddressRange([198, 51, 100], 24, "an address for documentation"),
+        AddressRange([203, 0, 113], 24, "an address for documentation"),
+        AddressRange([224], 4, "a multicast address"),
+        AddressRange([240], 4, "a reserved address"),
     ]
 
     /// IPv6 ranges whose last 4 bytes are the IPv4 address to which packets go. That IPv4 address decides whether the
     /// address is internal.
     private static let embeddingsOfIPv4 = [
-        Range([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff], 96, "in IPv6"),
-        Range([0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0], 96, "behind NAT64"),
+        AddressRange([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff], 96, "in IPv6"),
+        AddressRange([0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0], 96, "behind NAT64"),
     ]
 
     /// Ranges that are not public although they lie in 2000::/3, the only range that IANA has assigned for public
     /// addresses.
     private static let internalRangesOfIPv6 = [
         // Includes Teredo (2001::/32), whose addresses contain an IPv4 address.
-        Range([0x20, 0x01, 0x00], 23, "an address assigned to a protocol"),
-        Range([0x20, 0x01, 0x0d, 0xb8], 32, "an address for documentation"),
-        Range([0x3f, 0xff, 0x00], 20, "an address for documentation"),
-        // 6to4 addresses contain an IPv4 address. Packets reach it through relays, which RFC 7526 deprecates.
-        Range([0x20, 0x02], 16, "a 6to4 address"),
+        AddressRange([0x20, 0x01, 0x00], 23, "an address assigned to a protocol"),
+        AddressRange([0x20, 0x01, 0x0d, 0xb8], 32, "an address for documentation"),
+        AddressRange([0x3f, 0xff, 0x00], 20, "an address for documentation"),
+        // 6to4 addresses contain an IPv4 address. Packets to such an address go through relays, which RFC 7526
+        // deprecates.
+        AddressRange([0x20, 0x02], 16, "a 6to4 address"),
     ]
 
     /// Ranges outside of 2000::/3 whose kind has a name. All other addresses outside of 2000::/3 are reserved.
     private static let knownRangesOutsideAssignedIPv6 = [
-        Range([UInt8](repeating: 0, count: 16), 128, "the unspecified address"),
-        Range([UInt8](repeating: 0, count: 15) + [1], 128, "a loopback address"),
-        Range([0xfe, 0x80], 10, "a link-local address"),
-        Range([0xfc], 7, "a private address"),
-        Range([0xfe, 0xc0], 10, "a private address"),
-        Range([0xff], 8, "a multicast address"),
+        AddressRange([UInt8](repeating: 0, count: 16), 128, "the unspecified address"),
+        AddressRange([UInt8](repeating: 0, count: 15) + [1], 128, "a loopback address"),
+        AddressRange([0xfe, 0x80], 10, "a link-local address"),
+        AddressRange([0xfc], 7, "a private address"),
+        AddressRange([0xfe, 0xc0], 10, "a private address"),
+        AddressRange([0xff], 8, "a multicast address"),
     ]
 
     private static func internalKindOfIPv4(_ bytes: ArraySlice<UInt8>) -> String? {
@@ -120,7 +121,8 @@ extension NetworkAddress {
         if let embedding = embeddingsOfIPv4.first(where: { $0.contains(bytes[...]) }) {
             return internalKindOfIPv4(bytes[12...]).map { "\($0) \(embedding.kind)" }
         }
-        guard Range([0x20], 3, "").contains(bytes[...]) else {
+        // 2000::/3
+        guard AddressRange([0x20], 3, "").contains(bytes[...]) else {
             return knownRangesOutsideAssignedIPv6.first { $0.contains(bytes[...]) }?.kind ?? "a reserved address"
         }
         return internalRangesOfIPv6.first { $0.contains(bytes[...]) }?.kind

@@ -27,8 +27,8 @@ package final class OutboundClient: Sendable {
 
     package let configuration: Configuration
     private let client: HTTPClient
-    /// The TLS settings of the identity that was used last. They are kept because parsing its certificates takes longer
-    /// than a request.
+    /// The TLS settings of the identity that was used last. They are kept because parsing the identity's certificates
+    /// takes longer than a request.
     private let lastIdentity = Mutex<(chain: [[UInt8]], tls: TLSConfiguration)?>(nil)
 
     package init(_ configuration: Configuration) {
@@ -68,8 +68,8 @@ package final class OutboundClient: Sendable {
         } catch { throw await explained(error, url: request.url) }
     }
 
-    /// Starts one request, for a caller that cannot wait in a task. The call does not pass its failure through
-    /// ``explained(_:url:)``; the caller can do that.
+    /// Starts one request, for a caller that cannot wait in a task. If the call fails, the caller can pass the failure
+    /// to ``explained(_:url:)``, which this method does not do.
     package func start(
         _ request: OutboundRequest, identity: TLSIdentity? = nil, within timeout: Duration
     ) throws(OutboundFailure) -> OutboundCall {
@@ -124,7 +124,7 @@ package final class OutboundClient: Sendable {
     }
 }
 
-/// One request that was started.
+/// One request that was started and may have ended.
 package struct OutboundCall: Sendable {
     fileprivate let task: HTTPClient.Task<OutboundResponse>
     fileprivate let accumulator: ResponseAccumulator
@@ -154,6 +154,7 @@ package struct OutboundCall: Sendable {
         switch result {
         case .success(let response): .success(response)
         case .failure(let error):
+            // If the body is discarded anyway, a failure while reading it does not matter.
             if let response = accumulator.responseWithoutBody {
                 .success(response)
             } else {

@@ -19,8 +19,9 @@ extension OutboundFailure {
         case is HTTPParserError: self = .notHTTP("the response is not HTTP/1.1")
         case let error as NIOSSLError: self.init(tls: error, isSent: isSent)
         case let error as BoringSSLError: self.init(tls: error, isSent: isSent)
+        // Thrown if the names in the certificate do not match the host.
         case is NIOSSLExtraError:
-            self = .serverUntrusted(UntrustedServer(reason: .otherName, detail: "its names do not match"))
+            self = .serverUntrusted(UntrustedServer(reason: .otherName, detail: "its names do not match the host"))
         default: self.init(Unreachable(error), isSent: isSent)
         }
     }
@@ -38,6 +39,7 @@ extension OutboundFailure {
         }
     }
 
+    /// If bytes of the request were sent, the server may have acted on it, so the response counts as lost.
     private init(_ reason: Unreachable, isSent: Bool) {
         self = isSent ? .responseLost(reason.description) : .unreachable(reason)
     }
@@ -64,11 +66,14 @@ extension OutboundFailure {
         ("ALERT_CERTIFICATE_EXPIRED", "the server reports that the client certificate has expired"),
         ("ALERT_CERTIFICATE_REVOKED", "the server reports that the client certificate is revoked"),
         ("ALERT_UNKNOWN_CA", "the server does not know the CA of the client certificate"),
-        ("ALERT_BAD_CERTIFICATE", "the server reports that the client certificate is bad"),
+        (
+            "ALERT_BAD_CERTIFICATE",
+            "the server reports that the client certificate is malformed or has an invalid signature"
+        ),
         ("ALERT_UNSUPPORTED_CERTIFICATE", "the server does not support the client certificate"),
         ("ALERT_CERTIFICATE_UNKNOWN", "the server does not accept the client certificate"),
         ("ALERT_NO_CERTIFICATE", "the server requires a client certificate and received none"),
-        ("ALERT_ACCESS_DENIED", "the server denies access to the client certificate"),
+        ("ALERT_ACCESS_DENIED", "the server denies access with this client certificate"),
         ("ALERT_DECRYPT_ERROR", "the server reports a wrong signature by the client certificate's key"),
         ("ALERT_HANDSHAKE_FAILURE", "the server refused the handshake, most often because of the client certificate"),
     ]

@@ -1,4 +1,4 @@
-/// Why a request got no usable response. The case tells whether the server may have received the request.
+/// Why a request got no usable response. Each case shows whether the server may have received the request.
 package enum OutboundFailure: Error, Hashable, Sendable {
     /// No part of the request was sent.
     case unreachable(Unreachable)
@@ -12,7 +12,9 @@ package enum OutboundFailure: Error, Hashable, Sendable {
     case identityUnusable(String)
     /// The server sent something that is not HTTP.
     case notHTTP(String)
+    /// The limit is in bytes.
     case responseTooLarge(limit: Int)
+    /// The limit is in bytes. No part of the request was sent.
     case requestTooLarge(limit: Int)
     /// `isSent`: whether a part of the request was sent, so that the server may have acted on it.
     case timedOut(after: Duration, isSent: Bool)

@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// Collects one response as its ``ResponseBody`` prescribes, and records whether the request was sent.
+/// Collects one response as the client's ``ResponseBody`` setting prescribes, and records whether the request was sent.
 final class ResponseAccumulator: HTTPClientResponseDelegate {
     typealias Response = OutboundResponse
 
@@ -11,20 +11,20 @@ final class ResponseAccumulator: HTTPClientResponseDelegate {
         var isSent = false
         var head: HTTPResponseHead?
         var body: [UInt8] = []
-        var discarded = 0
+        var discardedBytes = 0
     }
 
-    private let rule: ResponseBody
+    private let bodyPolicy: ResponseBody
     private let state = Mutex(State())
 
-    init(_ rule: ResponseBody) { self.rule = rule }
+    init(_ bodyPolicy: ResponseBody) { self.bodyPolicy = bodyPolicy }
 
     /// Whether the head of the request was written to the connection. If so, the server may have acted on the request.
     var isSent: Bool { state.withLock { $0.isSent } }
 
     /// The response without its body, if the body is discarded anyway and the head has arrived.
     var responseWithoutBody: OutboundResponse? {
-        guard case .discard = rule else { return nil }
+        guard case .discard = bodyPolicy else { return nil }
         return state.withLock { $0.head }.map { OutboundResponse($0, body: []) }
     }
 
@@ -34,30 +34,32 @@ final class ResponseAccumulator: HTTPClientResponseDelegate {
 
     func didReceiveHead(task: HTTPClient.Task<Response>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
         state.withLock { $0.head = head }
-        switch rule {
+        switch bodyPolicy {
         case .collect(let limit):
             if let length = head.headers.first(name: "Content-Length").flatMap(Int.init), length > limit {
                 return task.eventLoop.makeFailedFuture(OutboundFailure.responseTooLarge(limit: limit))
             }
         case .discard(_, let timeout):
+            // After this cancellation, the call still returns the response, without its body.
             task.eventLoop.scheduleTask(in: TimeAmount(timeout)) { task.cancel() }
         }
         return task.eventLoop.makeSucceededVoidFuture()
     }
 
     func didReceiveBodyPart(task: HTTPClient.Task<Response>, _ part: ByteBuffer) -> EventLoopFuture<Void> {
-        let excess = state.withLock { state -> Int? in
-            switch rule {
+        let exceededLimit = state.withLock { state -> Int? in
+            switch bodyPolicy {
             case .collect(let limit):
                 guard state.body.count + part.readableBytes <= limit else { return limit }
                 state.body.append(contentsOf: part.readableBytesView)
             case .discard(let limit, _):
-                state.discarded += part.readableBytes
-                guard state.discarded <= limit else { return limit }
+                state.discardedBytes += part.readableBytes
+                // As after the timeout, the call still returns the response.
+                guard state.discardedBytes <= limit else { return limit }
             }
             return nil
         }
-        guard let limit = excess else { return task.eventLoop.makeSucceededVoidFuture() }
+        guard let limit = exceededLimit else { return task.eventLoop.makeSucceededVoidFuture() }
         return task.eventLoop.makeFailedFuture(OutboundFailure.responseTooLarge(limit: limit))
     }
 

@@ -10,6 +10,7 @@ package struct Backoff: Hashable, Sendable {
 
     /// - Parameter failures: the number of consecutive failures, at least 1.
     package func pause(after failures: Int) -> Duration {
+        // The factor is at most 2^20, so that the product does not overflow.
         min(longest, first * (1 << min(max(0, failures - 1), 20)))
     }
 }

@@ -6,8 +6,7 @@ package struct Circuit<Instant: InstantProtocol>: Sendable where Instant.Duratio
     package struct Policy: Sendable {
         /// The number of consecutive failures that opens the circuit.
         package var failuresToOpen: Int
-        /// How long the circuit stays open before a probe: the first pause when it opens, and a longer one after each
-        /// failed probe.
+        /// How long the circuit stays open before a probe. The pause gets longer with each failed probe.
         package var pause: Backoff
 
         package init(failuresToOpen: Int, pause: Backoff) {
@@ -37,7 +36,7 @@ package struct Circuit<Instant: InstantProtocol>: Sendable where Instant.Duratio
 
     package var isClosed: Bool { if case .closed = state { true } else { false } }
 
-    /// When the next probe is allowed, or, if a probe is running, when it began. It is nil for a closed circuit.
+    /// When the next probe is allowed; if a probe is running, when the probe began; nil if the circuit is closed.
     package var openUntil: Instant? {
         switch state {
         case .closed: nil
@@ -60,7 +59,8 @@ package struct Circuit<Instant: InstantProtocol>: Sendable where Instant.Duratio
     /// Records that the server responded. A response that refuses the request counts too.
     package mutating func succeeded() { state = .closed(failures: 0) }
 
-    /// Records that the call failed. Opens the circuit if the call was a probe, or one failure too many.
+    /// Records that the call failed. Opens the circuit if the call was a probe, or if ``Policy/failuresToOpen``
+    /// consecutive calls have failed.
     package mutating func failed(at now: Instant) {
         switch state {
         case .closed(let failures):
@@ -76,7 +76,7 @@ package struct Circuit<Instant: InstantProtocol>: Sendable where Instant.Duratio
     }
 
     /// Records that the call ended without showing whether the server works, for example because its caller cancelled
-    /// it.
+    /// the call. If the call was the probe, the next call becomes the probe.
     package mutating func abandoned(at now: Instant) {
         if case .probing(_, let failedProbes) = state { state = .open(until: now, failedProbes: failedProbes) }
     }

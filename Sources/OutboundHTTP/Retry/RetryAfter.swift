@@ -3,15 +3,15 @@ import Glibc
 
 /// The header `Retry-After`: seconds, or a date. Source: RFC 9110 section 10.2.3.
 package enum RetryAfter {
-    /// A longer pause is shortened to one day.
+    /// One day. A longer pause is shortened to this.
     private static let longest: Duration = .seconds(86_400)
 
     private static let months: [Substring] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// - Returns: 0 seconds to 1 day. It is nil if the text is neither a number of seconds nor a date in the form that
-    ///   RFC 9110 prefers (IMF-fixdate).
+    /// - Returns: 0 seconds to 1 day; nil if the text is neither a number of seconds nor a date in the form that RFC
+    ///   9110 prefers (IMF-fixdate).
     package static func pause(_ text: String, now: Date) -> Duration? {
         let seconds: Double
         if let number = Int(text) {

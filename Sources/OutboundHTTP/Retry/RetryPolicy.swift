@@ -1,16 +1,16 @@
-/// How often, and after which pauses, a failed call is repeated. Use it only for calls that are safe to repeat.
+/// How often a failed call is repeated, and after which pauses. Only for calls that are safe to repeat.
 package struct RetryPolicy: Sendable {
     /// The largest number of attempts, including the first.
     package var attempts = 3
     package var backoff = Backoff(first: .milliseconds(500), longest: .seconds(8))
-    /// The longest pause in `Retry-After` that the caller waits for. If the server asks for a longer one, the call
+    /// The longest pause in `Retry-After` that the caller waits for. If the server asks for a longer pause, the call
     /// fails.
     package var longestRetryAfter: Duration = .seconds(30)
 
     package init() {}
 
-    /// The pause before the next attempt. Part of it is random, so that callers which failed at the same time do not
-    /// retry at the same time.
+    /// The pause before the next attempt. A part of the pause is random, so that callers which failed at the same time
+    /// do not retry at the same time.
     ///
     /// - Parameters:
     ///   - attempt: the number of attempts so far.

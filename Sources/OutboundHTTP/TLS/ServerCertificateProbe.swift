@@ -3,18 +3,18 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// Reads a server's certificates from a TLS handshake. It always rejects them, so the handshake fails and no request is
-/// sent.
+/// Reads a server's certificates from a TLS handshake. The probe always rejects the certificates, so the handshake
+/// fails and no request is sent.
 struct ServerCertificateProbe {
     let roots: TrustRoots
     let timeout: Duration
 
-    /// - Returns: the certificates that the server presented, its own first. It is nil if the server presented none in
-    ///   time.
+    /// - Returns: the certificates that the server presented, its own first; nil if it presented none in time.
     func certificates(at address: String, port: Int, serverName: String) async -> [NIOSSLCertificate]? {
         let presented = PresentedCertificates()
         do {
             let context = try NIOSSLContext(configuration: roots.clientConfiguration)
+            // TLS sends only host names to the server, no IP addresses (RFC 6066 section 3).
             let isAddress = NetworkAddress(serverName) != nil
             let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .connectTimeout(TimeAmount(timeout))
@@ -50,7 +50,7 @@ extension TrustRoots {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
         tls.trustRoots = roots
-        // How long to wait for the server's close_notify.
+        // How long a closing connection waits for the server's close_notify.
         tls.shutdownTimeout = .seconds(1)
         return tls
     }

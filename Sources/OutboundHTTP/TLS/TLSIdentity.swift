@@ -3,7 +3,7 @@ import NIOPosix
 import NIOSSL
 
 /// A client certificate for mutual TLS, and a function that signs with its private key. The private key is not copied
-/// into TLS.
+/// into the TLS library.
 package struct TLSIdentity: Sendable {
     /// The certificates in DER, the client's own first.
     package let certificateChain: [[UInt8]]
@@ -48,12 +48,12 @@ struct TLSIdentityKey: NIOSSLCustomPrivateKey, Hashable {
         }
     }
 
-    /// TLS decrypts with a private key only on the server's side of an RSA key exchange, so a client's key never needs
-    /// to.
+    /// Always fails. TLS decrypts with a private key only on the server's side of an RSA key exchange.
     func decrypt(channel: any Channel, data: ByteBuffer) -> EventLoopFuture<ByteBuffer> {
         channel.eventLoop.makeFailedFuture(TLSSigningError(cause: "a client identity does not decrypt"))
     }
 
+    /// Certificates with equal bytes have the same key.
     static func == (left: Self, right: Self) -> Bool {
         left.identity.certificateChain == right.identity.certificateChain
     }

@@ -1,6 +1,6 @@
 import NIOSSL
 
-/// The root certificates. A server's certificate is trusted if its chain ends at one of them.
+/// The root certificates to which a server's certificate must chain.
 package struct TrustRoots: Sendable {
     let roots: NIOSSLTrustRoots
 
@@ -19,6 +19,7 @@ package struct TrustRoots: Sendable {
     }
 }
 
+/// The PEM text contains no certificate.
 package struct TrustRootsError: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String { "found no PEM certificate, expected at least one trusted root" }
 }

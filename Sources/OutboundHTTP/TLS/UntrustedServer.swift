@@ -27,8 +27,8 @@ extension UntrustedServer {
     /// Finds the reason of a failed verification in the certificates that the server presented.
     ///
     /// - Parameters:
-    ///   - certificates: those that the server presented, its own first.
-    ///   - reason: the reason that TLS reported. An expired or not yet valid certificate overrides it.
+    ///   - certificates: the certificates that the server presented, its own first.
+    ///   - reason: the reason that TLS reported. It is replaced if a certificate has expired or is not valid yet.
     ///   - host: the name that the server's own certificate must contain.
     init(_ certificates: [NIOSSLCertificate], reason: Reason, host: String) {
         let now = time_t(Date().timeIntervalSince1970)
@@ -40,12 +40,12 @@ extension UntrustedServer {
                 reason: .notYetValid, detail: "\(Self.name(early)), from \(Self.time(early.notValidBefore)) on")
         } else if let own = certificates.first {
             let names = Self.names(own)
-            let found = names.isEmpty ? "no name" : names.joined(separator: ", ")
+            let found = names.isEmpty ? "none" : names.joined(separator: ", ")
             self.init(
                 reason: reason,
                 detail: reason == .otherName
-                    ? "found \(found), expected \(host)"
-                    : "\(Self.name(own)), presented with \(certificates.count - 1) more of its chain")
+                    ? "its names are \(found), expected \(host)"
+                    : "\(Self.name(own)), presented with \(certificates.count - 1) more certificates")
         } else {
             self.init(reason: reason, detail: "the server presented no certificate")
         }
@@ -63,6 +63,7 @@ extension UntrustedServer {
     }
 
     private static func name(_ certificate: NIOSSLCertificate) -> String {
+        // Adding 0x100 gives every byte three digits, of which the first is dropped. So leading zeros are kept.
         let serialNumber = certificate.serialNumber.map { String(Int($0) + 0x100, radix: 16).dropFirst() }.joined()
         return names(certificate).first ?? "serial number \(serialNumber)"
     }
@@ -73,8 +74,8 @@ extension UntrustedServer {
 }
 
 extension StringProtocol {
-    /// The text as it may appear in messages, if a server sent it: at most `limit` characters, with `?` for each one
-    /// that is not printable ASCII.
+    /// A text that a server sent, in the form in which messages may contain it: at most `limit` characters, with `?`
+    /// for each character that is not printable ASCII.
     package func printableASCII(limit: Int = 200) -> String {
         String(
             String.UnicodeScalarView(

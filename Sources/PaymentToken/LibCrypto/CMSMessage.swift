@@ -1,6 +1,6 @@
 import CLibCrypto
 
-/// A CMS message, parsed by libcrypto. It may be in BER with indefinite lengths, which Apple uses.
+/// A CMS message, parsed by libcrypto. The encoding may be BER with indefinite lengths, which Apple uses.
 package final class CMSMessage {
     let pointer: OpaquePointer
     /// The number of bytes after the end of the message.
@@ -9,17 +9,17 @@ package final class CMSMessage {
     /// - Returns: nil if the bytes do not begin with a CMS message.
     package init?(_ bytes: [UInt8]) {
         var trailing = 0
-        let read: OpaquePointer? = bytes.withUnsafeBufferPointer { buffer in
+        let parsed: OpaquePointer? = bytes.withUnsafeBufferPointer { buffer in
             var cursor = buffer.baseAddress
-            guard let start = buffer.baseAddress, let read = d2i_CMS_ContentInfo(nil, &cursor, buffer.count),
+            guard let start = buffer.baseAddress, let parsed = d2i_CMS_ContentInfo(nil, &cursor, buffer.count),
                 let end = cursor
             else { return nil }
             trailing = buffer.count - (end - start)
-            return read
+            return parsed
         }
         ERR_clear_error()
-        guard let read else { return nil }
-        pointer = read
+        guard let parsed else { return nil }
+        pointer = parsed
         trailingCount = trailing
     }
 
@@ -37,13 +37,13 @@ package final class CMSMessage {
     /// The type of the signed content. A detached message has this type too, although it has no content.
     var contentType: [UInt8] { LibCrypto.bytes(oid: CMS_get0_eContentType(pointer)) }
 
-    /// Whether the message has no content. A message with content of zero bytes is not detached.
+    /// Whether the message has no content. A message whose content has zero bytes is not detached.
     var isDetached: Bool {
         guard let content = CMS_get0_content(pointer) else { return false }
         return content.pointee == nil
     }
 
-    /// The signers, in the order of the message. They share the memory of the message.
+    /// The signers, in the order of the message. Their pointers point into the memory of the message.
     package var signers: [CMSSigner] {
         LibCrypto.elements(CMS_get0_SignerInfos(pointer)).map { CMSSigner(message: self, pointer: $0) }
     }
@@ -111,17 +111,17 @@ package struct CMSSigner {
         CMS_SignerInfo_cert_cmp(pointer, certificate.pointer) == 0
     }
 
-    /// Whether the key of this certificate made the signature over the signed attributes.
+    /// Whether the signature over the signed attributes verifies with the public key of this certificate.
     func isSigned(by certificate: X509Certificate) -> Bool {
         CMS_SignerInfo_set1_signer_cert(pointer, certificate.pointer)
         defer { ERR_clear_error() }
         return CMS_SignerInfo_verify(pointer) == 1
     }
 
-    private static func algorithm(_ read: UnsafeMutablePointer<X509_ALGOR>?) -> Algorithm {
+    private static func algorithm(_ identifier: UnsafeMutablePointer<X509_ALGOR>?) -> Algorithm {
         var oid: OpaquePointer?
         var parameters = CInt(V_ASN1_UNDEF)
-        X509_ALGOR_get0(&oid, &parameters, nil, read)
+        X509_ALGOR_get0(&oid, &parameters, nil, identifier)
         return Algorithm(
             oid: LibCrypto.bytes(oid: oid), hasNoParameters: parameters == V_ASN1_UNDEF || parameters == V_ASN1_NULL)
     }

@@ -1,6 +1,6 @@
 import CLibCrypto
 
-/// Verifies certificate chains that consist of a signing certificate, one intermediate and one of a fixed set of roots.
+/// Verifies certificate chains of three certificates: a signing certificate, an intermediate, and a trusted root.
 final class ChainVerifier: @unchecked Sendable {
     // Proof for @unchecked Sendable: only `init` adds certificates to the store, and libcrypto locks the store while a
     // verification reads it.
@@ -10,6 +10,7 @@ final class ChainVerifier: @unchecked Sendable {
     /// OpenSSL's security level 2 requires at least 112 bits of security. It accepts SHA-256 with P-256 or RSA-2048,
     /// and rejects SHA-1 and RSA-1024.
     private static let securityLevel: CInt = 2
+    /// The number of certificates in a chain.
     private static let chainLength = 3
 
     init(roots: [X509Certificate]) {
@@ -29,8 +30,9 @@ final class ChainVerifier: @unchecked Sendable {
         case invalid(ChainFailure, description: String)
     }
 
-    /// Verifies that the certificates and one of the roots form a chain that is valid at `time`. This checks names,
-    /// signatures, basic constraints, path lengths, critical extensions and validity periods (RFC 5280 section 6).
+    /// Verifies that the two certificates and a trusted root form a chain that is valid at `time`. libcrypto checks
+    /// names, signatures, basic constraints, path lengths, critical extensions and validity periods (RFC 5280 section
+    /// 6).
     func verify(leaf: X509Certificate, intermediate: X509Certificate, at time: ASN1Time) -> Outcome {
         defer { ERR_clear_error() }
         guard let context = X509_STORE_CTX_new(), let untrusted = OPENSSL_sk_new_null() else {
@@ -49,6 +51,7 @@ final class ChainVerifier: @unchecked Sendable {
                 description: "libcrypto could not start the verification of the chain")
         }
         X509_VERIFY_PARAM_set_time(parameters, time_t(time.secondsSince1970))
+        // The depth counts only the certificates between the signing certificate and the root.
         X509_VERIFY_PARAM_set_depth(parameters, CInt(Self.chainLength - 2))
         X509_VERIFY_PARAM_set_auth_level(parameters, Self.securityLevel)
         guard X509_verify_cert(context) == 1 else {
@@ -56,8 +59,9 @@ final class ChainVerifier: @unchecked Sendable {
             let reason = String(cString: X509_verify_cert_error_string(CLong(code)))
             let certificates = ["the signing certificate", "the intermediate", "the root"]
             let depth = Int(X509_STORE_CTX_get_error_depth(context))
-            let certificate = depth < certificates.count ? certificates[max(0, depth)] : "depth \(depth)"
-            return .invalid(ChainFailure(code: code), description: "\(reason) at \(certificate)")
+            let certificate =
+                depth < certificates.count ? certificates[max(0, depth)] : "the certificate at depth \(depth)"
+            return .invalid(ChainFailure(code: code), description: "\(certificate): \(reason)")
         }
         let chain = LibCrypto.elements(X509_STORE_CTX_get0_chain(context))
         guard chain.count == Self.chainLength, X509_cmp(chain[1], intermediate.pointer) == 0,
@@ -65,7 +69,8 @@ final class ChainVerifier: @unchecked Sendable {
         else {
             return .invalid(
                 .unexpectedChain,
-                description: "the chain of \(chain.count) certificates does not contain the intermediate and a root")
+                description: "the chain of \(chain.count) certificates does not consist of the signing certificate, "
+                    + "the intermediate and a trusted root")
         }
         return .valid(root: root)
     }

@@ -2,8 +2,8 @@ import CLibCrypto
 
 /// Conversions from libcrypto's objects to Swift values.
 ///
-/// libcrypto keeps a queue of errors for each thread. Every function of this module that can fail clears the queue
-/// before it returns, so that errors of one token are not reported for the next one.
+/// libcrypto keeps a queue of errors for each thread. The types of this folder clear the queue after they parse
+/// or verify, so that errors of one token are not reported for the next token.
 enum LibCrypto {
     /// Returns the bytes of an ASN.1 string; empty for a null pointer.
     static func bytes(_ string: UnsafePointer<ASN1_STRING>?) -> [UInt8] {

@@ -21,8 +21,8 @@ final class VerificationKey: @unchecked Sendable {
 
     deinit { EVP_PKEY_free(pointer) }
 
-    /// Whether the signature over the SHA-256 hash of the bytes is valid. An EC key verifies ECDSA in DER, an RSA key
-    /// RSASSA-PKCS1-v1_5.
+    /// Whether the signature over the SHA-256 hash of the bytes is valid. For an EC key, the signature is ECDSA in DER;
+    /// for an RSA key, RSASSA-PKCS1-v1_5.
     func isValid(signature: ArraySlice<UInt8>, over bytes: [UInt8]) -> Bool {
         defer { ERR_clear_error() }
         guard let context = EVP_MD_CTX_new() else { preconditionFailure("out of memory") }

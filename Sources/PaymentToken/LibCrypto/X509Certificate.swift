@@ -3,7 +3,8 @@ import Vocabulary
 
 /// An X.509 certificate, parsed by libcrypto.
 final class X509Certificate: @unchecked Sendable {
-    // Proof for @unchecked Sendable: this class does not modify the object, and libcrypto locks its lazily filled caches.
+    // Proof for @unchecked Sendable: this class does not modify the object, and libcrypto locks its lazily filled
+    // caches.
     let pointer: OpaquePointer
 
     /// Adds a reference to a certificate that another object owns.
@@ -14,18 +15,18 @@ final class X509Certificate: @unchecked Sendable {
 
     /// - Returns: nil if the bytes are not exactly one certificate.
     init?(derRepresentation: [UInt8]) {
-        let read: OpaquePointer? = derRepresentation.withUnsafeBufferPointer { buffer in
+        let parsed: OpaquePointer? = derRepresentation.withUnsafeBufferPointer { buffer in
             var cursor = buffer.baseAddress
-            guard let read = d2i_X509(nil, &cursor, buffer.count) else { return nil }
+            guard let parsed = d2i_X509(nil, &cursor, buffer.count) else { return nil }
             guard cursor == buffer.baseAddress.map({ $0 + buffer.count }) else {
-                X509_free(read)
+                X509_free(parsed)
                 return nil
             }
-            return read
+            return parsed
         }
         ERR_clear_error()
-        guard let read else { return nil }
-        pointer = read
+        guard let parsed else { return nil }
+        pointer = parsed
     }
 
     deinit { X509_free(pointer) }
@@ -45,8 +46,8 @@ final class X509Certificate: @unchecked Sendable {
         X509_NAME_cmp(X509_get_subject_name(pointer), X509_get_issuer_name(pointer)) == 0
     }
 
-    /// Whether the key usage includes digitalSignature. A certificate without a key usage extension permits every use
-    /// (RFC 5280 section 4.2.1.3).
+    /// Whether the key usage includes digitalSignature. Also true without a key usage extension, because such a
+    /// certificate permits every use (RFC 5280 section 4.2.1.3).
     var allowsDigitalSignature: Bool { X509_get_key_usage(pointer) & UInt32(KU_DIGITAL_SIGNATURE) != 0 }
 
     var isCertificateAuthority: Bool { X509_check_ca(pointer) == 1 }
@@ -59,7 +60,7 @@ final class X509Certificate: @unchecked Sendable {
 
     func hasExtension(_ oid: [UInt8]) -> Bool { extensionOIDs.contains(oid) }
 
-    /// The issuer and serial number as in an `IssuerAndSerialNumber` in DER, without its tag and length (RFC 5652
+    /// The contents of the DER `IssuerAndSerialNumber` of this certificate, without tag and length (RFC 5652
     /// section 10.2.4).
     var issuerAndSerialNumber: [UInt8] {
         LibCrypto.encoded { i2d_X509_NAME(X509_get_issuer_name(pointer), $0) }

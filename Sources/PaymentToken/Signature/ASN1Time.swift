@@ -2,8 +2,9 @@ import FoundationEssentials
 import Vocabulary
 
 /// A time in an X.509 certificate or a CMS message: a UTCTime `YYMMDDHHMMSSZ` or a GeneralizedTime `YYYYMMDDHHMMSSZ`.
-/// Offsets from UTC and fractions of a second are not accepted. Source: RFC 5280 section 4.1.2.5, RFC 5652
-/// section 11.3.
+/// Offsets from UTC and fractions of a second are not accepted.
+///
+/// Source: RFC 5280 section 4.1.2.5, RFC 5652 section 11.3.
 struct ASN1Time: Hashable, Comparable, Sendable, CustomStringConvertible {
     static let utcTimeTag: UInt8 = 0x17
     static let generalizedTimeTag: UInt8 = 0x18
@@ -49,7 +50,7 @@ struct ASN1Time: Hashable, Comparable, Sendable, CustomStringConvertible {
     }
 
     /// The number of days since 1970-01-01 in the Gregorian calendar. The calculation starts each year in March, so
-    /// that the leap day is the last day of a year.
+    /// that the leap day is the last day of a year. 719,468 days lie between 0000-03-01 and 1970-01-01.
     private static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let year = month <= 2 ? year - 1 : year
         let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1

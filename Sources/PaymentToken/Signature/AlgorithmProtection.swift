@@ -1,7 +1,9 @@
 /// The value of the CMSAlgorithmProtection attribute (RFC 6211). The attribute is signed and repeats the signer's
-/// algorithm identifiers, so that nobody can replace these without being noticed.
+/// algorithm identifiers, which are not signed. So a replaced algorithm identifier is detected.
 struct AlgorithmProtection {
+    /// The object identifier of the digest algorithm.
     let digest: [UInt8]
+    /// The object identifier of the signature algorithm.
     let signature: [UInt8]
 
     /// - Parameter der: `SEQUENCE { digestAlgorithm, [1] signatureAlgorithm }` in DER, including the tag and length of

@@ -1,9 +1,10 @@
-/// The positions of the variable parts of a signature whose encoding is exactly the one that Apple uses.
+/// The positions of the variable parts in a signature that is encoded exactly as Apple encodes signatures. With these
+/// positions, ``CachedChainCheck`` verifies a signature without parsing it as CMS.
 ///
 /// The initializer compares all other bytes with constants, and returns nil for any other encoding. It verifies no
 /// digest, signature or certificate.
 package struct AppleSignatureLayout {
-    /// The signing certificate followed by the intermediate.
+    /// Two certificates. If the signature is genuine, these are the signing certificate and the intermediate.
     package let certificates: Range<Int>
     package let issuerAndSerialNumber: Range<Int>
     /// The signed attributes, including their tag and length.
@@ -16,14 +17,14 @@ package struct AppleSignatureLayout {
     package init?(_ message: [UInt8], _ version: ApplePayToken.Version) {
         let constants = EncodingConstants.of(version)
         var reader = DERReader(message)
-        guard reader.readLiteral(EncodingConstants.start), var digests = reader.enter(0x31),
+        guard reader.readLiteral(EncodingConstants.messageStart), var digests = reader.enter(0x31),
             EncodingConstants.skipSHA256(&digests), digests.isAtEnd, reader.readLiteral(EncodingConstants.noContent)
         else { return nil }
-        let start = reader.position
+        let certificatesStart = reader.position
         guard reader.readElement(0x30) != nil, reader.readElement(0x30) != nil else { return nil }
-        certificates = start..<reader.position
+        certificates = certificatesStart..<reader.position
         guard reader.readLiteral(EncodingConstants.endOfContents), var signers = reader.enter(0x31),
-            reader.readLiteral(EncodingConstants.end), reader.isAtEnd, var signer = signers.enter(0x30),
+            reader.readLiteral(EncodingConstants.messageEnd), reader.isAtEnd, var signer = signers.enter(0x30),
             signers.isAtEnd,
             signer.readLiteral(EncodingConstants.version1), let identifier = signer.readContents(0x30),
             EncodingConstants.skipSHA256(&signer)
@@ -38,13 +39,13 @@ package struct AppleSignatureLayout {
             return nil
         }
         self.signature = signature
-        // Apple's order is the one that DER requires for a SET OF. Here it is the order of the attributes' lengths.
+        // Apple orders the attributes as DER requires for a SET OF. Here this is the order of the attributes' lengths.
         guard attributes.readLiteral(EncodingConstants.contentType),
             attributes.readLiteral(EncodingConstants.signingTime),
             let time = attributes.readContents(0x17), time.count == 13
         else { return nil }
         signingTime = time
-        // This attribute is optional, because tokens of 2014 do not have it.
+        // CMSAlgorithmProtection is optional, because tokens of 2014 do not have this attribute.
         _ = attributes.readLiteral(constants.algorithmProtection)
         guard attributes.readLiteral(EncodingConstants.messageDigest), let digest = attributes.readContents(0x04),
             digest.count == 32, attributes.isAtEnd
@@ -66,14 +67,14 @@ private struct EncodingConstants {
     }
 
     /// The start of a ContentInfo that contains signedData version 1. The length byte 0x80 means an indefinite length.
-    static let start = [0x30, 0x80, 0x06, 0x09] + OID.signedData + [0xA0, 0x80, 0x30, 0x80] + version1
+    static let messageStart = [0x30, 0x80, 0x06, 0x09] + OID.signedData + [0xA0, 0x80, 0x30, 0x80] + version1
     static let version1: [UInt8] = [0x02, 0x01, 0x01]
     /// An EncapsulatedContentInfo of type data without content, and then the tag and length of the certificates.
     static let noContent = [0x30, 0x80, 0x06, 0x09] + OID.data + endOfContents + [0xA0, 0x80]
     /// The end-of-contents octets of one element of indefinite length.
     static let endOfContents: [UInt8] = [0, 0]
     /// The end-of-contents octets of the three outer elements.
-    static let end = endOfContents + endOfContents + endOfContents
+    static let messageEnd = endOfContents + endOfContents + endOfContents
     static let contentType =
         [0x30, 0x18, 0x06, 0x09] + OID.contentType + [0x31, 0x0B, 0x06, 0x09] + OID.data
     /// The attribute up to, and without, the tag of its value.
@@ -93,6 +94,7 @@ private struct EncodingConstants {
         algorithmProtection: [0x30, 0x2B, 0x06, 0x09] + OID.algorithmProtection + [0x31, 0x1E, 0x30, 0x1C]
             + sha256 + [0xA1, 0x0D, 0x06, 0x09] + OID.sha256WithRSA + [0x05, 0x00])
 
+    /// Reads the algorithm identifier of SHA-256; false if the next bytes are different.
     static func skipSHA256(_ reader: inout DERReader) -> Bool {
         reader.readLiteral(sha256) || reader.readLiteral(sha256WithNull)
     }

@@ -3,18 +3,18 @@ import Crypto
 /// The fast check of a signature. It works for tokens whose signature is encoded exactly as Apple encodes it and whose
 /// certificate chain is in the cache.
 ///
-/// It verifies only one signature. ``FullSignatureCheck`` parses a CMS message and three certificates and verifies
-/// three signatures.
+/// The fast check verifies only one signature. ``FullSignatureCheck`` parses a CMS message and three certificates and
+/// verifies three signatures.
 ///
-/// It never rejects a token. If it cannot accept a token, it records nothing, and the full check decides. Tests verify
-/// that the full check accepts every token that this check accepts, with the same findings.
+/// The fast check never rejects a token. If it cannot accept a token, it records nothing, and the full check decides.
+/// Tests verify that the full check accepts every token that the fast check accepts, with the same findings.
 struct CachedChainCheck {
     let cache: ChainCache
 
-    /// Records that all checks except environment and signing time passed, if they did.
+    /// Makes all checks except environment and signing time, which the caller makes. Records the results in the builder
+    /// if all of these checks pass.
     ///
-    /// - Returns: the details for the remaining checks. If the token cannot be accepted, records nothing and returns
-    ///   nil.
+    /// - Returns: the details that the caller needs; nil, with nothing recorded, if a check does not pass.
     func run(_ token: ApplePayToken, _ builder: inout VerificationBuilder) -> SignerDetails? {
         guard let layout = AppleSignatureLayout(token.signature, token.version),
             let chain = cache.chain(of: Array(token.signature[layout.certificates])),
@@ -24,8 +24,8 @@ struct CachedChainCheck {
             chain.validity.contains(time),
             Self.digest(token).elementsEqual(token.signature[layout.messageDigest])
         else { return nil }
-        // The signature covers the attributes with the tag of a SET OF (0x31). In the message they have the tag [0]
-        // instead (RFC 5652 section 5.4).
+        // The signature covers the attributes with the tag of a SET OF (0x31). In the message, the attributes have the
+        // tag [0] instead (RFC 5652 section 5.4).
         var attributes = Array(token.signature[layout.signedAttributes])
         attributes[0] = 0x31
         guard chain.key.isValid(signature: token.signature[layout.signature], over: attributes) else { return nil }
@@ -33,7 +33,7 @@ struct CachedChainCheck {
         builder.pass(.structure, PassedFinding.structure)
         builder.pass(.messageDigest, PassedFinding.messageDigest)
         builder.pass(.signature, PassedFinding.signature)
-        builder.pass(.markers, PassedFinding.markers)
+        builder.pass(.markerExtensions, PassedFinding.markerExtensions)
         builder.pass(.certificateChain, PassedFinding.certificateChain)
         return SignerDetails(signingTime: time, commonNames: chain.signerCommonNames)
     }

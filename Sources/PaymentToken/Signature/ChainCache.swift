@@ -4,11 +4,11 @@ import Synchronization
 /// verification instead of three.
 ///
 /// The cache key is the DER encoding of the signing certificate and the intermediate. A cached chain is valid at every
-/// time at which all three certificates are valid, so the caller of a lookup needs to compare only the time with
-/// ``Chain/validity``.
+/// time at which all three certificates are valid. So to know whether the chain is valid at the signing time, the
+/// caller of ``chain(of:)`` compares this time with ``Chain/validity``.
 ///
-/// An attacker cannot fill the cache, because it contains only chains that end in a trusted root. Its size is limited
-/// nevertheless.
+/// An attacker cannot fill the cache, because it contains only chains that end in a trusted root. The size of the cache
+/// is limited nevertheless.
 final class ChainCache: Sendable {
     /// A valid chain.
     struct Chain: Sendable {
@@ -30,6 +30,8 @@ final class ChainCache: Sendable {
 
     init(capacity: Int) { self.capacity = capacity }
 
+    /// Returns a cached chain; nil if the chain is not in the cache.
+    ///
     /// - Parameter certificates: the DER of the signing certificate followed by the DER of the intermediate.
     func chain(of certificates: [UInt8]) -> Chain? {
         entries.withLock { $0.chains[certificates] }
@@ -38,10 +40,12 @@ final class ChainCache: Sendable {
     /// Adds a chain, and removes the oldest one if the cache is full. The caller must have verified the chain, and
     /// checked that the signing certificate and the intermediate have Apple's marker extensions.
     func insert(leaf: X509Certificate, intermediate: X509Certificate, root: X509Certificate) {
-        let all = [leaf, intermediate, root]
-        let starts = all.compactMap(\.notBefore)
-        let ends = all.compactMap(\.notAfter)
-        guard starts.count == all.count, ends.count == all.count, let start = starts.max(), let end = ends.min(),
+        let certificates = [leaf, intermediate, root]
+        let starts = certificates.compactMap(\.notBefore)
+        let ends = certificates.compactMap(\.notAfter)
+        // A chain whose validity period cannot be read is not cached: its tokens always get the full check.
+        guard starts.count == certificates.count, ends.count == certificates.count, let start = starts.max(),
+            let end = ends.min(),
             start <= end, let key = leaf.verificationKey
         else { return }
         let chain = Chain(

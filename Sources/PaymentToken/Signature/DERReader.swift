@@ -1,8 +1,11 @@
 /// Reads ASN.1 elements in DER, one after the other. It supports tags of one byte and contents of up to 65,535 bytes.
 ///
-/// Every read starts at the position and moves it to the end of what was read. Reading an element fails if the next
-/// element has another tag, is incomplete, or has a length that is indefinite or not in its shortest form. A failed
-/// read does not move the position.
+/// Every read starts at ``position`` and moves the position to the end of the bytes that were read. Reading an element
+/// fails if the next element has another tag, is incomplete, or has a length that is indefinite or not in its shortest
+/// form. A failed read does not move the position.
+///
+/// Tags are identifier octets (X.690): 02 INTEGER, 04 OCTET STRING, 06 OBJECT IDENTIFIER, 17 UTCTime, 30 SEQUENCE,
+/// 31 SET, A0 and A1 the context-specific tags [0] and [1].
 struct DERReader {
     private let bytes: [UInt8]
     private(set) var position: Int
@@ -18,7 +21,7 @@ struct DERReader {
 
     var isAtEnd: Bool { position == end }
 
-    /// Reads these bytes, which may be several elements or a part of one.
+    /// Reads these bytes, which may be several elements or a part of an element.
     ///
     /// - Returns: false if the next bytes are different.
     mutating func readLiteral(_ expected: [UInt8]) -> Bool {
@@ -52,7 +55,8 @@ struct DERReader {
         return start..<position
     }
 
-    /// Reads an element with this tag, and returns the range of the whole element with tag and length; nil if that fails.
+    /// Reads an element with this tag, and returns the range of the whole element with tag and length; nil if that
+    /// fails.
     mutating func readElement(_ tag: UInt8) -> Range<Int>? {
         let start = position
         guard readContents(tag) != nil else { return nil }

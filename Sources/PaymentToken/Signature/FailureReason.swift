@@ -1,43 +1,45 @@
 import CLibCrypto
 
-/// The reason why a check of a token's signature failed, which programs can compare.
+/// Why a check of a token's signature failed, as a value for programs to compare.
 /// ``TokenVerification/Check/finding`` is the human-readable text.
 package enum FailureReason: Hashable, Sendable {
-    // The structure of the CMS message.
+    // The structure of the CMS message (RFC 5652). Exactly one signer and one signing certificate are required.
     case notCMS
     case trailingBytes
     case notSignedData
     case attachedContent
-    case contentType
-    case signerCount(Int)
-    case digestAlgorithm
-    case signatureAlgorithm
+    case wrongContentType
+    case wrongSignerCount(Int)
+    case wrongDigestAlgorithm
+    case wrongSignatureAlgorithm
     case unexpectedElements
-    case signedDataVersion
-    case digestAlgorithmSet
-    case signerIdentifier
-    case signerVersion
-    case contentTypeAttribute
-    case messageDigestAttribute
-    case signingTimeAttribute
-    case algorithmProtectionAttribute
-    case signingCertificateCount(Int)
+    case wrongSignedDataVersion
+    /// The set `digestAlgorithms` of the signed data does not consist of SHA-256 alone.
+    case wrongDigestAlgorithmSet
+    case wrongSignerIdentifierForm
+    case wrongSignerVersion
+    case invalidContentTypeAttribute
+    case invalidMessageDigestAttribute
+    case invalidSigningTimeAttribute
+    case algorithmProtectionMismatch
+    case wrongSigningCertificateCount(Int)
     // The message digest.
     case digestMismatch
     // The signature.
-    case signingKeyType
+    case wrongSigningKeyType
     case signatureMismatch
-    // The markers and the certificate chain.
-    case intermediateCount(Int)
-    case missingMarkers(signingCertificate: Bool, intermediate: Bool)
-    case signingKeyUsage
-    case chain(ChainFailure)
+    // The certificates. Exactly one intermediate is required.
+    case wrongIntermediateCount(Int)
+    /// Which of the two certificates lack the extension by which Apple marks certificates for payment tokens.
+    case missingMarkerExtensions(signingCertificate: Bool, intermediate: Bool)
+    case wrongSigningKeyUsage
+    case invalidChain(ChainFailure)
     // The environment and the signing time.
-    case environment
+    case wrongEnvironment
     case outsideTimeWindow
 }
 
-/// The reason why a certificate chain is not valid.
+/// Why a certificate chain is not valid.
 package enum ChainFailure: Hashable, Sendable {
     case expired
     case notYetValid

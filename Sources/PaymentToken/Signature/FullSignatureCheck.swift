@@ -1,16 +1,16 @@
 import Crypto
 
-/// The full check of a signature with libcrypto. It accepts any BER encoding, and records a finding for every check
-/// that it makes.
+/// The full check of a signature with libcrypto. It accepts any BER encoding and, unlike ``CachedChainCheck``, records
+/// why a token fails.
 ///
 /// Source: Apple, "Payment token format reference", "Verify the signature"; RFC 5652 sections 5 and 11.
 struct FullSignatureCheck {
     let chainVerifier: ChainVerifier
     let cache: ChainCache
 
-    /// Records the results of all checks except environment and signing time.
+    /// Records the results of all checks except environment and signing time, which the caller makes.
     ///
-    /// - Returns: the details for the remaining checks; nil if the message does not have the required structure.
+    /// - Returns: the details that the caller needs; nil if the message does not have the required structure.
     func run(_ token: ApplePayToken, _ builder: inout VerificationBuilder) -> SignerDetails? {
         let message: CMSMessage
         let signer: CMSSigner
@@ -18,8 +18,8 @@ struct FullSignatureCheck {
         do throws(StructureFailure) {
             message = try Self.parse(token.signature)
             signer = try Self.onlySigner(of: message)
-            try Self.requireAlgorithms(of: signer, version: token.version)
-            try Self.requireUnsignedFields(of: message)
+            try Self.checkAlgorithms(of: signer, version: token.version)
+            try Self.checkUnsignedFields(of: message)
             attributes = try SignedAttributes(signer)
         } catch {
             builder.fail(.structure, reason: error.reason, error.finding)
@@ -27,14 +27,15 @@ struct FullSignatureCheck {
         }
         builder.signingTime = attributes.signingTime
         let certificates = message.certificates
-        let leaves = certificates.filter(signer.identifies)
-        guard leaves.count == 1 else {
+        let signingCertificates = certificates.filter(signer.identifies)
+        guard signingCertificates.count == 1 else {
             builder.fail(
-                .structure, reason: .signingCertificateCount(leaves.count),
-                "the signer identifies \(leaves.count) of the \(certificates.count) certificates, expected one")
+                .structure, reason: .wrongSigningCertificateCount(signingCertificates.count),
+                "the signer identifier matches \(signingCertificates.count) of the \(certificates.count) certificates, "
+                    + "expected exactly one")
             return nil
         }
-        let leaf = leaves[0]
+        let leaf = signingCertificates[0]
         builder.pass(.structure, PassedFinding.structure)
         checkDigest(attributes, token, &builder)
         checkSignature(signer, leaf, token.version, &builder)
@@ -59,18 +60,19 @@ struct FullSignatureCheck {
         }
         guard message.trailingCount == 0 else {
             throw StructureFailure(
-                .trailingBytes, "found \(message.trailingCount) bytes after the CMS message, expected none")
+                .trailingBytes, "the signature has \(message.trailingCount) bytes after the CMS message, expected none")
         }
         guard message.isSignedData else {
             throw StructureFailure(.notSignedData, "the CMS message is not of type signed data")
         }
         guard message.isDetached else {
             throw StructureFailure(
-                .attachedContent, "the CMS message contains content, expected a detached signature")
+                .attachedContent, "the CMS message contains the signed content, but must be a detached signature")
         }
         guard message.contentType == OID.data else {
             throw StructureFailure(
-                .contentType, "found content type \(OID.dotted(message.contentType)), expected \(OID.dotted(OID.data))")
+                .wrongContentType,
+                "the CMS message has content type \(OID.dotted(message.contentType)), expected \(OID.dotted(OID.data))")
         }
         return message
     }
@@ -78,12 +80,13 @@ struct FullSignatureCheck {
     private static func onlySigner(of message: CMSMessage) throws(StructureFailure) -> CMSSigner {
         let signers = message.signers
         guard signers.count == 1 else {
-            throw StructureFailure(.signerCount(signers.count), "found \(signers.count) signers, expected exactly one")
+            throw StructureFailure(
+                .wrongSignerCount(signers.count), "the CMS message has \(signers.count) signers, expected exactly one")
         }
         return signers[0]
     }
 
-    private static func requireUnsignedFields(of message: CMSMessage) throws(StructureFailure) {
+    private static func checkUnsignedFields(of message: CMSMessage) throws(StructureFailure) {
         guard let fields = UnsignedFields(message.derRepresentation) else {
             throw StructureFailure(
                 .unexpectedElements, "the signed data contains elements that Apple's signatures do not have")
@@ -91,21 +94,22 @@ struct FullSignatureCheck {
         try fields.validate()
     }
 
-    private static func requireAlgorithms(
+    private static func checkAlgorithms(
         of signer: CMSSigner, version: ApplePayToken.Version
     ) throws(StructureFailure) {
         let (digest, signature) = signer.algorithms
         guard digest.oid == OID.sha256, digest.hasNoParameters else {
             throw StructureFailure(
-                .digestAlgorithm,
-                "found digest algorithm \(OID.dotted(digest.oid)), "
+                .wrongDigestAlgorithm,
+                "the signer uses the digest algorithm \(OID.dotted(digest.oid)), "
                     + "expected \(OID.dotted(OID.sha256)) (SHA-256) without parameters")
         }
         guard version.signatureAlgorithms.contains(signature.oid), signature.hasNoParameters else {
             throw StructureFailure(
-                .signatureAlgorithm,
-                "found signature algorithm \(OID.dotted(signature.oid)), "
-                    + "expected \(OID.dotted(version.signatureAlgorithms[0])) for version \(version.rawValue)")
+                .wrongSignatureAlgorithm,
+                "the signer uses the signature algorithm \(OID.dotted(signature.oid)), "
+                    + "expected \(OID.dotted(version.signatureAlgorithms[0])) without parameters for version "
+                    + "\(version.rawValue)")
         }
     }
 
@@ -128,8 +132,8 @@ struct FullSignatureCheck {
     ) {
         guard leaf.verificationKey?.type == version.signingKeyType else {
             builder.fail(
-                .signature, reason: .signingKeyType,
-                "the signing certificate has no readable \(version.signingKeyType)")
+                .signature, reason: .wrongSigningKeyType,
+                "the public key of the signing certificate cannot be read or is not an \(version.signingKeyType)")
             return
         }
         if signer.isSigned(by: leaf) {
@@ -137,7 +141,7 @@ struct FullSignatureCheck {
         } else {
             builder.fail(
                 .signature, reason: .signatureMismatch,
-                "the key of the signing certificate did not make the signature over the signed attributes")
+                "the signature over the signed attributes does not verify with the signing certificate's public key")
         }
     }
 
@@ -148,39 +152,43 @@ struct FullSignatureCheck {
         _ leaf: X509Certificate, _ certificates: [X509Certificate], _ time: ASN1Time,
         _ builder: inout VerificationBuilder
     ) {
-        let others = certificates.filter { $0 !== leaf && !$0.isSelfIssued }
-        guard others.count == 1 else {
-            let finding = "found \(others.count) intermediate certificates, expected exactly one"
-            builder.fail(.markers, reason: .intermediateCount(others.count), finding)
-            builder.fail(.certificateChain, reason: .intermediateCount(others.count), finding)
+        let intermediates = certificates.filter { $0 !== leaf && !$0.isSelfIssued }
+        guard intermediates.count == 1 else {
+            let finding =
+                "the signature contains \(intermediates.count) intermediate certificates, expected exactly one"
+            builder.fail(.markerExtensions, reason: .wrongIntermediateCount(intermediates.count), finding)
+            builder.fail(.certificateChain, reason: .wrongIntermediateCount(intermediates.count), finding)
             return
         }
-        let intermediate = others[0]
-        let hasMarkers = checkMarkers(leaf, intermediate, &builder)
+        let intermediate = intermediates[0]
+        let haveMarkerExtensions = checkMarkerExtensions(leaf, intermediate, &builder)
         guard leaf.allowsDigitalSignature else {
             builder.fail(
-                .certificateChain, reason: .signingKeyUsage,
+                .certificateChain, reason: .wrongSigningKeyUsage,
                 "the key usage of the signing certificate does not include digitalSignature")
             return
         }
         switch chainVerifier.verify(leaf: leaf, intermediate: intermediate, at: time) {
         case .invalid(let failure, let description):
             builder.fail(
-                .certificateChain, reason: .chain(failure),
-                "\(description); expected a chain to a trusted root that is valid at the signing time \(time)")
+                .certificateChain, reason: .invalidChain(failure),
+                "\(description); at the signing time \(time), the certificates must form a valid chain "
+                    + "to a trusted root")
         case .valid(let root):
             builder.pass(.certificateChain, PassedFinding.certificateChain)
-            if hasMarkers { cache.insert(leaf: leaf, intermediate: intermediate, root: root) }
+            // The fast check relies on the cache for the marker extensions too.
+            if haveMarkerExtensions { cache.insert(leaf: leaf, intermediate: intermediate, root: root) }
         }
     }
 
-    private func checkMarkers(
+    /// - Returns: whether both certificates have Apple's marker extension.
+    private func checkMarkerExtensions(
         _ leaf: X509Certificate, _ intermediate: X509Certificate, _ builder: inout VerificationBuilder
     ) -> Bool {
         let lacksLeafMarker = !leaf.hasExtension(OID.tokenSigningLeaf)
         let lacksIntermediateMarker = !intermediate.hasExtension(OID.applicationIntegrationCA)
         guard lacksLeafMarker || lacksIntermediateMarker else {
-            builder.pass(.markers, PassedFinding.markers)
+            builder.pass(.markerExtensions, PassedFinding.markerExtensions)
             return true
         }
         let missing =
@@ -188,9 +196,10 @@ struct FullSignatureCheck {
             + (lacksIntermediateMarker
                 ? ["the intermediate has no extension \(OID.dotted(OID.applicationIntegrationCA))"] : [])
         builder.fail(
-            .markers,
-            reason: .missingMarkers(signingCertificate: lacksLeafMarker, intermediate: lacksIntermediateMarker),
-            missing.joined(separator: "; ") + "; expected Apple's marker extensions")
+            .markerExtensions,
+            reason: .missingMarkerExtensions(
+                signingCertificate: lacksLeafMarker, intermediate: lacksIntermediateMarker),
+            missing.joined(separator: "; ") + "; Apple marks certificates for payment tokens with these extensions")
         return false
     }
 }

@@ -1,8 +1,8 @@
 public import FoundationEssentials
 package import Vocabulary
 
-/// Verifies that Apple signed a payment token, and signed it recently. This needs no key and does not decrypt the
-/// token.
+/// Verifies that Apple signed a payment token, and signed it recently. The verification needs no key and does not
+/// decrypt the token.
 ///
 /// Use one verifier for all threads, because it caches certificate chains.
 ///
@@ -20,7 +20,7 @@ public struct SignatureVerifier: Sendable {
     /// Creates a verifier.
     ///
     /// - Parameters:
-    ///   - environment: the environment whose tokens are accepted.
+    ///   - environment: `production` accepts only tokens of production; `sandbox` accepts tokens of both environments.
     ///   - trustRoots: the root certificates in which chains may end. A root certificate inside a token is never
     ///     trusted.
     public init(environment: TokenEnvironment, trustRoots: [TrustRoot] = [.appleRootCAG3]) {
@@ -43,7 +43,7 @@ public struct SignatureVerifier: Sendable {
         }
     }
 
-    /// Verifies the signature of a token. This method never throws; the returned value has a result for every check.
+    /// Verifies the signature of a token, and returns a result for every check. This method never throws.
     ///
     /// The certificate chain must be valid at the signing time, not now, so that the signature of an old token can be
     /// verified after its certificates have expired.
@@ -55,7 +55,8 @@ public struct SignatureVerifier: Sendable {
         verify(token, receivedAt: Timestamp(receivedAt))
     }
 
-    /// Verifies the signature of a token with the fast check. If that cannot accept the token, makes the full check.
+    /// Verifies the signature of a token with the fast check. If the fast check cannot accept the token, makes the full
+    /// check, which decides.
     package func verify(_ token: ApplePayToken, receivedAt: Timestamp) -> TokenVerification {
         verifyWithCachedChain(token, receivedAt: receivedAt) ?? verifyInFull(token, receivedAt: receivedAt)
     }
@@ -63,23 +64,23 @@ public struct SignatureVerifier: Sendable {
     /// Makes the fast check only.
     ///
     /// - Returns: nil if the chain is not in the cache, the signature is not encoded exactly as Apple encodes it
-    ///   (``AppleSignatureLayout``), or a check other than environment and signing time fails.
+    ///   (``AppleSignatureLayout``), or any check other than environment and signing time fails.
     package func verifyWithCachedChain(_ token: ApplePayToken, receivedAt: Timestamp) -> TokenVerification? {
         var builder = VerificationBuilder()
         let check = CachedChainCheck(cache: fullCheck.cache)
         guard let signer = check.run(token, &builder) else { return nil }
-        return complete(builder, signer, receivedAt)
+        return addRemainingChecks(builder, signer, receivedAt)
     }
 
     /// Makes the full check only.
     package func verifyInFull(_ token: ApplePayToken, receivedAt: Timestamp) -> TokenVerification {
         var builder = VerificationBuilder()
         guard let signer = fullCheck.run(token, &builder) else { return builder.verification() }
-        return complete(builder, signer, receivedAt)
+        return addRemainingChecks(builder, signer, receivedAt)
     }
 
     /// Adds the checks of environment and signing time.
-    private func complete(
+    private func addRemainingChecks(
         _ builder: VerificationBuilder, _ signer: SignerDetails, _ receivedAt: Timestamp
     ) -> TokenVerification {
         var builder = builder
@@ -93,8 +94,8 @@ public struct SignatureVerifier: Sendable {
         // The sandbox environment accepts tokens of both environments: see TokenEnvironment.
         if found == .sandbox && environment == .production {
             builder.fail(
-                .environment, reason: .environment,
-                "found a signing certificate of the sandbox environment, expected the production environment")
+                .environment, reason: .wrongEnvironment,
+                "the signing certificate is of Apple's sandbox environment, expected the production environment")
         } else {
             builder.pass(
                 .environment,
@@ -112,7 +113,8 @@ public struct SignatureVerifier: Sendable {
         } else {
             builder.fail(
                 .signingTime, reason: .outsideTimeWindow,
-                "found the signing time \(signedAt), expected one from \(earliest) to \(latest)")
+                "the signing time is \(signedAt); for a token received at \(receivedAt), it must be from \(earliest) "
+                    + "to \(latest)")
         }
     }
 }

@@ -1,5 +1,5 @@
-/// The attributes that the signature covers. contentType, messageDigest and signingTime must be present exactly once.
-/// CMSAlgorithmProtection is optional.
+/// The attributes that the signature covers (RFC 5652 section 11). contentType, messageDigest and signingTime must be
+/// present exactly once. CMSAlgorithmProtection is optional.
 struct SignedAttributes {
     let signingTime: ASN1Time
     let messageDigest: [UInt8]
@@ -9,16 +9,17 @@ struct SignedAttributes {
             contentType.bytes == OID.data
         else {
             throw .init(
-                .contentTypeAttribute,
+                .invalidContentTypeAttribute,
                 "the signed attributes do not contain exactly one contentType with the value data")
         }
         guard let digest = signer.value(of: OID.messageDigest), digest.tag == 0x04, digest.bytes.count == 32 else {
             throw .init(
-                .messageDigestAttribute, "the signed attributes do not contain exactly one messageDigest of 32 bytes")
+                .invalidMessageDigestAttribute,
+                "the signed attributes do not contain exactly one messageDigest of 32 bytes")
         }
         guard let value = signer.value(of: OID.signingTime), let time = ASN1Time(tag: value.tag, value.bytes) else {
             throw .init(
-                .signingTimeAttribute,
+                .invalidSigningTimeAttribute,
                 "the signed attributes do not contain exactly one signingTime in UTC with seconds and without fractions"
             )
         }
@@ -27,8 +28,8 @@ struct SignedAttributes {
         try Self.checkAlgorithmProtection(signer)
     }
 
-    /// Checks that the algorithms in the CMSAlgorithmProtection attribute are those of the signer (RFC 6211 section 3).
-    /// libcrypto 3.0 does not check this.
+    /// Checks that the CMSAlgorithmProtection attribute names the same algorithms as the signer info (RFC 6211
+    /// section 3). libcrypto 3.0 does not check this.
     private static func checkAlgorithmProtection(
         _ signer: CMSSigner
     ) throws(FullSignatureCheck.StructureFailure) {
@@ -39,8 +40,9 @@ struct SignedAttributes {
             protection.signature == signature.oid
         else {
             throw .init(
-                .algorithmProtectionAttribute,
-                "the signed CMSAlgorithmProtection attribute does not contain the algorithms of the signer")
+                .algorithmProtectionMismatch,
+                "the signed attribute CMSAlgorithmProtection names other algorithms than the signer info, "
+                    + "or cannot be read")
         }
     }
 }

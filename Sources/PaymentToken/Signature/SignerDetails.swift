@@ -1,4 +1,4 @@
-/// The properties of a signer that the checks of environment and signing time need.
+/// The properties of a token's signer that the checks of environment and signing time need.
 struct SignerDetails {
     let signingTime: ASN1Time
     /// The common names of the signing certificate's subject.

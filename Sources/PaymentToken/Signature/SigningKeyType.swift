@@ -19,7 +19,7 @@ extension ApplePayToken.Version {
         }
     }
 
-    /// The permitted signature algorithms; Apple uses the first one.
+    /// The object identifiers of the permitted signature algorithms. Apple uses the first algorithm.
     ///
     /// `rsaEncryption` together with the digest algorithm SHA-256 means the same as `sha256WithRSAEncryption` (RFC 3370
     /// section 3.2).

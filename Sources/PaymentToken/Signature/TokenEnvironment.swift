@@ -1,9 +1,8 @@
 /// An environment of Apple Pay.
 public enum TokenEnvironment: String, Sendable, CaseIterable {
-    /// The environment with real cards. A verifier for it rejects tokens of Apple's sandbox.
+    /// The environment with real cards. A ``SignatureVerifier`` for production rejects tokens of Apple's sandbox.
     case production
-    /// The environment with test cards. A verifier for it accepts tokens of Apple's sandbox, and tokens of real cards
-    /// too.
+    /// The environment with test cards. A ``SignatureVerifier`` for the sandbox also accepts tokens of production.
     case sandbox
 
     /// Finds the environment to which a signing certificate belongs.

@@ -10,21 +10,23 @@ public struct TrustRoot: Sendable, Hashable {
     /// Creates a trust root from a certificate in DER.
     ///
     /// - Throws: ``PaymentTokenError`` with code `invalidTrustRoot` if the bytes are not exactly one certificate, or if
-    ///   it is not a certificate authority's with equal subject and issuer.
+    ///   the certificate is not a certificate authority whose subject and issuer are equal.
     public init(derRepresentation: some Collection<UInt8>) throws(PaymentTokenError) {
         let bytes = Array(derRepresentation)
         guard let certificate = X509Certificate(derRepresentation: bytes) else {
             throw PaymentTokenError(.invalidTrustRoot, "the \(bytes.count) bytes are not exactly one DER certificate")
         }
         guard certificate.isSelfIssued, certificate.isCertificateAuthority else {
-            let name = certificate.subjectCommonNames.first ?? "without a common name"
+            let name = certificate.subjectCommonNames.first ?? "(without a common name)"
             throw PaymentTokenError(
-                .invalidTrustRoot, "found the certificate '\(name)', expected a self-signed certificate authority")
+                .invalidTrustRoot,
+                "the certificate '\(name)' is not a root: it is no certificate authority, or subject and issuer differ")
         }
         self.derRepresentation = bytes
     }
 
-    /// Returns the certificates of all `CERTIFICATE` blocks in a PEM text (RFC 7468). Text around the blocks is ignored.
+    /// Returns the certificates of all `CERTIFICATE` blocks in a PEM text (RFC 7468). Text around the blocks is
+    /// ignored.
     ///
     /// - Throws: ``PaymentTokenError`` with code `invalidTrustRoot` if there is no block, or if a block is not a root
     ///   certificate.
@@ -36,7 +38,10 @@ public struct TrustRoot: Sendable, Hashable {
             case "-----BEGIN CERTIFICATE-----": block = ""
             case "-----END CERTIFICATE-----":
                 guard let text = block, let der = Base64.decode(text) else {
-                    throw PaymentTokenError(.invalidTrustRoot, "a 'BEGIN CERTIFICATE' block is not Base64")
+                    throw PaymentTokenError(
+                        .invalidTrustRoot,
+                        "a 'BEGIN CERTIFICATE' block is not Base64, or an 'END CERTIFICATE' line has no "
+                            + "'BEGIN CERTIFICATE' line before it")
                 }
                 roots.append(try TrustRoot(derRepresentation: der))
                 block = nil
@@ -45,7 +50,8 @@ public struct TrustRoot: Sendable, Hashable {
         }
         guard !roots.isEmpty, block == nil else {
             throw PaymentTokenError(
-                .invalidTrustRoot, "found no complete 'BEGIN CERTIFICATE' block, expected at least one")
+                .invalidTrustRoot,
+                "the PEM text has no 'BEGIN CERTIFICATE' block, or the last block has no 'END CERTIFICATE' line")
         }
         return roots
     }

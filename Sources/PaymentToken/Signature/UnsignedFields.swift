@@ -1,12 +1,13 @@
-/// The fields of a CMS message that no signature covers (RFC 5652 section 5.4) and that libcrypto does not check. They
-/// are the versions, the set of digest algorithms, and the form of the signer identifier.
+/// The fields of a CMS message that no signature covers (RFC 5652 section 5.4) and that libcrypto does not check: the
+/// versions, the set of digest algorithms, and the form of the signer identifier.
 ///
-/// Only values that Apple sends are permitted, so that any other change to these fields is rejected.
+/// A token is rejected unless these fields have values that Apple sends. So an attacker cannot change them to any other
+/// values.
 struct UnsignedFields {
     private static let version1: [UInt8] = [1]
     /// The permitted sets of digest algorithms: SHA-256 without parameters, as in tokens of 2023, or with NULL as
     /// parameters, as in tokens of 2014.
-    private static let onlySHA256 = [
+    private static let permittedDigestAlgorithms = [
         [0x30, 0x0B, 0x06, 0x09] + OID.sha256, [0x30, 0x0D, 0x06, 0x09] + OID.sha256 + [0x05, 0x00],
     ]
 
@@ -39,16 +40,19 @@ struct UnsignedFields {
     /// - Throws: ``FullSignatureCheck/StructureFailure`` if a field does not have the permitted value.
     func validate() throws(FullSignatureCheck.StructureFailure) {
         if version != Self.version1 {
-            throw .init(.signedDataVersion, "the signed data does not have version 1 (RFC 5652 section 5.1)")
+            throw .init(.wrongSignedDataVersion, "the signed data does not have version 1 (RFC 5652 section 5.1)")
         }
-        if !Self.onlySHA256.contains(digestAlgorithms) {
-            throw .init(.digestAlgorithmSet, "the signed data lists other digest algorithms than SHA-256 alone")
+        if !Self.permittedDigestAlgorithms.contains(digestAlgorithms) {
+            throw .init(
+                .wrongDigestAlgorithmSet, "the signed data must list SHA-256 as its only digest algorithm")
         }
         if !hasIssuerAndSerialNumber {
-            throw .init(.signerIdentifier, "the signer is not identified by issuer and serial number")
+            throw .init(
+                .wrongSignerIdentifierForm,
+                "the signer identifier is not an issuer and serial number (RFC 5652 section 5.3)")
         }
         if signerVersion != Self.version1 {
-            throw .init(.signerVersion, "the signer info does not have version 1 (RFC 5652 section 5.3)")
+            throw .init(.wrongSignerVersion, "the signer info does not have version 1 (RFC 5652 section 5.3)")
         }
     }
 }

@@ -8,19 +8,20 @@ extension StoreReading {
     ) throws -> [AuditRecord] {
         var conditions = [oldestFirst ? "sequence > ?" : "sequence < ?"]
         var arguments: StatementArguments = [cursor ?? (oldestFirst ? 0 : Int.max)]
-        func require(_ condition: String, _ value: (any DatabaseValueConvertible)?) {
+        /// Adds the condition, unless the filter has no value for it.
+        func addCondition(_ condition: String, _ value: (any DatabaseValueConvertible)?) {
             guard let value else { return }
             conditions.append(condition)
             arguments += [value]
         }
-        require("public_key_hash = ?", filter.key?.data)
-        require("merchant_identifier = ?", filter.merchant?.rawValue)
-        require("caller_uid = ?", filter.callerUID)
-        require("at >= ?", filter.since?.millisecondsSince1970)
-        require("at < ?", filter.until?.millisecondsSince1970)
+        addCondition("public_key_hash = ?", filter.key?.data)
+        addCondition("merchant_identifier = ?", filter.merchant?.rawValue)
+        addCondition("caller_uid = ?", filter.callerUID)
+        addCondition("at >= ?", filter.since?.millisecondsSince1970)
+        addCondition("at < ?", filter.until?.millisecondsSince1970)
         return try every(
             """
-            SELECT \(AuditRow.columns) FROM audit \(Self.index(for: filter))
+            SELECT \(AuditRow.columns) FROM audit \(Self.indexClause(for: filter))
             WHERE \(conditions.joined(separator: " AND ")) ORDER BY sequence \(oldestFirst ? "" : "DESC") LIMIT ?
             """, arguments + [max(0, limit)], AuditRow.record)
     }
@@ -30,12 +31,12 @@ extension StoreReading {
             "SELECT \(AuditRow.columns) FROM audit WHERE sequence >= ? ORDER BY sequence LIMIT ?",
             [sequence, max(0, limit)]
         ) { row in
-            // A record with an invalid value is reported as a break of the audit chain; it must not make the whole read
-            // fail.
+            // A record with an invalid value is reported as a break of the audit chain, so it must not make the whole
+            // read fail.
             let sequence = try row.integer("sequence")
             return (try? AuditRow.record(row)).map(AuditLink.record) ?? .unreadable(sequence: sequence)
         }
-        return AuditSegment(links: links, highestAssigned: try auditRecordsGiven())
+        return AuditSegment(links: links, highestAssigned: try highestAssignedSequence())
     }
 
     func auditHead() throws -> AuditHead? {
@@ -44,15 +45,15 @@ extension StoreReading {
         }
     }
 
-    /// The highest sequence that was ever assigned to a record, from SQLite's AUTOINCREMENT counter. Deleting records
-    /// does not decrease the counter.
-    func auditRecordsGiven() throws -> Int {
+    /// The highest sequence that was ever assigned to a record, from SQLite's AUTOINCREMENT counter; 0 if there was no
+    /// record. Deleting records does not decrease the counter.
+    func highestAssignedSequence() throws -> Int {
         try first("SELECT seq FROM sqlite_sequence WHERE name = 'audit'", []) { try $0.integer("seq") } ?? 0
     }
 
-    /// The index of the filter's key pair, else of its merchant, else of its caller, else of its times. Without a
-    /// filter, the records are read by sequence, which needs no index.
-    private static func index(for filter: AuditFilter) -> String {
+    /// The SQL clause that names the index for the filter's most selective condition: key pair, merchant, caller, time.
+    /// Empty without a filter, because then the primary key `sequence` is enough.
+    private static func indexClause(for filter: AuditFilter) -> String {
         if filter.key != nil { return "INDEXED BY audit_of_key_pair" }
         if filter.merchant != nil { return "INDEXED BY audit_of_merchant" }
         if filter.callerUID != nil { return "INDEXED BY audit_of_caller" }

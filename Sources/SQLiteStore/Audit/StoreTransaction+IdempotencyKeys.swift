@@ -4,10 +4,10 @@ import MerchantCore
 import Vocabulary
 
 extension StoreTransaction {
-    /// The shortest time that an Idempotency-Key is kept.
+    /// An Idempotency-Key is kept for at least this time.
     private static let retention = Duration.seconds(24 * 60 * 60)
-    /// The most expired keys that are removed when a key is stored, so that the write stays short.
-    private static let mostRemoved = 64
+    /// How many expired keys are removed at most when a key is stored, so that the write stays short.
+    private static let maximumRemoved = 64
 
     func idempotentOutcome(_ key: IdempotencyKey) throws -> IdempotentOutcome? {
         try first(
@@ -18,20 +18,22 @@ extension StoreTransaction {
         ) { IdempotentOutcome(requestDigest: try $0.bytes("request_digest"), resource: try $0.text("resource")) }
     }
 
-    /// Stores the key and the resource that its request created. Also removes up to ``mostRemoved`` expired keys.
+    /// Stores the key and the name of the resource that its request created. Also removes up to ``maximumRemoved``
+    /// expired keys.
     ///
-    /// A key expires by the earlier of the two times in `time`, and is stored with the later one, so that a wrong clock
-    /// does not remove it too early.
+    /// `time` contains the machine's clock and the daemon's own count of time. The key is stored with the later of the
+    /// two, and keys expire by the earlier one, so that a wrong clock does not remove a key too early.
     func remember(_ key: IdempotencyKey, requestDigest: [UInt8], resource: String, at time: ClockReading) throws {
         try execute(
             """
             DELETE FROM idempotency_keys WHERE id IN (
-                SELECT id FROM idempotency_keys WHERE created_at < ? ORDER BY created_at LIMIT \(Self.mostRemoved)
+                SELECT id FROM idempotency_keys WHERE created_at < ? ORDER BY created_at LIMIT \(Self.maximumRemoved)
             )
             """, [time.earliest.adding(.zero - Self.retention).millisecondsSince1970])
         guard try idempotentOutcome(key) == nil else {
             throw MerchantError(
-                .idempotencyKeyReused, "the Idempotency-Key was used before, expected a new one for a new request")
+                .idempotencyKeyReused,
+                "the Idempotency-Key was already used for another request: use a new key for each new request")
         }
         try execute(
             """

@@ -6,44 +6,46 @@ import Vocabulary
 
 /// A backup file: an SQLite database, a line feed, and the manifest as one line of JSON.
 ///
-/// SQLite ignores the bytes after the database's last page, so it can open the file. `tail -n 1` prints the manifest.
+/// SQLite ignores the bytes after the database's last page, so SQLite can open the file. `tail -n 1` prints the
+/// manifest.
 package struct BackupFile: Sendable {
-    /// The most bytes of a manifest.
+    /// The longest manifest, in bytes.
     static let longestManifest = 65_536
-    /// How many bytes are read at once.
+    /// How many bytes one call reads at most.
     private static let chunk = 1 << 20
 
     package let path: String
     package let manifest: BackupManifest
 
-    /// Reads and checks the manifest. Does not read the database: ``copyDatabase(to:)`` verifies it.
+    /// Reads and checks the manifest. Does not read the database, which ``copyDatabase(to:)`` verifies.
     ///
     /// - Throws: `backupFailed` if the file cannot be read, does not end with a manifest, or has another length than
     ///   the manifest says.
     package init(reading path: String) throws(MerchantError) {
-        let (file, size) = try Self.opened(path)
+        let (file, size) = try Self.openFile(path)
         defer { close(file) }
+        // The manifest is the last line, between the last two line feeds.
         let tailLength = min(size, Self.longestManifest)
         var tail = [UInt8](repeating: 0, count: tailLength)
         guard pread(file, &tail, tailLength, off_t(size - tailLength)) == tailLength else {
             throw Self.failure("cannot read the backup \(path)")
         }
-        guard tail.last == UInt8(ascii: "\n"), let end = tail.dropLast().lastIndex(of: UInt8(ascii: "\n")),
-            let text = try? JSONDecoder().decode(ManifestText.self, from: Data(tail[(end + 1)...].dropLast())),
+        guard tail.last == UInt8(ascii: "\n"), let databaseEnd = tail.dropLast().lastIndex(of: UInt8(ascii: "\n")),
+            let text = try? JSONDecoder().decode(ManifestText.self, from: Data(tail[(databaseEnd + 1)...].dropLast())),
             let manifest = text.manifest
         else {
             throw MerchantError(
                 .backupFailed,
-                "\(path) does not end with a manifest, expected a file from 'backup create': it may be truncated or damaged"
+                "\(path) does not end with a backup manifest: the file is truncated, damaged, or was not written by 'backup create'; use another backup"
             )
         }
-        // The manifest's number is compared with the file's size, and no calculation uses it: a damaged manifest can
-        // contain any number, so a calculation could overflow.
-        let expected = size - (tailLength - end)
+        // A damaged manifest can contain any number. So the manifest's number is only compared, because a calculation
+        // with it could overflow.
+        let expected = size - (tailLength - databaseEnd)
         guard expected > 0, manifest.databaseBytes == expected else {
             throw MerchantError(
                 .backupFailed,
-                "the manifest of \(path) says that the database has \(manifest.databaseBytes) bytes, expected \(expected), the bytes before the manifest"
+                "the manifest of \(path) says that the database has \(manifest.databaseBytes) bytes, expected \(expected), which is the number of bytes before the manifest: the file is damaged, use another backup"
             )
         }
         self.path = path
@@ -55,17 +57,18 @@ package struct BackupFile: Sendable {
     ///
     /// - Throws: `backupFailed`. A new file that is not complete is removed.
     package func copyDatabase(to target: String) throws(MerchantError) {
-        let (source, _) = try Self.opened(path)
+        let (source, _) = try Self.openFile(path)
         defer { close(source) }
         let file = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw Self.failure("cannot create \(target)") }
         defer { close(file) }
         do throws(MerchantError) {
-            let digest = try Self.copy(manifest.databaseBytes, from: source, to: file, path, target)
+            let digest = try Self.digest(
+                ofFirst: manifest.databaseBytes, from: source, named: path, copyingTo: (file, target))
             guard digest == manifest.sha256 else {
                 throw MerchantError(
                     .backupFailed,
-                    "the backup \(path) is damaged: the SHA-256 of its database is \(Hex.encode(digest)), expected \(Hex.encode(manifest.sha256))"
+                    "the backup \(path) is damaged: the SHA-256 of its database is \(Hex.encode(digest)), expected \(Hex.encode(manifest.sha256)); use another backup"
                 )
             }
             guard fchmod(file, 0o600) == 0, fsync(file) == 0 else { throw Self.failure("cannot write \(target)") }
@@ -76,23 +79,25 @@ package struct BackupFile: Sendable {
     }
 
     /// - Returns: the descriptor, which the caller must close, and the file's length in bytes.
-    private static func opened(_ path: String) throws(MerchantError) -> (file: Int32, size: Int) {
+    private static func openFile(_ path: String) throws(MerchantError) -> (file: Int32, size: Int) {
         // O_NONBLOCK: opening a FIFO would otherwise block until another process writes to it.
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { throw failure("cannot open the backup \(path)") }
         var found = stat()
         guard fstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
             close(file)
-            throw MerchantError(.backupFailed, "\(path) is not a regular file, expected a backup")
+            throw MerchantError(.backupFailed, "\(path) is not a regular file, so it is no backup: check the path")
         }
         return (file, Int(found.st_size))
     }
 
-    /// Reads the first `count` bytes of `source`, and writes them to `target` unless it is nil.
+    /// Reads the first `count` bytes of `source`, and also writes them to `target` unless `target` is nil.
     ///
+    /// - Parameter sourceName: the path of `source`, for the error.
     /// - Returns: the SHA-256 of the bytes.
-    static func copy(
-        _ count: Int, from source: Int32, to target: Int32?, _ sourceName: String, _ targetName: String
+    static func digest(
+        ofFirst count: Int, from source: Int32, named sourceName: String,
+        copyingTo target: (file: Int32, name: String)? = nil
     ) throws(MerchantError) -> [UInt8] {
         var hasher = SHA256()
         var buffer = [UInt8](repeating: 0, count: chunk)
@@ -101,13 +106,13 @@ package struct BackupFile: Sendable {
             let read = pread(source, &buffer, min(chunk, count - offset), off_t(offset))
             guard read > 0 else { throw failure("cannot read \(sourceName)") }
             hasher.update(data: buffer[..<read])
-            if let target { try write(buffer[..<read], to: target, targetName) }
+            if let target { try write(buffer[..<read], to: target.file, named: target.name) }
             offset += read
         }
         return Array(hasher.finalize())
     }
 
-    private static func write(_ bytes: ArraySlice<UInt8>, to file: Int32, _ name: String) throws(MerchantError) {
+    private static func write(_ bytes: ArraySlice<UInt8>, to file: Int32, named name: String) throws(MerchantError) {
         var rest = bytes
         while !rest.isEmpty {
             let written = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
@@ -117,7 +122,8 @@ package struct BackupFile: Sendable {
         }
     }
 
-    static func failure(_ what: String) -> MerchantError {
-        MerchantError(.backupFailed, "\(what): \(String(cString: strerror(errno)))")
+    /// The error for a failed system call, with the system's error message.
+    static func failure(_ attempt: String) -> MerchantError {
+        MerchantError(.backupFailed, "\(attempt): \(String(cString: strerror(errno)))")
     }
 }

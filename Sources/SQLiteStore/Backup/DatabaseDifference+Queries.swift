@@ -1,14 +1,14 @@
 extension DatabaseDifference.Kind {
-    /// Finds the changes of one kind. In SQL, `newer` is a row of the database before the restore, and `older` is the
-    /// matching row of the restored backup, with NULL in all columns if there is none.
+    /// The SQL query that finds the changes of one kind. `newer` is a row of the database before the restore. `older`
+    /// is the matching row of the restored backup, with NULL in all columns if there is no such row.
     ///
-    /// The older database becomes the current one. So the column `was`, the state before the restore, comes from
-    /// `newer`, and the column `now`, the state after it, from `older`.
+    /// The restore replaces the newer database by the older one. So the column `was`, the state before the restore,
+    /// comes from `newer`. The column `now`, the state after the restore, comes from `older`.
     ///
-    /// Rows are matched by values that never change, and not by their ids, because an id may differ between the two
-    /// databases.
+    /// Rows are matched by values that never change. They are not matched by id, because a row may have another id in
+    /// the other database.
     struct Query {
-        /// The main table of the query; without it, the query is skipped.
+        /// The main table of the query. If the newer database lacks this table, the query is skipped.
         let table: String
         /// The columns that ``DatabaseDifference/Change`` reads.
         let columns: String
@@ -98,10 +98,11 @@ extension DatabaseDifference.Kind.Query {
             """,
         order: "newer.merchant_identifier, newer.id")
 
-    /// Compares only the desired states, because `registration sync` reads Apple's state again. `desired_domains` and
-    /// `known_domains` are the numbers of domains in the desired state and at Apple. A registration that is missing
-    /// after the restore is a change only if one of the two numbers is above 0; otherwise it was registered on neither
-    /// side.
+    /// Compares only the desired states, because `registration sync` reads Apple's state again.
+    ///
+    /// `desired_domains` and `known_domains` are the numbers of domains in the desired state and at Apple. If both are
+    /// 0, nothing was registered. So a registration that is missing after the restore is a change only if one of the
+    /// two numbers is above 0.
     fileprivate static let registrations = Self(
         table: "registrations",
         columns: """

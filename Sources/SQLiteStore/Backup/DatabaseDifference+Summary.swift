@@ -1,16 +1,16 @@
 import Vocabulary
 
 extension DatabaseDifference {
-    /// The most changes of each kind that the summary lists.
-    private static let mostInSummary = 5
+    /// How many changes of each kind the summary lists at most.
+    private static let maximumInSummary = 5
 
-    /// One sentence with the number of changes of each kind and the first ``mostInSummary`` of them; nil if there are
-    /// none.
+    /// For each kind of change, the number of changes and the first ``maximumInSummary`` of them; nil if there are no
+    /// changes.
     package var summary: String? {
         let parts = Kind.allCases.compactMap { kind -> String? in
             let changes = self[kind]
             guard changes.count > 0 else { return nil }
-            let first = changes.named.prefix(Self.mostInSummary).map(\.name)
+            let first = changes.listed.prefix(Self.maximumInSummary).map(\.name)
             let rest = changes.count > first.count ? " …" : ""
             return "\(changes.count) \(kind.words(changes.count)): \(first.joined(separator: ", "))\(rest)"
         }

@@ -2,37 +2,40 @@ import GRDB
 import MerchantCore
 package import Vocabulary
 
-/// The changes that a restore undoes: the differences between the database before the restore ("newer") and the
-/// restored backup that replaces it ("older").
+/// The changes that a restore of a backup undoes. They are the differences between the database before the restore
+/// ("newer") and the restored backup ("older").
 package struct DatabaseDifference: Sendable {
-    /// The most changes of one kind that are listed. Further ones are only counted.
-    package static let mostNamed = 1000
+    /// How many changes of one kind are listed at most. Further changes are only counted.
+    package static let maximumListed = 1000
 
-    /// The kinds of changes, those first that are most urgent for the operator.
+    /// The kinds of changes, sorted by their urgency for the operator, the most urgent first.
     package enum Kind: String, CaseIterable, Sendable {
-        /// Key pairs that were revoked or destroyed, and can decrypt again after the restore.
+        /// Key pairs that were revoked or destroyed before the restore, and can decrypt again after the restore.
         case usableAgain
-        /// Key pairs that only the newer database has.
+        /// Key pairs that only the newer database contains.
         case missing
-        /// Key pairs whose private key was destroyed, and is stored again after the restore.
+        /// Key pairs whose private key was destroyed before the restore, and is stored again after the restore.
         case undestroyed
-        /// Key pairs in another state, unless a kind above includes them.
+        /// Key pairs whose state differs in another way than `usableAgain` and `undestroyed`.
         case earlierState
-        /// Key pairs whose destruction is scheduled for another time, or in only one of the two databases.
+        /// Key pairs whose destruction is scheduled for different times, or in only one of the two databases.
         case destructions
-        /// Key pairs whose private key was exported. Only the newer database records the export.
+        /// Key pairs whose private key was exported, and only the newer database records the export.
         case exports
-        /// Certificates that only the newer database has.
+        /// Certificates that only the newer database contains.
         case certificates
-        /// Rolls that are missing or at another step.
+        /// Rolls that are missing or at another step in the older database.
         case rolls
-        /// Registrations with Apple that are missing or have other content.
+        /// Registrations with Apple that are missing or have other content in the older database.
         case registrations
-        /// Merchants that are missing, are removed in only one of the two databases, or have another name or target.
+        /// Merchants that are missing in the older database, are removed in only one of the two databases, or have
+        /// another name or another target number of key pairs.
         case merchants
     }
 
+    /// One row that differs between the two databases.
     package struct Change: Hashable, Sendable {
+        /// What the row describes.
         package enum Subject: Hashable, Sendable {
             case keyPair(PublicKeyHash)
             case certificate(serialNumber: String, of: PublicKeyHash)
@@ -42,19 +45,19 @@ package struct DatabaseDifference: Sendable {
         }
 
         package let subject: Subject
-        /// nil for a registration that belongs to no merchant in the database.
+        /// nil for a registration without a merchant.
         package let merchantIdentifier: MerchantIdentifier?
         /// The state before the restore, from the newer database.
         package let was: String
-        /// The state after the restore, from the older database; nil if the older database does not have the row.
+        /// The state after the restore, from the older database; nil if the older database lacks the row.
         package let now: String?
     }
 
     /// The changes of one kind.
     package struct Changes: Sendable {
-        /// The first ``mostNamed`` changes.
-        package var named: [Change] = []
-        /// The number of all changes.
+        /// The first ``maximumListed`` changes.
+        package var listed: [Change] = []
+        /// The number of all changes, listed or not.
         package var count = 0
     }
 
@@ -72,7 +75,7 @@ package struct DatabaseDifference: Sendable {
     /// - Throws: `storeUnavailable` if one of the two cannot be read.
     package init(from newer: String, to older: String) throws {
         self = try SQLiteErrors.translating {
-            let queue = try DatabaseInspection.queue(newer)
+            let queue = try DatabaseInspection.openReadOnly(newer)
             defer { try? queue.close() }
             // `inDatabase` starts no transaction: SQLite cannot attach a database inside one.
             return try queue.inDatabase { db in
@@ -88,10 +91,11 @@ package struct DatabaseDifference: Sendable {
             // The newer database may have an earlier schema version, which lacks the table.
             guard try db.tableExists(query.table, in: "main") else { continue }
             let rows = try Row.fetchAll(
-                db, sql: "SELECT \(query.columns) \(query.fromAndWhere) ORDER BY \(query.order) LIMIT \(Self.mostNamed)"
+                db,
+                sql: "SELECT \(query.columns) \(query.fromAndWhere) ORDER BY \(query.order) LIMIT \(Self.maximumListed)"
             )
-            var found = Changes(named: try rows.map { try Change($0, kind) }, count: rows.count)
-            if rows.count == Self.mostNamed {
+            var found = Changes(listed: try rows.map { try Change($0, kind) }, count: rows.count)
+            if rows.count == Self.maximumListed {
                 found.count = try Int.fetchOne(db, sql: "SELECT count(*) \(query.fromAndWhere)") ?? rows.count
             }
             changes[kind] = found

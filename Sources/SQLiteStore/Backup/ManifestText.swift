@@ -4,6 +4,7 @@ import Vocabulary
 
 /// The manifest as JSON in the last line of a backup file.
 struct ManifestText: Codable {
+    /// The value of the field `kind` in this version of the format.
     static let kind = "merchantkeyd backup 1"
 
     let kind: String
@@ -32,9 +33,10 @@ struct ManifestText: Codable {
         newestKeyPairId = manifest.newestKeyPairId
     }
 
-    /// nil if the line is not a manifest of this version, or a time, digest, key state or audit head in it is invalid.
+    /// The manifest; nil if the JSON is not a manifest of this version, or if a time, digest, key state or audit head is
+    /// invalid.
     ///
-    /// Numbers are not checked here. ``BackupFile`` compares the length with the file, and
+    /// Numbers are not checked here. ``BackupFile`` compares ``databaseBytes`` with the length of the file, and
     /// ``SQLiteStore/manifestFindings(_:)`` compares the other numbers with the database.
     var manifest: BackupManifest? {
         guard kind == Self.kind, let createdAt = Timestamp(rfc3339: createdAt),
@@ -47,8 +49,8 @@ struct ManifestText: Codable {
         }
         var head: AuditHead?
         if let auditHead {
-            guard let read = AuditHead(auditHead) else { return nil }
-            head = read
+            guard let parsed = AuditHead(auditHead) else { return nil }
+            head = parsed
         }
         return BackupManifest(
             createdAt: createdAt, programVersion: programVersion, schemaVersion: schemaVersion,

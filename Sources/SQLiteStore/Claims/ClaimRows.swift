@@ -5,20 +5,22 @@ import Vocabulary
 
 /// The SQL statements on the table `claims`.
 enum ClaimRows {
-    /// Inserts a claim unless the payment was already claimed or the Idempotency-Key was used for another request.
+    /// Inserts a claim, unless the payment was already claimed or the Idempotency-Key was used for another request.
     ///
-    /// - Parameter limit: a new claim whose time is not after this is refused. The machine's clock was then set back,
-    ///   and an earlier claim of the same payment may have been removed. nil: no new claim is refused for its time.
-    /// - Returns: the outcome, or the reason for which the claim is refused.
+    /// - Parameter limit: the time of the newest claim minus ``ClaimStore/longestSetBack``; nil if there are no claims.
+    ///   If the new claim is not after this time, the machine's clock was set back. Then an earlier claim of the same
+    ///   payment may have been removed, so the new claim is refused.
+    /// - Returns: the outcome, or the error with which the claim is refused.
     /// - Throws: if the storage fails.
     static func insert(
         _ claim: TokenClaim, after limit: Timestamp?, in db: Database
     ) throws -> Result<ClaimOutcome, MerchantError> {
         if let limit, claim.at <= limit, try self.claim(of: claim.transactionId, in: db) == nil {
+            // The message begins with the name of the failed check, as in every `tokenNotVerified` error.
             return .failure(
                 MerchantError(
                     .tokenNotVerified,
-                    "signingTime: the machine's clock shows \(claim.at), but payments were claimed at \(limit.adding(ClaimStore.longestSetBack)): the clock was set back, and an earlier claim of this payment may have been removed; set the clock"
+                    "signingTime: the machine's clock was set back: it shows \(claim.at), but a payment was claimed at \(limit.adding(ClaimStore.longestSetBack)). Until the clock is right, the daemon cannot tell whether this payment was claimed before; correct the clock"
                 ))
         }
         try db.cachedStatement(
@@ -29,24 +31,24 @@ enum ClaimRows {
         ).execute(
             arguments: [
                 claim.transactionId.data, claim.at.millisecondsSince1970, claim.callerUID,
-                claim.attempt?.keyDigest.data, claim.attempt?.requestDigest.data,
+                claim.requestIdentity?.idempotencyKeyDigest.data, claim.requestIdentity?.requestDigest.data,
             ])
-        guard db.changesCount == 0 else { return .success(.won) }
-        // The claim conflicts with an earlier claim of the payment, or with a request that used the same
-        // Idempotency-Key. If the payment has no claim, it was the key.
+        guard db.changesCount == 0 else { return .success(.claimed) }
+        // The new row conflicts with an earlier claim of the same payment, or with an earlier request that used the
+        // same Idempotency-Key. If the payment has no claim, the conflict is the key.
         guard let earlier = try self.claim(of: claim.transactionId, in: db) else { return .failure(Self.reusedKey) }
-        if earlier.isRepeated(by: claim) { return .success(.repeated(wonAt: earlier.at)) }
-        if let attempt = claim.attempt, try isUsed(attempt.keyDigest, by: claim.callerUID, in: db) {
+        if earlier.isRepeated(by: claim) { return .success(.repeated(claimedAt: earlier.at)) }
+        if let request = claim.requestIdentity, try isUsed(request.idempotencyKeyDigest, by: claim.callerUID, in: db) {
             return .failure(Self.reusedKey)
         }
         return .failure(
             MerchantError(
                 .tokenAlreadyClaimed,
-                "the payment was already claimed at \(earlier.at), expected one that was never claimed"
+                "the payment was already claimed at \(earlier.at): each payment can be claimed only once"
             ))
     }
 
-    static func claim(of transactionId: Words256, in db: Database) throws -> TokenClaim? {
+    static func claim(of transactionId: Bits256, in db: Database) throws -> TokenClaim? {
         let row = try Row.fetchOne(
             db.cachedStatement(
                 sql: """
@@ -58,11 +60,13 @@ enum ClaimRows {
             return TokenClaim(
                 transactionId: transactionId, callerUID: try row.decode(UInt32.self, forColumn: "caller_uid"),
                 at: try row.timestamp("claimed_at"),
-                attempt: key.flatMap { key in request.map { .init(keyDigest: key, requestDigest: $0) } })
+                requestIdentity: key.flatMap { key in
+                    request.map { .init(idempotencyKeyDigest: key, requestDigest: $0) }
+                })
         }
     }
 
-    /// Removes those of the `count` oldest claims that were made before `time`.
+    /// Checks the `count` oldest claims, and removes those that were made before `time`.
     static func remove(before time: Timestamp, checking count: Int, in db: Database) throws {
         try db.cachedStatement(
             sql: """
@@ -73,30 +77,31 @@ enum ClaimRows {
         ).execute(arguments: [count, time.millisecondsSince1970])
     }
 
-    /// The latest time of all claims. The last row may have an earlier time, if the clock was set back before it was
-    /// inserted.
-    static func newest(in db: Database) throws -> Timestamp? {
+    /// The latest time of all claims; nil if there are no claims. Reads all rows, because the last row does not have
+    /// the latest time if the clock was set back before its insertion.
+    static func latestTime(in db: Database) throws -> Timestamp? {
         try Int64.fetchOne(db, sql: "SELECT max(claimed_at) FROM claims").map(Timestamp.init(millisecondsSince1970:))
     }
 
-    private static func isUsed(_ keyDigest: Words256, by uid: UInt32, in db: Database) throws -> Bool {
+    /// Whether a claim of the user has this digest of an Idempotency-Key.
+    private static func isUsed(_ idempotencyKeyDigest: Bits256, by uid: UInt32, in db: Database) throws -> Bool {
         try Row.fetchOne(
             db.cachedStatement(sql: "SELECT 1 FROM claims WHERE key_digest = ? AND caller_uid = ?"),
-            arguments: [keyDigest.data, uid]) != nil
+            arguments: [idempotencyKeyDigest.data, uid]) != nil
     }
 
     private static let reusedKey = MerchantError(
         .idempotencyKeyReused,
-        "the Idempotency-Key was already used for another request, expected a new key for a new request")
+        "the Idempotency-Key was already used for another request: use a new key for each new request")
 }
 
-extension Words256 {
+extension Bits256 {
     /// The bytes as a column stores them.
     fileprivate var data: Data { Data(bytes) }
 }
 
 extension Row {
-    fileprivate func digestIfAny(_ column: String) throws -> Words256? {
-        try decode(Data?.self, forColumn: column).flatMap { Words256(bytes: $0) }
+    fileprivate func digestIfAny(_ column: String) throws -> Bits256? {
+        try decode(Data?.self, forColumn: column).flatMap { Bits256(bytes: $0) }
     }
 }

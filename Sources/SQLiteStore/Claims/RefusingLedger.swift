@@ -1,8 +1,8 @@
 package import MerchantCore
 package import Vocabulary
 
-/// A ledger that refuses every claim. The daemon uses it if the claims database cannot be opened: it then refuses
-/// requests that must claim a token, and serves all others.
+/// A ledger that refuses every claim. The daemon uses this ledger if the claims database cannot be opened. Requests that
+/// must claim a token then fail, and all other requests still succeed.
 package struct RefusingLedger: ClaimLedger {
     private let reason: MerchantError
 
@@ -10,5 +10,5 @@ package struct RefusingLedger: ClaimLedger {
 
     package var health: StoreHealth { .failed(reason) }
     package func claim(_ claim: TokenClaim) async throws -> ClaimOutcome { throw reason }
-    package func claim(of transactionId: Words256) async throws -> TokenClaim? { throw reason }
+    package func claim(of transactionId: Bits256) async throws -> TokenClaim? { throw reason }
 }

@@ -5,9 +5,9 @@ import Vocabulary
 extension StoreReading {
     func backupCoverage() throws -> BackupCoverage {
         var coverage = BackupCoverage()
-        // Ids of key pairs only grow, so a backup holds every key pair up to its highest id. The verified backup with
-        // the highest id holds the most.
-        let newest = try first(
+        // New key pairs get higher ids. So a backup contains every key pair up to its `newest_key_pair_id`, and the
+        // verified backup with the highest such id contains the most key pairs.
+        let highestBackedUpId = try first(
             """
             SELECT newest_key_pair_id, created_at, path FROM backups INDEXED BY backups_verified
             WHERE verified_at IS NOT NULL ORDER BY newest_key_pair_id DESC, created_at DESC LIMIT 1
@@ -22,13 +22,13 @@ extension StoreReading {
                 """
                 SELECT count(*) AS merchants FROM merchants INDEXED BY merchants_by_newest_key_pair
                 WHERE newest_key_pair_id > ?
-                """, [newest ?? 0]
+                """, [highestBackedUpId ?? 0]
             ) { try $0.integer("merchants") } ?? 0
-        coverage.withoutBackup = try every(
+        coverage.firstMerchantsWithoutBackup = try every(
             """
             SELECT identifier AS merchant_identifier FROM merchants INDEXED BY merchants_by_newest_key_pair
             WHERE newest_key_pair_id > ? ORDER BY newest_key_pair_id LIMIT ?
-            """, [newest ?? 0, BackupCoverage.mostNamed]
+            """, [highestBackedUpId ?? 0, BackupCoverage.maximumNamed]
         ) { try $0.merchantIdentifier() }
         return coverage
     }
@@ -44,7 +44,7 @@ extension StoreReading {
         ) { try $0.flag("is_backed_up") }
     }
 
-    func daemonFact(_ name: String) throws -> String? {
+    func daemonValue(_ name: String) throws -> String? {
         try first("SELECT value FROM daemon_facts WHERE name = ?", [name]) { try $0.text("value") }
     }
 }

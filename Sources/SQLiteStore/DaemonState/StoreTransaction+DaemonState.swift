@@ -4,6 +4,7 @@ import MerchantCore
 import Vocabulary
 
 extension StoreTransaction {
+    // If `verifiedAt` is nil, an earlier record keeps its `verified_at`.
     func record(_ manifest: BackupManifest, at path: String, verifiedAt: Timestamp?) throws {
         try execute(
             """
@@ -18,7 +19,7 @@ extension StoreTransaction {
             ])
     }
 
-    func setDaemonFact(_ name: String, _ value: String) throws {
+    func setDaemonValue(_ name: String, _ value: String) throws {
         try execute(
             """
             INSERT INTO daemon_facts (name, value) VALUES (?, ?)

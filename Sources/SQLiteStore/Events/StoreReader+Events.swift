@@ -5,7 +5,7 @@ import Vocabulary
 extension StoreReading {
     func events(_ query: EventQuery) throws -> [StoredEvent] {
         guard let merchants = query.merchants else { return try events(query, of: nil) }
-        // Scans the index once for each merchant. These are few, because a caller has permits for few merchants.
+        // One query for each merchant. The list is short, because a caller has permits for few merchants.
         let found = try merchants.flatMap { try events(query, of: $0) }.sorted { $0.sequence < $1.sequence }
         switch query.part {
         case .after: return Array(found.prefix(query.limit))
@@ -17,15 +17,16 @@ extension StoreReading {
         var conditions: [String] = []
         var arguments: StatementArguments = []
         var index = ""
-        func match(_ column: String, _ value: String?, by name: String) {
+        /// Adds a condition, unless the query has no value for it. The first condition chooses the index.
+        func addCondition(_ column: String, _ value: String?, index name: String) {
             guard let value else { return }
             conditions.append("\(column) = ?")
             arguments += [value]
             if index.isEmpty { index = "INDEXED BY \(name)" }
         }
-        match("merchant_identifier", merchant?.rawValue, by: "events_of_merchant")
-        match("kind", query.kind?.rawValue, by: "events_of_kind")
-        match("severity", query.severity?.rawValue, by: "events_of_severity")
+        addCondition("merchant_identifier", merchant?.rawValue, index: "events_of_merchant")
+        addCondition("kind", query.kind?.rawValue, index: "events_of_kind")
+        addCondition("severity", query.severity?.rawValue, index: "events_of_severity")
         let isNewest = query.part == .newest
         if case .after(let sequence) = query.part {
             conditions.append("sequence > ?")
@@ -63,6 +64,8 @@ extension StoreReading {
         }
     }
 
+    // A lane holds the events of one merchant, or the events without a merchant. `is_next` marks the first event of each
+    // lane, because the events of a lane are delivered one after another.
     func nextDeliveries(to webhook: String, limit: Int) throws -> [PendingDelivery] {
         try every(
             """

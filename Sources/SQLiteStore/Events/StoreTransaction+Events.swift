@@ -5,10 +5,10 @@ import Vocabulary
 extension StoreTransaction {
     func append(_ event: Event) throws {
         var event = event
-        // Events are removed by age: with the time of a clock that was set back, this one would be removed too early.
+        // Events are removed by age. An event with the time of a clock that was set back would be removed too early.
         if let earliestEventTime { event.occurredAt = max(event.occurredAt, earliestEventTime) }
         try execute(EventRow.insertion, EventRow.values(event))
-        markEventsChanged()
+        noteEventChange()
     }
 
     func removeEvents(occurredBefore time: Timestamp, limit: Int) throws -> Int {
@@ -26,15 +26,14 @@ extension StoreTransaction {
             """, [time.millisecondsSince1970, max(0, limit)])
     }
 
-    /// Replaces the list of webhooks that get events. Marks those that are not in `webhooks` as removed. Their
-    /// undelivered events wait until the webhook is in the list again, unless they become too old and are removed.
-    func keepWebhooks(_ webhooks: [WebhookRegistration], at now: Timestamp) throws {
-        // Marks all as removed; the insertion below clears the mark of each webhook in the list.
+    /// Replaces the list of webhooks that get events. Webhooks that are not in `webhooks` are marked as removed. Their
+    /// undelivered events wait until the webhook is in the list again, but may be removed earlier because of their age.
+    func setWebhooks(_ webhooks: [WebhookRegistration], at now: Timestamp) throws {
+        // Marks all webhooks as removed. The insertion below clears this mark for each webhook in the list.
         try execute(
             "UPDATE event_webhooks SET removed_at = ? WHERE removed_at IS NULL", [now.millisecondsSince1970])
         for webhook in webhooks {
-            // A comma on both sides of each kind, so that the trigger `events_go_out` can search for ',kind,' in the
-            // text.
+            // Each kind has a comma on both sides, so that the trigger `events_go_out` can search for ',kind,'.
             let kinds = webhook.kinds.map { ",\($0.map(\.rawValue).sorted().joined(separator: ","))," }
             try execute(
                 """
@@ -47,6 +46,10 @@ extension StoreTransaction {
 
 // MARK: - Deliveries
 
+// A lane holds the undelivered events of one merchant for one webhook. The events of a lane are sent one after another:
+// only the event with the mark `is_next` may be sent. If the delivery of an event fails for too long, the event is
+// parked: it is sent again only on request, and no longer blocks its lane.
+
 extension StoreTransaction {
     func markDelivered(_ sequence: Int, to webhook: String, at now: Timestamp) throws {
         try execute(
@@ -58,13 +61,13 @@ extension StoreTransaction {
             "UPDATE event_webhooks SET last_delivered_at = ? WHERE name = ?", [now.millisecondsSince1970, webhook])
     }
 
-    /// - Parameter retryTime: when the delivery is tried again; nil parks it.
+    /// - Parameter retryTime: when the event is sent again; nil parks the event.
     func markFailed(
         _ sequence: Int, to webhook: String, because reason: String, next retryTime: Timestamp?, at now: Timestamp
     ) throws {
         let isParked = retryTime == nil
-        // `is_next` marks the only delivery of a lane that may be sent. A parked one loses the mark here, and the
-        // trigger `event_deliveries_parked_or_not` marks the lane's first delivery that is not parked.
+        // A parked delivery loses its mark `is_next` here. The trigger `event_deliveries_parked_or_not` then marks the
+        // lane's first delivery that is not parked.
         try execute(
             """
             UPDATE event_deliveries
@@ -77,17 +80,17 @@ extension StoreTransaction {
             ])
         try execute(
             "UPDATE event_webhooks SET last_failed_at = ?, last_failure = ? WHERE name = ?",
-            [now.millisecondsSince1970, reason.cut(toBytes: EventRow.longestDetail), webhook])
+            [now.millisecondsSince1970, reason.truncated(toBytes: EventRow.longestDetail), webhook])
     }
 
-    /// Notifies the event observer after the commit, so that the deliveries start again.
+    /// Puts parked events back into their lanes. After the commit, the event observer is notified, so that the
+    /// deliveries start again.
     func unparkDeliveries(of sequence: Int?, to webhook: String?, limit: Int) throws -> Int {
-        markEventsChanged()
-        var left = max(0, limit)
+        noteEventChange()
+        var remaining = max(0, limit)
         for state in try webhooks() where state.parked > 0 && (webhook == nil || webhook == state.name) {
-            // The trigger `event_deliveries_parked_or_not` puts each delivery back into its lane, and sets `is_next`
-            // again.
-            left -= try execute(
+            // The trigger `event_deliveries_parked_or_not` moves the mark `is_next` to the first delivery of each lane.
+            remaining -= try execute(
                 """
                 UPDATE event_deliveries SET is_parked = 0, failures = 0, first_failed_at = NULL, due_at = 0
                 WHERE webhook_id = (SELECT id FROM event_webhooks WHERE name = ?) AND event_sequence IN (
@@ -96,8 +99,8 @@ extension StoreTransaction {
                         AND event_sequence BETWEEN ? AND ?
                     ORDER BY event_sequence LIMIT ?
                 )
-                """, [state.name, state.name, sequence ?? 0, sequence ?? Int.max, left])
+                """, [state.name, state.name, sequence ?? 0, sequence ?? Int.max, remaining])
         }
-        return max(0, limit) - left
+        return max(0, limit) - remaining
     }
 }

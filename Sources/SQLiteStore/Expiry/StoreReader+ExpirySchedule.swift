@@ -3,7 +3,7 @@ import MerchantCore
 import Vocabulary
 
 extension StoreReading {
-    func keyPairsToWatch(at time: Timestamp, limit: Int) throws -> [ExpiringKeyPair] {
+    func keyPairsDueForExpiryCheck(at time: Timestamp, limit: Int) throws -> [ExpiringKeyPair] {
         try every(
             """
             SELECT \(KeyPairRow.columns), expires_at
@@ -13,17 +13,17 @@ extension StoreReading {
         ) { ExpiringKeyPair(keyPair: try KeyPairRow.keyPair($0), notAfter: try $0.timestamp("expires_at")) }
     }
 
-    func wasWarned(of ends: Timestamp, days: Int, key hash: PublicKeyHash) throws -> Bool {
+    func wasExpiryWarningSent(of expiry: Timestamp, days: Int, key hash: PublicKeyHash) throws -> Bool {
         try first(
             """
             SELECT 1 FROM key_warnings
             WHERE key_pair_id = (SELECT id FROM key_pairs WHERE public_key_hash = ?) AND expires_at = ? AND days = ?
-            """, [hash.data, ends.millisecondsSince1970, days], { _ in true }) ?? false
+            """, [hash.data, expiry.millisecondsSince1970, days], { _ in true }) ?? false
     }
 
-    /// If a key pair has several certificates, `expires_at` is the time at which the last of them expires. Until then,
-    /// the key pair has a valid certificate.
-    func keyPairsExpiring(before time: Timestamp, limit: Int) throws -> [ExpiringKeyPair] {
+    /// `expires_at` is the time at which the key pair's last certificate expires: until then, the key pair has a valid
+    /// certificate.
+    func keyPairsExpiring(by time: Timestamp, limit: Int) throws -> [ExpiringKeyPair] {
         try every(
             """
             SELECT \(KeyPairRow.columns), expires_at FROM key_pairs INDEXED BY key_pairs_ending

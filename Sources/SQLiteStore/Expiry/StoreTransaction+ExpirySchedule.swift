@@ -3,7 +3,7 @@ import MerchantCore
 import Vocabulary
 
 extension StoreTransaction {
-    func setNextWatch(of hash: PublicKeyHash, at time: Timestamp?) throws {
+    func setNextExpiryCheck(of hash: PublicKeyHash, at time: Timestamp?) throws {
         try execute(
             """
             UPDATE key_watches SET due_at = ?
@@ -11,12 +11,12 @@ extension StoreTransaction {
             """, [time?.millisecondsSince1970, hash.data])
     }
 
-    func noteWarning(of ends: Timestamp, days: Int, key hash: PublicKeyHash, at time: Timestamp) throws {
+    func recordExpiryWarning(of expiry: Timestamp, days: Int, key hash: PublicKeyHash, at time: Timestamp) throws {
         try execute(
             """
             INSERT INTO key_warnings (key_pair_id, expires_at, days, warned_at)
             SELECT id, ?, ?, ? FROM key_pairs WHERE public_key_hash = ?
             """,
-            [ends.millisecondsSince1970, days, time.millisecondsSince1970, hash.data])
+            [expiry.millisecondsSince1970, days, time.millisecondsSince1970, hash.data])
     }
 }

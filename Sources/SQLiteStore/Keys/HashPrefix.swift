@@ -1,6 +1,7 @@
 import Vocabulary
 
-/// Converts the beginning of a publicKeyHash in hexadecimal or Base64 to ranges of hashes, which a query can search.
+/// Converts the beginning of a publicKeyHash, written in hexadecimal or Base64, to ranges of hashes that a query can
+/// search.
 enum HashPrefix {
     /// The hashes from `lowest` to `highest`, both included.
     struct Range: Hashable {
@@ -10,8 +11,8 @@ enum HashPrefix {
 
     /// - Parameter text: the beginning of 64 hexadecimal digits of either case, 44 characters of Base64, or 43 of
     ///   Base64url.
-    /// - Returns: one range for each of the two encodings that can begin with the text. A short text in hexadecimal has
-    ///   two ranges, because it is also the beginning of a hash in Base64.
+    /// - Returns: one range for each of the two encodings in which a hash can begin with the text. For example, `a1`
+    ///   has two ranges, because both a hexadecimal and a Base64 text can begin with `a1`. Empty for an invalid text.
     static func ranges(of text: String) -> [Range] {
         var found: [Range] = []
         for range in [hexadecimal(text), base64(text)] {
@@ -50,12 +51,13 @@ enum HashPrefix {
 
     /// The hashes that begin with the bits of these digits.
     ///
-    /// - Returns: nil for an empty text, and for a text with more than the 256 bits of a hash. 43 characters of Base64
-    ///   have 258 bits; they are accepted if the last two bits are zero.
+    /// - Returns: nil if there are no digits or more than the 256 bits of a hash. 43 digits of Base64 have 258 bits:
+    ///   the last two are padding, and must be zero.
     private static func range(_ digits: [Int], bitsPerDigit: Int) -> Range? {
         guard !digits.isEmpty, (digits.count - 1) * bitsPerDigit < 256 else { return nil }
         var lowest = [UInt8](repeating: 0x00, count: 32)
         var highest = [UInt8](repeating: 0xFF, count: 32)
+        // Bits that are not given stay 0 in `lowest` and 1 in `highest`.
         for position in 0..<digits.count * bitsPerDigit {
             let isSet = digits[position / bitsPerDigit] >> (bitsPerDigit - 1 - position % bitsPerDigit) & 1 == 1
             if position >= 256 {

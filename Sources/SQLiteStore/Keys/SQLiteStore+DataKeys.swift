@@ -18,8 +18,8 @@ extension SQLiteStore: DataKeyRepository {
         }
     }
 
-    /// Writes on the calling thread, and blocks it. Must not be called from inside ``write(_:)``, which uses the same
-    /// connection.
+    /// Writes on the calling thread, and blocks that thread. Must not be called from inside ``write(_:)``, because both
+    /// use the same connection.
     package func insert(_ dataKey: SealedDataKey) throws {
         try queue.writeNow { try Self.insert(dataKey, in: $0) }
     }

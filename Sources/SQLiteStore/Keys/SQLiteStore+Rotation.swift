@@ -15,7 +15,9 @@ extension SQLiteStore: KeyRotationStore {
         try await writeStore { transaction in
             if let last = try transaction.lastRotation(), last.state != .finished {
                 throw MerchantError(
-                    .masterKeyConflict, "a rotation has been in progress since \(last.startedAt), expected none")
+                    .masterKeyConflict,
+                    "a rotation of the keys has been in progress since \(last.startedAt): wait until that rotation has finished"
+                )
             }
             try Self.insert(dataKey, in: transaction.db)
             let total = try transaction.countSeals(notUnder: dataKey.identifier)
@@ -24,7 +26,7 @@ extension SQLiteStore: KeyRotationStore {
                 INSERT INTO key_rotations (state, data_key_id, replaces_master_key, total, started_at)
                 VALUES ('sealing', ?, ?, ?, ?)
                 """, [dataKey.identifier, replacesMasterKey, total, dataKey.createdAt.millisecondsSince1970])
-            try transaction.setDaemonFact(Self.generatedMasterKeyFact, generatedMasterKey?.description ?? "")
+            try transaction.setDaemonValue(Self.generatedMasterKeyValueName, generatedMasterKey?.description ?? "")
             try transaction.append(audit)
             return KeyRotation(
                 identifier: Int(transaction.db.lastInsertedRowID), state: .sealing,
@@ -33,10 +35,12 @@ extension SQLiteStore: KeyRotationStore {
         }
     }
 
-    private static let generatedMasterKeyFact = "generatedMasterKey"
+    /// The name of the value in `daemon_facts` that identifies the new master key, if the daemon generated it.
+    private static let generatedMasterKeyValueName = "generatedMasterKey"
 
     package func generatedMasterKey() async throws -> MasterKeyIdentifier? {
-        let text = try await read { try $0.daemonFact(Self.generatedMasterKeyFact) }
+        let text = try await read { try $0.daemonValue(Self.generatedMasterKeyValueName) }
+        // The text is empty if the last rotation did not generate a master key.
         return text.flatMap { Hex.decode($0) }.flatMap { $0.isEmpty ? nil : MasterKeyIdentifier(bytes: $0) }
     }
 
@@ -48,7 +52,7 @@ extension SQLiteStore: KeyRotationStore {
         try await writeStore { transaction in
             var done = 0
             for (old, new) in seals {
-                // Changes no row if the key was destroyed or its seal was replaced after `old` was read.
+                // Changes no row if the private key was destroyed or sealed again after `old` was read.
                 done += try transaction.execute(
                     """
                     UPDATE sealed_private_keys SET seal_version = ?, data_key_id = ?, sealed_bytes = ?
@@ -68,8 +72,8 @@ extension SQLiteStore: KeyRotationStore {
         try await writeStore { transaction in
             let remaining = try transaction.countSeals(notUnder: rotation.dataKeyIdentifier)
             guard remaining == 0 else { return remaining }
-            // Zeros of the same length overwrite each old data key. Its row is kept, because the rows of destroyed
-            // private keys refer to it.
+            // Overwrites each old data key with zeros of the same length. The row of the data key is kept, because the
+            // rows of destroyed private keys refer to that row.
             try transaction.execute(
                 """
                 UPDATE data_keys SET sealed_bytes = zeroblob(length(sealed_bytes))
@@ -82,13 +86,13 @@ extension SQLiteStore: KeyRotationStore {
     }
 
     package func eraseTraces(of rotation: KeyRotation) async throws {
-        // SQLite stores an id below 128 in at most one byte, and a higher id in more. If the id of a row's data key
-        // changes from a low one to a higher one, the row grows. SQLite may then move it, and leave its old bytes in
-        // the page. To remove them, the whole file is rewritten.
+        // SQLite stores an id below 128 in at most one byte, and a higher id in more bytes. If `data_key_id` changes
+        // from a low to a high id, the row grows. SQLite may then move the row, and leave the old bytes in the page.
+        // Only rewriting the whole file removes those bytes.
         let mayHaveMoved = try await readStore { reader in
             try reader.first("SELECT 1 FROM data_keys WHERE id < 128", []) { _ in true } ?? false
         }
-        if mayHaveMoved { try await rewrite() }
+        if mayHaveMoved { try await vacuum() }
         try await eraseRemovedBytes()
     }
 
@@ -103,18 +107,19 @@ extension SQLiteStore: KeyRotationStore {
 }
 
 extension SQLiteStore {
-    /// Writes the whole database to its file again, without unused bytes. Other writes wait meanwhile; reads do not.
-    private func rewrite() async throws {
-        try queue.requireReady()
+    /// Rewrites the whole database file, without unused bytes. Other writes wait meanwhile, but reads do not.
+    private func vacuum() async throws {
+        try queue.requireWritesAccepted()
         do {
             try await pool.writeWithoutTransaction { [queue] db in
-                try queue.requireInPlace()
-                // VACUUM creates a temporary copy of the database, which may be too large for the memory.
+                try queue.requireUnreplacedFiles()
+                // VACUUM creates a temporary copy of the database. The copy may be too large for the memory, so it is
+                // written to a file.
                 try db.execute(sql: "PRAGMA temp_store = FILE")
                 defer { try? db.execute(sql: "PRAGMA temp_store = MEMORY") }
                 try db.execute(sql: "VACUUM")
             }
-        } catch { throw queue.handled(error) }
+        } catch { throw queue.translatedAndRecorded(error) }
     }
 }
 
@@ -126,8 +131,8 @@ extension StoreReading {
             FROM key_rotations ORDER BY id DESC LIMIT 1
             """, []
         ) { row in
-            // `done` can exceed `total`, which was counted when the rotation began: it also counts keys that were
-            // sealed before and stored after that.
+            // `total` was counted when the rotation began. `done` can exceed `total`, because `done` also counts private
+            // keys that were sealed under the old data key before that time and stored after it.
             let done = try row.integer("done")
             return KeyRotation(
                 identifier: try row.integer("id"), state: try row.oneOf(KeyRotation.State.self, "state"),
@@ -138,6 +143,7 @@ extension StoreReading {
         }
     }
 
+    /// The number of private keys that are sealed under another data key.
     func countSeals(notUnder dataKey: Int) throws -> Int {
         try first(
             "SELECT count(*) AS seals FROM sealed_private_keys WHERE erased = 0 AND data_key_id <> ?", [dataKey]

@@ -23,6 +23,7 @@ extension StoreReading {
                 SELECT \(KeyPairRow.columns) FROM key_pairs
                 WHERE public_key_hash BETWEEN ? AND ? ORDER BY public_key_hash LIMIT ?
                 """, [range.lowest.data, range.highest.data, max(0, limit)], KeyPairRow.keyPair)
+            // The ranges of the two encodings can overlap.
             found += more.filter { !found.contains($0) }
         }
         return Array(found.prefix(max(0, limit)))

@@ -7,11 +7,13 @@ extension StoreTransaction {
     func insert(_ keyPair: KeyPair, _ new: NewKeyPair) throws {
         guard keyPair.publicKeyHash == new.publicKeyHash else {
             throw MerchantError(
-                .internalError, "key pair \(new.publicKeyHash) cannot be stored as \(keyPair.publicKeyHash)")
+                .internalError,
+                "the private key belongs to key pair \(new.publicKeyHash), so it cannot be stored for \(keyPair.publicKeyHash)"
+            )
         }
-        try refuseUnlessNew(keyPair)
+        try requireMerchantAndNewKeyPair(keyPair)
         try refuseSecondCurrent(keyPair)
-        try refuseRetired(new.sealedPrivateKey.dataKeyIdentifier)
+        try refuseErasedDataKey(new.sealedPrivateKey.dataKeyIdentifier)
         try execute(
             "INSERT INTO sealed_private_keys (seal_version, data_key_id, sealed_bytes) VALUES (?, ?, ?)",
             [
@@ -19,7 +21,7 @@ extension StoreTransaction {
                 Data(new.sealedPrivateKey.bytes),
             ])
         try execute(KeyPairRow.insertion, KeyPairRow.values(keyPair, new, id: db.lastInsertedRowID))
-        noteChange(of: keyPair.publicKeyHash)
+        noteKeyPairChange(of: keyPair.publicKeyHash)
     }
 
     func update(_ keyPair: KeyPair) throws {
@@ -39,7 +41,7 @@ extension StoreTransaction {
         guard changed == 1 else {
             throw MerchantError(.keyNotFound, "there is no key pair \(keyPair.publicKeyHash)")
         }
-        noteChange(of: keyPair.publicKeyHash)
+        noteKeyPairChange(of: keyPair.publicKeyHash)
     }
 
     /// Overwrites the sealed private key with zeros. The trigger `key_pairs_destroyed` then sets the state to
@@ -47,25 +49,26 @@ extension StoreTransaction {
     func removeSealedPrivateKey(of hash: PublicKeyHash) throws {
         guard try keyPair(hash) != nil else { throw MerchantError(.keyNotFound, "there is no key pair \(hash)") }
         try eraseSealedPrivateKey(of: hash)
-        noteChange(of: hash)
+        noteKeyPairChange(of: hash)
     }
 
     func insert(_ certificate: StoredCertificate, of hash: PublicKeyHash) throws -> Bool {
         guard try keyPair(hash) != nil else {
-            throw MerchantError(.certificateKeyUnknown, "there is no key pair \(hash) for the certificate")
+            throw MerchantError(
+                .certificateKeyUnknown, "there is no key pair \(hash), to which the certificate belongs")
         }
         let isStored = try first(
             "SELECT 1 FROM certificates WHERE fingerprint = ?", [Data(certificate.fingerprint)], { _ in true })
         guard isStored == nil else { return false }
         try execute(CertificateRow.insertion, CertificateRow.values(certificate, of: hash))
-        noteChange(of: hash)
+        noteKeyPairChange(of: hash)
         return true
     }
 }
 
 extension StoreTransaction {
-    /// Overwrites the sealed bytes with zeros of the same length. The row keeps its size, so SQLite does not move it
-    /// and leaves no copy of it in the file.
+    /// Overwrites the sealed bytes with zeros of the same length. The row keeps its size, so SQLite does not move the
+    /// row, and no copy of the old bytes stays in the file.
     private func eraseSealedPrivateKey(of hash: PublicKeyHash) throws {
         try execute(
             """
@@ -74,20 +77,20 @@ extension StoreTransaction {
             """, [hash.data])
     }
 
-    /// Refuses a private key that is sealed under an erased data key. This happens if a rotation erases the data key
-    /// after the private key was sealed and before it is inserted.
-    private func refuseRetired(_ dataKey: Int) throws {
-        let isRetired = try first(
+    /// Refuses a private key whose data key was erased. This happens if a rotation erases the data key after the private
+    /// key was sealed and before the private key is inserted.
+    private func refuseErasedDataKey(_ dataKey: Int) throws {
+        let isErased = try first(
             "SELECT sealed_bytes = zeroblob(length(sealed_bytes)) AS retired FROM data_keys WHERE id = ?", [dataKey]
         ) { try $0.flag("retired") }
-        guard isRetired != true else {
+        guard isErased != true else {
             throw MerchantError(
-                .overloaded, "the data key was replaced while the key pair was being generated: try again",
+                .overloaded, "the key that seals private keys was replaced in the meantime: try again",
                 retryAfter: 1)
         }
     }
 
-    private func refuseUnlessNew(_ keyPair: KeyPair) throws {
+    private func requireMerchantAndNewKeyPair(_ keyPair: KeyPair) throws {
         guard let merchant = try merchant(keyPair.merchantIdentifier) else {
             throw MerchantError(.merchantNotFound, "there is no merchant \(keyPair.merchantIdentifier)")
         }
@@ -99,15 +102,16 @@ extension StoreTransaction {
         guard stored.merchantIdentifier == keyPair.merchantIdentifier else {
             throw MerchantError(
                 .keyBelongsToAnotherMerchant,
-                "key pair \(keyPair.publicKeyHash) belongs to another merchant, expected one of \(keyPair.merchantIdentifier)"
+                "key pair \(keyPair.publicKeyHash) already belongs to another merchant than \(keyPair.merchantIdentifier): use a new key pair for each merchant"
             )
         }
         throw MerchantError(
             .keyExists,
-            "key pair \(keyPair.publicKeyHash) has existed since \(stored.createdAt) and is \(stored.state.rawValue), expected a new one"
+            "key pair \(keyPair.publicKeyHash) was already stored at \(stored.createdAt), and its state is \(stored.state.rawValue)"
         )
     }
 
+    /// A merchant can have one current key pair for each purpose and algorithm.
     private func refuseSecondCurrent(_ keyPair: KeyPair) throws {
         guard keyPair.state == .current else { return }
         let other = try first(
@@ -124,7 +128,7 @@ extension StoreTransaction {
         guard let other else { return }
         throw MerchantError(
             .currentKeyExists,
-            "\(keyPair.merchantIdentifier) has a current \(keyPair.purpose.rawValue) key pair for \(keyPair.algorithm.rawValue): \(other), expected that \(keyPair.publicKeyHash) supersedes it in the same change"
+            "\(keyPair.merchantIdentifier) already has a current \(keyPair.purpose.rawValue) key pair for \(keyPair.algorithm.rawValue), \(other): store key pair \(keyPair.publicKeyHash) as standby, then promote it"
         )
     }
 }

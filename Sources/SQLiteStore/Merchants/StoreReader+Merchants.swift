@@ -18,8 +18,7 @@ extension StoreReading {
     }
 
     func platformIntegrators(limit: Int) throws -> [MerchantIdentifier] {
-        // '/' is the character after '.', so all identifiers that begin with 'platformintegrator.' are between the two
-        // texts.
+        // The range contains all identifiers that begin with 'platformintegrator.', because '/' follows '.' in ASCII.
         try every(
             """
             SELECT identifier FROM merchants

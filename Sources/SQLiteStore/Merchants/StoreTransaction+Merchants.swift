@@ -7,7 +7,7 @@ extension StoreTransaction {
         if let stored = try self.merchant(merchant.identifier) {
             throw MerchantError(
                 .merchantExists,
-                "merchant \(merchant.identifier) has existed since \(stored.createdAt)\(stored.removedAt.map { " and was removed at \($0)" } ?? ""), expected an identifier that was never used"
+                "merchant \(merchant.identifier) was already added at \(stored.createdAt)\(stored.removedAt.map { " and removed at \($0); the identifier of a removed merchant cannot be used again" } ?? "")"
             )
         }
         try execute(MerchantRow.insertion, MerchantRow.values(merchant))
@@ -17,7 +17,8 @@ extension StoreTransaction {
         if merchant.removedAt != nil, let active = try activeKeyPairs(of: merchant.identifier), active > 0 {
             throw MerchantError(
                 .merchantInUse,
-                "merchant \(merchant.identifier) has \(active) active key pair\(active == 1 ? "" : "s"), expected none")
+                "merchant \(merchant.identifier) has \(active) active key pair\(active == 1 ? "" : "s"): revoke and destroy its key pairs before you remove the merchant"
+            )
         }
         let changed = try execute(MerchantRow.update, MerchantRow.updateValues(merchant))
         guard changed == 1 else {

@@ -14,10 +14,10 @@ enum DatabaseKind: Int32 {
 enum Connections {
     /// The most connections that only read.
     static let readers = 4
-    /// How long a statement waits for a lock that another connection or program holds.
+    /// How long a statement waits for a lock that another connection or program holds, before it fails.
     static let busyMilliseconds = 5000
-    /// Large enough for the inner pages of every index at about 100,000 merchants. Hashes are inserted at random places
-    /// of an index, so any of these pages may be needed next.
+    /// Large enough for the inner pages of every index with about 100,000 merchants. Hashes are inserted at random
+    /// positions of an index, so each insertion may need any of these pages.
     private static let writerCacheKilobytes = 16 << 10
     /// In bytes. SQLite truncates a longer write-ahead log to this length after a checkpoint.
     private static let longestIdleLog = 64 << 20
@@ -25,15 +25,19 @@ enum Connections {
     /// Makes SQLite free memory with the program's `free`, which overwrites the memory. SQLite's own pools would keep
     /// the content of freed memory, and with it copies of sealed keys.
     ///
-    /// Must be read before the first connection of the process is opened: after SQLite is initialized, it has no
-    /// effect. Swift runs its initializer once.
-    static let withoutMemoryPools: Void = { _ = csqlite_use_no_pools() }()
+    /// Call this before the process opens its first connection: SQLite ignores the setting after SQLite is initialized.
+    static func disableMemoryPools() { memoryPoolsDisabled }
+
+    /// Its initializer runs once in each process, when the value is first read.
+    private static let memoryPoolsDisabled: Void = { _ = csqlite_use_no_pools() }()
 
     /// Opens the main database: one connection that writes and checkpoints, and up to ``readers`` that only read.
     ///
     /// - Parameter trace: receives the text of each statement, without its values.
-    static func open(_ place: DatabaseFile.Place, trace: (@Sendable (String) -> Void)?) throws -> DatabasePool {
-        withoutMemoryPools
+    static func open(_ openedFiles: DatabaseFile.OpenedFiles, trace: (@Sendable (String) -> Void)?) throws
+        -> DatabasePool
+    {
+        disableMemoryPools()
         var configuration = Configuration()
         configuration.label = "merchantkeyd"
         configuration.maximumReaderCount = readers
@@ -41,10 +45,10 @@ enum Connections {
         configuration.foreignKeysEnabled = true
         configuration.busyMode = .timeout(Double(busyMilliseconds) / 1000)
         configuration.prepareDatabase { db in
-            // GRDB opens readers when they are needed. If the path names another file by then, a reader would combine
-            // that file with the log of the opened one.
-            try place.require()
-            if !db.configuration.readonly { try refuseForeign(db, path: place.path, kind: .merchants) }
+            // GRDB opens a reader when one is needed. If the path names another file by then, the reader would combine
+            // that other file with the write-ahead log of the opened file.
+            try openedFiles.requireUnreplaced()
+            if !db.configuration.readonly { try refuseForeignDatabase(db, path: openedFiles.path, kind: .merchants) }
             try db.execute(
                 sql: """
                     PRAGMA trusted_schema = OFF;
@@ -56,26 +60,26 @@ enum Connections {
             guard let trace else { return }
             db.trace { if case .statement(let statement) = $0 { trace(statement.sql) } }
         }
-        let pool = try DatabasePool(path: place.path, configuration: configuration)
+        let pool = try DatabasePool(path: openedFiles.path, configuration: configuration)
         try pool.writeWithoutTransaction { db in
-            // GRDB sets `synchronous = NORMAL` after `prepareDatabase`. With NORMAL, a commit survives a crash of the
-            // daemon, but a power failure may lose it.
+            // Set here, because GRDB sets `synchronous = NORMAL` after `prepareDatabase`. With NORMAL, a commit
+            // survives a crash of the daemon, but a power failure may lose the commit.
             try db.execute(sql: "PRAGMA synchronous = FULL; PRAGMA cache_size = -\(writerCacheKilobytes)")
-            try requireSettings(required, on: db)
+            try requireSettingsInForce(requiredSettings, on: db)
         }
         return pool
     }
 
-    /// Opens the claims database with one connection. Claims are not secret, so the bytes of removed claims need not be
-    /// overwritten, and `secure_delete` is not required.
+    /// Opens the claims database with one connection. Claims are not secret, so `secure_delete`, which overwrites
+    /// deleted rows, is not required.
     static func openClaims(path: String) throws -> DatabaseQueue {
-        withoutMemoryPools
+        disableMemoryPools()
         var configuration = Configuration()
         configuration.label = "merchantkeyd.claims"
         configuration.journalMode = .wal
         configuration.busyMode = .timeout(Double(busyMilliseconds) / 1000)
         configuration.prepareDatabase { db in
-            try refuseForeign(db, path: path, kind: .claims)
+            try refuseForeignDatabase(db, path: path, kind: .claims)
             try db.execute(
                 sql: """
                     PRAGMA trusted_schema = OFF;
@@ -87,13 +91,13 @@ enum Connections {
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         try queue.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA synchronous = FULL; PRAGMA cache_size = -\(writerCacheKilobytes)")
-            try requireSettings(required.filter { $0.0 != "secure_delete" }, on: db)
+            try requireSettingsInForce(requiredSettings.filter { $0.0 != "secure_delete" }, on: db)
         }
         return queue
     }
 
     /// The settings that the writing connection must have. For `synchronous`, 2 means FULL.
-    private static let required = [
+    private static let requiredSettings = [
         ("journal_mode", "wal"), ("synchronous", "2"), ("foreign_keys", "1"), ("secure_delete", "1"),
         ("trusted_schema", "0"), ("cell_size_check", "1"), ("busy_timeout", "\(busyMilliseconds)"),
     ]
@@ -101,7 +105,7 @@ enum Connections {
     /// The settings in force on a connection.
     static func settings(of db: Database) throws -> [String: String] {
         var settings: [String: String] = [:]
-        for (name, _) in required {
+        for (name, _) in requiredSettings {
             settings[name] = try Row.fetchOne(db, sql: "PRAGMA \(name)").map { row in
                 let value: DatabaseValue = row[0]
                 return String.fromDatabaseValue(value) ?? Int.fromDatabaseValue(value).map(String.init) ?? ""
@@ -110,27 +114,30 @@ enum Connections {
         return settings
     }
 
-    /// Reads the settings back, because SQLite ignores a setting that it was built without.
+    /// Reads each setting back, because SQLite ignores settings that its build does not support.
     ///
     /// - Throws: `storeUnavailable` if a setting differs from `required`.
-    private static func requireSettings(_ required: [(String, String)], on db: Database) throws {
+    private static func requireSettingsInForce(_ required: [(String, String)], on db: Database) throws {
         let settings = try settings(of: db)
         for (name, expected) in required where settings[name] != expected {
             throw MerchantError(
-                .storeUnavailable, "SQLite's \(name) is \(settings[name] ?? "unknown"), expected \(expected)")
+                .storeUnavailable,
+                "SQLite's setting \(name) is \(settings[name] ?? "unknown") and cannot be set to \(expected): install an SQLite library that supports this setting"
+            )
         }
     }
 
-    /// Refuses a database of another program. Accepts an empty database, because it is new. Must be called before any
-    /// setting is changed, so that a refused file stays as it is.
-    static func refuseForeign(_ db: Database, path: String, kind: DatabaseKind) throws {
+    /// Refuses a database of another program. Accepts an empty database, because the daemon has just created the file.
+    /// Must be called before any setting is changed, so that a refused file is not modified.
+    static func refuseForeignDatabase(_ db: Database, path: String, kind: DatabaseKind) throws {
         let found = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         guard found != kind.rawValue else { return }
         let isEmpty = try Row.fetchOne(db, sql: "SELECT 1 FROM sqlite_master LIMIT 1") == nil
         guard found == 0, isEmpty else {
             throw MerchantError(
                 .storeUnavailable,
-                "'\(path)' is another program's database: its application_id is \(found), expected \(kind.rawValue)")
+                "'\(path)' is another program's database: its application_id is \(found), expected \(kind.rawValue); check the path in the settings"
+            )
         }
     }
 }

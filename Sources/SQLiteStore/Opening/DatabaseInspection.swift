@@ -11,137 +11,145 @@ package struct DatabaseInspection: Sendable {
     package let schemaVersion: Int
     /// The schema version to which this program would upgrade the database.
     package let knownSchemaVersion: Int
-    /// The faults that SQLite's `quick_check` finds; empty if there are none.
+    /// The faults that SQLite's `quick_check` finds in the file; empty if there are none.
     package let faults: [String]
-    /// The findings of ``IntegrityCheck``: changes by other programs that SQLite's own check cannot find. Empty if the
-    /// schema is older than this program's, because then they are not checked.
+    /// The findings of ``IntegrityCheck``: changes by other programs that SQLite's own check cannot find. Empty, without
+    /// a check, if the schema is older than this program's.
     package let inconsistentContent: [String]
     /// Audit records that are missing, altered or reordered.
     package let auditBreaks: [AuditBreak]
     package let dataKeys: [SealedDataKey]
     package let counts: StoreCounts
-    /// What the database has recorded about backups; nil if it cannot be read.
-    package let coverage: BackupCoverage?
-    /// The time of the last audit record.
-    package let lastRecordAt: Timestamp?
+    /// What the database has recorded about backups; nil if that cannot be read, for example in an older schema.
+    package let backups: BackupCoverage?
+    /// The time of the last audit record; nil if there is none.
+    package let lastAuditRecordAt: Timestamp?
     /// How many certificates of active key pairs have expired or expire soon; nil if they cannot be counted, because
     /// the schema is older or an index is missing.
-    package let ending: ExpiryCounts?
-    /// The value of the row in `daemon_facts` that the caller asked for; nil if there is none or it is empty.
-    package let fact: String?
+    package let expiryCounts: ExpiryCounts?
+    /// The backup that replaced the database, as text; nil if a start of the daemon has completed the record of the
+    /// restore, or if no backup was restored.
+    package let restoredBackup: String?
 
-    /// The error if the database has no schema or no data key: the daemon's first start was interrupted. The next start
-    /// creates what is missing.
-    package struct Unfinished: Error {}
+    /// The error that the database has no schema or no data key: the daemon's first start was interrupted. The next
+    /// start creates what is missing.
+    package struct SetupUnfinished: Error {}
 
     /// - Parameters:
     ///   - now: the time with which the expiry of certificates is compared.
-    ///   - fact: the name of the row in `daemon_facts` to read into ``fact``.
-    /// - Throws: `storeUnavailable` if the file cannot be opened or is not a database of this program; ``Unfinished``.
-    package init(of path: String, at now: Timestamp, fact: String) throws {
+    ///   - restoreValueName: the name of the row in `daemon_facts` to read into ``restoredBackup``.
+    /// - Throws: `storeUnavailable` if the file cannot be opened or is not a database of this program;
+    ///   ``SetupUnfinished``.
+    package init(of path: String, at now: Timestamp, restoreValueName: String) throws {
         self = try SQLiteErrors.translating {
-            try Self.read(path) { try Self(reading: $0, now, fact) }
+            try Self.read(path) { try Self(reading: $0, now, restoreValueName: restoreValueName) }
         }
     }
 
     /// Runs `body` on a connection that only reads.
     ///
-    /// Without a write-ahead log, SQLite reads the file as immutable and takes no locks. If another program changes the
-    /// file meanwhile, the result may mix two states, so `body` runs again: up to four times in all.
+    /// If there is no write-ahead log, SQLite reads the file as immutable and takes no locks. If another program then
+    /// changes the file during the read, the result may mix two states, so `body` runs again: up to four times in all.
     private static func read<Result>(_ path: String, _ body: (Database) throws -> Result) throws -> Result {
         for _ in 0..<4 {
             let before = DatabaseFile.WriteState(of: path)
-            let found = Swift.Result { try queue(path).read(body) }
+            let found = Swift.Result { try openReadOnly(path).read(body) }
             if before.hasLog || DatabaseFile.WriteState(of: path) == before { return try found.get() }
         }
         throw MerchantError(
             .storeUnavailable,
-            "another program keeps opening and closing the database: stop it, then repeat the command")
+            "another program keeps opening and closing the database: stop that program, then repeat the command")
     }
 
-    /// Whether a database holds the audit record of this head and passes SQLite's `integrity_check`. Reads the whole
-    /// file. False if the database cannot be read.
-    package static func holds(_ head: AuditHead, in path: String) -> Bool {
-        (try? read(path) { try holds(head, $0) && isSound($0) }) ?? false
+    /// Whether a database contains the audit record with the head's number and hash, and passes SQLite's
+    /// `integrity_check`. Reads the whole file. False if the database cannot be read.
+    package static func isIntactAndContains(_ head: AuditHead, in path: String) -> Bool {
+        (try? read(path) { try contains(head, $0) && isIntact($0) }) ?? false
     }
 
-    /// Whether a database holds the audit record of this head. False if the database cannot be read.
+    /// Whether a database contains the audit record with the head's number and hash. False if the database cannot be
+    /// read.
     package static func contains(_ head: AuditHead, in path: String) -> Bool {
-        (try? read(path) { try holds(head, $0) }) ?? false
+        (try? read(path) { try contains(head, $0) }) ?? false
     }
 
-    /// Whether a database's file, read without its write-ahead log, lacks the audit record of this head. False if the
-    /// file cannot be read.
+    /// Whether a database's file, read without its write-ahead log, lacks the audit record with the head's number and
+    /// hash. False if the file cannot be read.
     ///
-    /// - Parameter isSound: if true, the result is true only if the file also passes SQLite's `integrity_check`. After
-    ///   an interrupted checkpoint, a file may seem to lack a record that it holds.
-    package static func lacks(_ head: AuditHead, inFileAlone path: String, isSound: Bool) -> Bool {
-        let found = try? queue(path, isAlone: true).read { db in
-            try !holds(head, db) && (!isSound || Self.isSound(db))
+    /// - Parameter requiringIntact: if true, the result is true only if the file also passes SQLite's
+    ///   `integrity_check`. After an interrupted checkpoint, a query may miss a record that is in the file.
+    package static func lacks(_ head: AuditHead, inFileAlone path: String, requiringIntact: Bool) -> Bool {
+        let isLacking = try? openReadOnly(path, ignoringLog: true).read { db in
+            try !contains(head, db) && (!requiringIntact || isIntact(db))
         }
-        return found ?? false
+        return isLacking ?? false
     }
 
-    private static func holds(_ head: AuditHead, _ db: Database) throws -> Bool {
+    private static func contains(_ head: AuditHead, _ db: Database) throws -> Bool {
         try Data.fetchOne(db, sql: "SELECT hash FROM audit WHERE sequence = ?", arguments: [head.sequence])
             == Data(head.hash)
     }
 
-    private static func isSound(_ db: Database) throws -> Bool {
+    private static func isIntact(_ db: Database) throws -> Bool {
         try SQLiteStore.faults(in: db, byCheck: "integrity_check").isEmpty
     }
 
-    /// The value of a row in `daemon_facts`; nil if there is none or the database cannot be read.
-    package static func fact(_ name: String, in path: String) -> String? {
-        try? read(path) { try StoreReader(db: $0).daemonFact(name) }
+    /// The value of the row `name` in the table `daemon_facts`, in which the daemon stores texts about itself. nil if
+    /// there is no such row or the database cannot be read.
+    package static func daemonValue(_ name: String, in path: String) -> String? {
+        try? read(path) { try StoreReader(db: $0).daemonValue(name) }
     }
 
-    /// As ``DatabaseFile/logGeneration(of:)``.
+    /// Identifies the content of a database's write-ahead log. SQLite changes this text when it starts to overwrite the
+    /// log from the beginning. nil if there is no log or the log is empty.
     package static func logGeneration(of path: String) -> String? { DatabaseFile.logGeneration(of: path) }
 
     /// Opens a connection that only reads.
     ///
-    /// - Parameter isAlone: if true, SQLite reads the file as immutable and ignores a write-ahead log. If false, it
-    ///   reads the log, too. nil means true if there is no log.
-    static func queue(_ path: String, isAlone: Bool? = nil) throws -> DatabaseQueue {
-        Connections.withoutMemoryPools
+    /// - Parameter ignoringLog: if true, SQLite ignores the write-ahead log. If false, SQLite also reads the log if there
+    ///   is one.
+    static func openReadOnly(_ path: String, ignoringLog: Bool = false) throws -> DatabaseQueue {
+        Connections.disableMemoryPools()
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(5)
-        // Without a log, no program writes to the database. It is opened as immutable, because SQLite would otherwise
-        // create a log.
-        let isAlone = isAlone ?? (access(path + "-wal", F_OK) != 0)
-        let name = isAlone ? "file:\(Self.escaped(path))?immutable=1" : path
+        // SQLite ignores the log of a file that is opened as immutable. If there is no log, no program has the database
+        // open for writing. The file is then opened as immutable, because SQLite would otherwise create a log.
+        let isImmutable = ignoringLog || access(path + "-wal", F_OK) != 0
+        let name = isImmutable ? "file:\(Self.escaped(path))?immutable=1" : path
         return try DatabaseQueue(path: name, configuration: configuration)
     }
 
-    private init(reading db: Database, _ now: Timestamp, _ fact: String) throws {
-        let found = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
-        guard found == DatabaseKind.merchants.rawValue else {
-            if try found == 0 && Row.fetchOne(db, sql: "SELECT 1 FROM sqlite_schema LIMIT 1") == nil {
-                throw Unfinished()
+    private init(reading db: Database, _ now: Timestamp, restoreValueName: String) throws {
+        let applicationId = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
+        guard applicationId == DatabaseKind.merchants.rawValue else {
+            // The first start creates the file empty before it creates the schema.
+            if try applicationId == 0 && Row.fetchOne(db, sql: "SELECT 1 FROM sqlite_schema LIMIT 1") == nil {
+                throw SetupUnfinished()
             }
             throw MerchantError(
                 .storeUnavailable,
-                "the file is another program's database: its application_id is \(found), expected \(DatabaseKind.merchants.rawValue)"
+                "the file is another program's database: its application_id is \(applicationId), expected \(DatabaseKind.merchants.rawValue); check the path in the settings"
             )
         }
         schemaVersion = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         knownSchemaVersion = Schema.migrations.count
         faults = try String.fetchAll(db, sql: "PRAGMA quick_check").filter { $0 != "ok" }
-        try Migrations.requireKnown(Schema.migrations, in: db)
+        try Migrations.requireKnownMigrations(Schema.migrations, in: db)
         inconsistentContent = schemaVersion < knownSchemaVersion ? [] : IntegrityCheck.findings(in: db)
         let reader = StoreReader(db: db)
         auditBreaks = try Self.auditBreaks(reader)
         dataKeys = try SQLiteStore.dataKeys(in: db)
-        guard !dataKeys.isEmpty else { throw Unfinished() }
+        guard !dataKeys.isEmpty else { throw SetupUnfinished() }
         counts = try reader.counts(at: now)
-        coverage = try? reader.backupCoverage()
-        lastRecordAt = try reader.first("SELECT at FROM audit ORDER BY sequence DESC LIMIT 1", []) {
+        // The values read with `try?` stay nil if the schema is older or an index is missing, so that the rest is still
+        // reported.
+        backups = try? reader.backupCoverage()
+        lastAuditRecordAt = try reader.first("SELECT at FROM audit ORDER BY sequence DESC LIMIT 1", []) {
             try $0.timestamp("at")
         }
-        ending = try? ExpiryCounts(in: reader, at: now)
-        self.fact = (try? reader.daemonFact(fact)).flatMap { $0.isEmpty ? nil : $0 }
+        expiryCounts = try? ExpiryCounts(in: reader, at: now)
+        restoredBackup = (try? reader.daemonValue(restoreValueName)).flatMap { $0.isEmpty ? nil : $0 }
     }
 
     private static func auditBreaks(_ reader: StoreReader) throws -> [AuditBreak] {
@@ -151,7 +159,7 @@ package struct DatabaseInspection: Sendable {
             for link in segment.links { audit.examine(link) }
             guard segment.links.isEmpty else { continue }
             audit.finish(highestAssigned: segment.highestAssigned)
-            audit.checkOrder()
+            audit.markReorderedRecords()
             return audit.breaks
         }
     }
@@ -165,7 +173,7 @@ package struct DatabaseInspection: Sendable {
     }
 }
 
-/// The data keys that a ``DatabaseInspection`` has read. Refuses new ones.
+/// The data keys that a ``DatabaseInspection`` has read. Refuses to store new data keys.
 package struct InspectedDataKeys: DataKeyRepository {
     private let rows: [SealedDataKey]
 
@@ -174,6 +182,7 @@ package struct InspectedDataKeys: DataKeyRepository {
     package func dataKeys() throws -> [SealedDataKey] { rows }
 
     package func insert(_ dataKey: SealedDataKey) throws {
-        throw MerchantError(.storeUnavailable, "the database has no data key, expected one")
+        throw MerchantError(
+            .storeUnavailable, "the database has no data key, and an inspection does not create one: start the daemon")
     }
 }

@@ -3,30 +3,31 @@ import MerchantCore
 import Schema
 import Vocabulary
 
-/// Finds changes by other programs that SQLite's own check cannot find, because the changed rows satisfy the schema.
+/// Finds rows and schema objects that another program has changed. SQLite's own checks do not find such changes,
+/// because the changed rows satisfy the schema.
 enum IntegrityCheck {
-    /// After about this many findings, a stage ends.
-    private static let mostNamed = 20
+    /// After about this many findings in all, each later stage checks only its first batch.
+    private static let maximumFindings = 20
     private static let keyPairsPerBatch = 2000
     private static let recordsPerBatch = 20_000
     /// The audit actions whose records name the new state of the key pair in `value_after`.
-    private static let actions: [AuditAction] = [
+    private static let stateChanges: [AuditAction] = [
         .keyGenerated, .keyImported, .certificateStored, .keyPromoted, .keySuperseded, .keyRevoked, .keyRestored,
         .keyDestroyed,
     ]
 
-    /// What the next batch checks. The check runs in bounded batches, so that the write-ahead log can be checkpointed
-    /// between two of them.
+    /// The rows that the next batch checks. The check runs in bounded batches, so that the write-ahead log can be
+    /// checkpointed between two batches.
     enum Stage: Sendable {
-        /// Key pairs with a higher row id.
+        /// The key pairs whose row id is above `after`.
         case keyPairs(after: Int)
-        /// Audit records with a higher sequence.
+        /// The audit records whose sequence is above `after`.
         case records(after: Int)
         case schema
 
         fileprivate static let first = keyPairs(after: 0)
 
-        /// The beginning of the stage after this one; nil after the last.
+        /// The beginning of the next stage; nil after the last stage.
         fileprivate var following: Stage? {
             switch self {
             case .keyPairs: .records(after: 0)
@@ -44,9 +45,10 @@ enum IntegrityCheck {
         }
     }
 
+    /// The findings of one batch, and what the next batch checks; nil after the last batch.
     typealias Batch = (found: [String], next: Stage?)
 
-    private static func batch(_ stage: Stage, in db: Database) throws -> Batch {
+    private static func check(_ stage: Stage, in db: Database) throws -> Batch {
         switch stage {
         case .keyPairs(let row): try inconsistentKeyPairs(in: db, after: row)
         case .records(let sequence): try missingRows(in: db, after: sequence)
@@ -54,8 +56,9 @@ enum IntegrityCheck {
         }
     }
 
-    /// Turns the error of a batch into a finding, because an altered row can make a query fail.
-    private static func unfinished(_ stage: Stage, _ error: any Error) -> Batch {
+    /// Turns the error of a batch into a finding, because an altered row can make a query fail. Continues with the next
+    /// stage.
+    private static func failedBatch(_ stage: Stage, _ error: any Error) -> Batch {
         let why = (SQLiteErrors.translated(error) as? MerchantError)?.detail ?? "\(error)"
         return (["\(stage.name) could not be checked: \(why)"], stage.following)
     }
@@ -66,36 +69,36 @@ enum IntegrityCheck {
         var next: Stage? = .first
         while let stage = next {
             let batch: Batch
-            do { batch = try Self.batch(stage, in: db) } catch { batch = unfinished(stage, error) }
+            do { batch = try check(stage, in: db) } catch { batch = failedBatch(stage, error) }
             found += batch.found
             next = batch.next
         }
         return found
     }
 
-    /// Checks everything, each batch in a read transaction of its own. Returns about ``mostNamed`` findings of each
-    /// stage at most.
+    /// Checks everything, each batch in a read transaction of its own. Stops a stage early if there are already
+    /// ``maximumFindings`` findings.
     static func findings(in store: SQLiteStore) async throws -> [String] {
         var found: [String] = []
         var next: Stage? = .first
         while let stage = next {
             try Task.checkCancellation()
             let batch: Batch
-            do { batch = try await store.readTables { try Self.batch(stage, in: $0) } } catch {
-                batch = unfinished(stage, error)
+            do { batch = try await store.readTables { try check(stage, in: $0) } } catch {
+                batch = failedBatch(stage, error)
             }
-            found += batch.found.prefix(mostNamed)
-            next = found.count < mostNamed ? batch.next : stage.following
+            found += batch.found.prefix(maximumFindings)
+            next = found.count < maximumFindings ? batch.next : stage.following
         }
         return found
     }
 
-    /// Checks one batch of key pairs. Each must be in the state that its last audit record names, and its public key
-    /// must have its publicKeyHash.
+    /// Checks one batch of key pairs. Each key pair must be in the state that its last audit record names; a key pair
+    /// without such a record may be in any state. The hash of each public key must be the publicKeyHash of its row.
     ///
-    /// An attacker who changes a state would have to change the audit, too, which breaks its hash chain.
-    private static func inconsistentKeyPairs(in db: Database, after row: Int) throws -> Batch {
-        let names = actions.map { "'\($0.rawValue)'" }.joined(separator: ", ")
+    /// An attacker who changes a state must also change the audit, which breaks the audit's hash chain.
+    private static func inconsistentKeyPairs(in db: Database, after previous: Int) throws -> Batch {
+        let names = stateChanges.map { "'\($0.rawValue)'" }.joined(separator: ", ")
         let rows = try Row.fetchCursor(
             db,
             sql: """
@@ -104,27 +107,28 @@ enum IntegrityCheck {
                     WHERE audit.public_key_hash = key_pairs.public_key_hash AND action IN (\(names))
                     ORDER BY sequence DESC LIMIT 1), state) AS recorded
                 FROM key_pairs WHERE id > ? ORDER BY id LIMIT \(keyPairsPerBatch)
-                """, arguments: [row])
+                """, arguments: [previous])
         var found: [String] = []
-        var (last, count) = (row, 0)
+        var (last, count) = (previous, 0)
         while let row = try rows.next() {
             (last, count) = (try row.integer("id"), count + 1)
             let hash = try row.publicKeyHash()
             let (state, recorded) = (try row.text("state"), try row.text("recorded"))
             if state != recorded {
                 found.append(
-                    "\(hash) is \(state) in the database, \(recorded) by its last audit record: the row was altered")
+                    "key pair \(hash) is \(state) in the database, but \(recorded) according to its last audit record: the row was altered"
+                )
             }
             let actual = PublicKeyHash(of: try row.bytes("subject_public_key_info"))
             if actual != hash {
-                found.append("\(hash) is stored with the public key of \(actual): the row was altered")
+                found.append("key pair \(hash) is stored with the public key of \(actual): the row was altered")
             }
         }
         return (found, count < keyPairsPerBatch ? Stage.keyPairs(after: 0).following : .keyPairs(after: last))
     }
 
-    /// Checks one batch of audit records. If a record says that a key pair or merchant was created, its row must exist,
-    /// because the daemon never deletes one.
+    /// Checks one batch of audit records. If a record says that a key pair or merchant was created, the row of that key
+    /// pair or merchant must exist, because the daemon never deletes such a row.
     private static func missingRows(in db: Database, after sequence: Int) throws -> Batch {
         let end = sequence + recordsPerBatch
         let rows = try Row.fetchAll(
@@ -136,12 +140,13 @@ enum IntegrityCheck {
                         SELECT 1 FROM key_pairs WHERE key_pairs.public_key_hash = audit.public_key_hash)
                     OR action = 'merchantAdded' AND NOT EXISTS (
                         SELECT 1 FROM merchants WHERE merchants.identifier = audit.merchant_identifier))
-                LIMIT \(mostNamed)
+                LIMIT \(maximumFindings)
                 """, arguments: [sequence, end])
         let found = try rows.map { row in
-            let name = (try? row.publicKeyHashIfAny()).flatMap { $0?.description } ?? "its merchant"
+            let hash = try? row.publicKeyHashIfAny()
+            let keyPair = hash.map { "key pair \($0) of " } ?? ""
             return
-                "\(name) of \(try row.textIfAny("merchant_identifier") ?? "?") is not in the database, although audit record \(try row.integer("sequence")) created it: the row was removed"
+                "\(keyPair)merchant \(try row.textIfAny("merchant_identifier") ?? "?") is not in the database, although audit record \(try row.integer("sequence")) reports its creation: the row was removed"
         }
         let last = try Int.fetchOne(db, sql: "SELECT max(sequence) FROM audit") ?? 0
         return (found, end < last ? .records(after: end) : Stage.records(after: 0).following)
@@ -149,25 +154,28 @@ enum IntegrityCheck {
 
     /// Compares tables, indexes and triggers with those that the migrations create. Accepts additional tables and
     /// indexes, because another program such as a replication tool may need them. Reports additional triggers, because
-    /// they can change the daemon's tables.
+    /// a trigger can change the daemon's tables.
     private static func alteredSchema(in db: Database) throws -> [String] {
-        let expected = try DatabaseQueue().write { fresh in
-            for migration in Schema.migrations { try fresh.execute(sql: migration.sql) }
-            return try objects(of: fresh)
+        // Runs the migrations on an empty database in memory.
+        let expected = try DatabaseQueue().write { empty in
+            for migration in Schema.migrations { try empty.execute(sql: migration.sql) }
+            return try schemaObjects(of: empty)
         }
-        let found = try objects(of: db)
+        let found = try schemaObjects(of: db)
         return Set(expected.keys).union(found.keys).sorted().compactMap { name in
             switch (expected[name], found[name]) {
             case (nil, _):
                 name.hasPrefix("trigger ") ? "the schema was altered: \(name) does not belong to this program" : nil
             case (_, nil): "the schema was altered: \(name) is missing"
-            case (let expected, let found): expected == found ? nil : "the schema was altered: \(name)"
+            case (let expected, let found):
+                expected == found ? nil : "the schema was altered: \(name) differs from this program's"
             }
         }
     }
 
-    private static func objects(of db: Database) throws -> [String: String] {
-        // Omits automatic indexes, which have no SQL text, and SQLite's own tables, which the migrations do not create.
+    /// The SQL text of each table, index and trigger, by type and name, such as `table merchants`.
+    private static func schemaObjects(of db: Database) throws -> [String: String] {
+        // Omits automatic indexes, which have no SQL text, and SQLite's own tables, which no migration creates.
         let rows = try Row.fetchAll(
             db,
             sql:
@@ -180,7 +188,9 @@ enum IntegrityCheck {
 }
 
 extension SQLiteStore {
-    /// Finds key pairs whose state differs from their last audit record, or whose public key does not have their hash.
-    /// Also finds key pairs and merchants that the audit names but that are missing, and altered parts of the schema.
+    /// Finds key pairs whose state differs from their last audit record, or whose public key has another hash. Also
+    /// finds missing key pairs and merchants that the audit names, and altered parts of the schema.
+    ///
+    /// - Returns: one sentence for each finding; empty if there are none.
     package func inconsistentContent() async throws -> [String] { try await IntegrityCheck.findings(in: self) }
 }

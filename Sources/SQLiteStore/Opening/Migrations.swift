@@ -6,15 +6,15 @@ import Vocabulary
 
 /// Upgrades the schema of a database.
 enum Migrations {
-    /// Runs the migrations that were not yet applied to the database. Each runs in one transaction, which also inserts
-    /// its row into `migrations` and sets the database's `user_version`.
+    /// Runs the migrations that were not yet applied to the database. Each runs in a transaction of its own, which also
+    /// adds a row to the table `migrations` and sets the pragma `user_version` to the number of the migration.
     ///
     /// - Throws: ``MerchantError`` `storeUnavailable` if a newer program wrote the database, or if an applied migration
     ///   differs from this program's.
     static func apply(
         _ migrations: [(name: String, sql: String)], to db: Database, kind: DatabaseKind, at now: Timestamp
     ) throws {
-        let version = try requireKnown(migrations, in: db)
+        let version = try requireKnownMigrations(migrations, in: db)
         for index in version..<migrations.count {
             try db.inTransaction(.exclusive) {
                 try run(migrations[index], version: index + 1, on: db, kind: kind, at: now)
@@ -23,23 +23,24 @@ enum Migrations {
         }
     }
 
-    /// Compares the migrations that were applied to the database with `migrations`. Changes nothing.
+    /// Checks that each migration that was applied to the database is one of `migrations`, with the same text.
     ///
-    /// - Returns: the schema's version.
+    /// - Returns: the schema version of the database: the number of applied migrations.
     /// - Throws: as ``apply(_:to:kind:at:)``.
     @discardableResult
-    static func requireKnown(_ migrations: [(name: String, sql: String)], in db: Database) throws -> Int {
+    static func requireKnownMigrations(_ migrations: [(name: String, sql: String)], in db: Database) throws -> Int {
         var version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        // In a new database, `user_version` is 0 and the table `migrations` does not exist yet.
         if version > 0 {
             version = try max(version, Int.fetchOne(db, sql: "SELECT max(version) FROM migrations") ?? 0)
         }
         guard version <= migrations.count else {
             throw MerchantError(
                 .storeUnavailable,
-                "the database has schema version \(version), this program supports at most \(migrations.count): a newer version of the program wrote it, start that version"
+                "the database has schema version \(version), this program supports at most \(migrations.count): a newer version of this program wrote the database, start that version"
             )
         }
-        for index in 0..<version { try compare(migrations[index], version: index + 1, with: db) }
+        for index in 0..<version { try requireSameText(migrations[index], version: index + 1, in: db) }
         return version
     }
 
@@ -56,8 +57,8 @@ enum Migrations {
         try db.execute(sql: "PRAGMA user_version = \(version)")
     }
 
-    private static func compare(
-        _ migration: (name: String, sql: String), version: Int, with db: Database
+    private static func requireSameText(
+        _ migration: (name: String, sql: String), version: Int, in db: Database
     ) throws {
         let applied = try Row.fetchOne(
             db, sql: "SELECT name, sha256 FROM migrations WHERE version = ?", arguments: [version])
@@ -66,7 +67,7 @@ enum Migrations {
         else {
             throw MerchantError(
                 .storeUnavailable,
-                "the database was created with a different text of migration \(migration.name) than this program has: start the program that created it"
+                "migration \(migration.name) of the database differs from the one in this program: another build created the database, start that build"
             )
         }
     }

@@ -12,18 +12,20 @@ extension StoreReading {
     func registrations(
         after cursor: PartnerInternalMerchantIdentifier?, limit: Int, all: Bool
     ) throws -> [Registration] {
-        let source =
+        // Without `all`, lists only registrations that have a domain in the desired state or at Apple.
+        let tableAndCondition =
             all
             ? "registrations WHERE"
             : "registrations INDEXED BY registrations_shown WHERE (desired_domains > 0 OR known_domains > 0) AND"
         return try every(
             """
-            SELECT \(RegistrationRow.columns) FROM \(source) partner_internal_merchant_identifier > ?
+            SELECT \(RegistrationRow.columns) FROM \(tableAndCondition) partner_internal_merchant_identifier > ?
             ORDER BY partner_internal_merchant_identifier LIMIT ?
             """, [cursor?.rawValue ?? "", max(0, limit)], registration)
     }
 
     func registration(naming merchant: MerchantIdentifier) throws -> PartnerInternalMerchantIdentifier? {
+        // One query for each index, because `INDEXED BY` names only one index of a table.
         for (index, column) in [
             ("registrations_of_merchant", "merchant_identifier"), ("registrations_encrypted_to", "encrypt_to"),
         ] {
@@ -48,17 +50,17 @@ extension StoreReading {
 
     private func registration(_ row: Row) throws -> Registration {
         let id = try row.decode(Int64.self, forColumn: "id")
-        return try RegistrationRow.registration(row, domains(of: id))
+        return try RegistrationRow.registration(row, domains(ofRow: id))
     }
 
-    func domains(of registration: Int64) throws -> [RegistrationRow.Domain] {
+    func domains(ofRow id: Int64) throws -> [RegistrationRow.Domain] {
         try every(
             "SELECT domain_name, is_desired, is_known FROM registration_domains WHERE registration_id = ?",
-            [registration], RegistrationRow.Domain.init)
+            [id], RegistrationRow.Domain.init)
     }
 
     /// The id of the registration's row; nil if there is none.
-    func identifier(of partner: PartnerInternalMerchantIdentifier) throws -> Int64? {
+    func rowId(of partner: PartnerInternalMerchantIdentifier) throws -> Int64? {
         try first("SELECT id FROM registrations WHERE partner_internal_merchant_identifier = ?", [partner.rawValue]) {
             try $0.decode(Int64.self, forColumn: "id")
         }
@@ -66,6 +68,8 @@ extension StoreReading {
 }
 
 // MARK: - Calls to Apple
+
+// A call whose outcome is unknown is open: its column `outcome` is NULL.
 
 extension StoreReading {
     func openCall(of partner: PartnerInternalMerchantIdentifier) throws -> RegistrationCall? {
@@ -91,7 +95,7 @@ extension StoreReading {
     }
 
     func openCalls(after cursor: RegistrationCall?, limit: Int) throws -> [RegistrationCall] {
-        let last = try cursor.flatMap { try identifier(of: $0.partnerInternalMerchantIdentifier) } ?? 0
+        let last = try cursor.flatMap { try rowId(of: $0.partnerInternalMerchantIdentifier) } ?? 0
         return try every(
             """
             SELECT \(RegistrationCallRow.columns)

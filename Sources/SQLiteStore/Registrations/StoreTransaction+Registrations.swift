@@ -6,8 +6,9 @@ import Vocabulary
 extension StoreTransaction {
     func insert(_ registration: Registration) throws {
         let partner = registration.partnerInternalMerchantIdentifier
-        guard try identifier(of: partner) == nil else {
-            throw MerchantError(.internalError, "registration \(partner) exists, expected a new one")
+        guard try rowId(of: partner) == nil else {
+            throw MerchantError(
+                .internalError, "registration \(partner) is already stored: it must be updated, not inserted")
         }
         try execute(
             RegistrationRow.insertion,
@@ -18,14 +19,15 @@ extension StoreTransaction {
 
     func update(_ registration: Registration) throws {
         let partner = registration.partnerInternalMerchantIdentifier
-        guard let id = try identifier(of: partner) else {
+        guard let id = try rowId(of: partner) else {
             throw MerchantError(.registrationNotFound, "there is no registration \(partner)")
         }
-        let before = try domains(of: id)
-        // The schema refuses domains that Apple has (`is_known`) in a registration without a `known_name`. So this loop
-        // first clears those that Apple no longer has. Those that Apple has now are written last.
-        let known = registration.known?.details?.domainNames ?? []
-        for domain in before where domain.isKnown && !known.contains(domain.name) {
+        let before = try domains(ofRow: id)
+        // `is_known` marks the domains at Apple, and `known_name` is NULL if Apple has no registration. The schema
+        // refuses the mark if `known_name` is NULL. So the marks of domains that Apple no longer has are cleared before
+        // the registration is updated, and the new marks are written after that.
+        let namesAtApple = registration.appleRecord?.details?.domainNames ?? []
+        for domain in before where domain.isKnown && !namesAtApple.contains(domain.name) {
             if domain.isDesired {
                 try execute(
                     "UPDATE registration_domains SET is_known = 0 WHERE registration_id = ? AND domain_name = ?",
@@ -34,22 +36,22 @@ extension StoreTransaction {
                 try removeDomain(domain.name, of: id)
             }
         }
-        try execute(RegistrationRow.change, RegistrationRow.values(registration) + [id])
+        try execute(RegistrationRow.update, RegistrationRow.values(registration) + [id])
         try writeDomains(of: registration, to: id, before: before)
     }
 
-    /// Writes the domains that changed, and removes those that are neither desired nor at Apple.
+    /// Writes the domains that changed, and removes the domains that are neither desired nor at Apple.
     ///
-    /// - Parameter before: the domains in the database, before ``update(_:)`` cleared some of them.
+    /// - Parameter before: the domains in the database before ``update(_:)`` changed any of them.
     private func writeDomains(of registration: Registration, to id: Int64, before: [RegistrationRow.Domain]) throws {
         let desired = Set(registration.desired.domainNames.map(\.rawValue))
-        let known = registration.known?.details?.domainNames ?? []
-        for domain in before where !desired.contains(domain.name) && !known.contains(domain.name) {
-            // ``update(_:)`` has already removed a domain that only Apple had.
+        let namesAtApple = registration.appleRecord?.details?.domainNames ?? []
+        for domain in before where !desired.contains(domain.name) && !namesAtApple.contains(domain.name) {
+            // A domain that was not desired was only at Apple, and ``update(_:)`` has already removed that domain.
             if domain.isDesired { try removeDomain(domain.name, of: id) }
         }
-        for name in desired.union(known).sorted() {
-            let (isDesired, isKnown) = (desired.contains(name), known.contains(name))
+        for name in desired.union(namesAtApple).sorted() {
+            let (isDesired, isKnown) = (desired.contains(name), namesAtApple.contains(name))
             guard !before.contains(where: { $0.name == name && $0.isDesired == isDesired && $0.isKnown == isKnown })
             else { continue }
             try execute(
@@ -73,16 +75,17 @@ extension StoreTransaction {
         _ content: RegistrationCall.Content, of partner: PartnerInternalMerchantIdentifier, requestId: String,
         at time: Timestamp
     ) throws -> RegistrationCall {
-        guard let id = try identifier(of: partner) else {
+        guard let id = try rowId(of: partner) else {
             throw MerchantError(.registrationNotFound, "there is no registration \(partner)")
         }
         if let other = try openCall(of: partner) {
             throw MerchantError(
-                .registrationConflict, "call \(other.number) for \(partner) is open, expected its outcome first")
+                .registrationConflict,
+                "the outcome of call \(other.number) to Apple for \(partner) is not known yet: try again later")
         }
         try execute(
             RegistrationCallRow.insertion,
-            RegistrationCallRow.values(content, registration: id, requestId: requestId, at: time))
+            RegistrationCallRow.values(content, registrationRow: id, requestId: requestId, at: time))
         return RegistrationCall(
             number: Int(db.lastInsertedRowID), partnerInternalMerchantIdentifier: partner, content: content,
             requestId: requestId, openedAt: time)
@@ -95,7 +98,8 @@ extension StoreTransaction {
             "UPDATE registration_calls SET outcome = ?, finding = ?, closed_at = ? WHERE id = ? AND outcome IS NULL",
             [outcome.rawValue, finding, time.millisecondsSince1970, call.number])
         guard changed == 1 else {
-            throw MerchantError(.internalError, "call \(call.number) is not open, expected one without an outcome")
+            throw MerchantError(
+                .internalError, "call \(call.number) to Apple already has an outcome, which cannot be changed")
         }
     }
 

@@ -24,14 +24,15 @@ extension StoreReading {
         case .open:
             index = "INDEXED BY rolls_open"
             conditions.append("ended_at IS NULL")
-        case .state(let state, let time):
-            // A quiet roll is stored as `promoted`; only `idle_since` distinguishes the two.
+        case .state(let state, let quietIfIdleSince):
+            // A roll is quiet if its new key has decrypted a token, and no decryptor has requested its old key for the
+            // quiet period. A quiet roll is stored with the step `promoted`, and only its `idle_since` differs.
             index = "INDEXED BY rolls_by_step"
             conditions.append("step = ?")
             arguments += [state == .quiet ? RollState.promoted.rawValue : state.rawValue]
             if state == .promoted || state == .quiet {
                 conditions.append(state == .quiet ? "idle_since <= ?" : "(idle_since IS NULL OR idle_since > ?)")
-                arguments += [time.millisecondsSince1970]
+                arguments += [quietIfIdleSince.millisecondsSince1970]
             }
         }
         if let merchant = filter.merchant {
@@ -56,7 +57,7 @@ extension StoreReading {
 
     func rollCounts(quietIfIdleSince time: Timestamp) throws -> [RollState: Int] {
         var counts: [RollState: Int] = [:]
-        // '/' is the character after '.', so all names that begin with 'rolls.' are between the two texts.
+        // The range contains all names that begin with 'rolls.', because '/' follows '.' in ASCII.
         for (name, value) in try every(
             "SELECT name, value FROM totals WHERE name >= 'rolls.' AND name < 'rolls/'", [],
             { (try $0.text("name"), try $0.integer("value")) })

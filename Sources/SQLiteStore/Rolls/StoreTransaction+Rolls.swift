@@ -10,9 +10,11 @@ extension StoreTransaction {
         if let open = try openRoll(of: merchant, algorithm: algorithm) {
             throw MerchantError(
                 .rollStateConflict,
-                "roll \(open.rollId) of \(merchant) is open for \(algorithm.rawValue), expected none beside a new one")
+                "\(merchant) already has an open roll for \(algorithm.rawValue), roll \(open.rollId): finish or abandon that roll first"
+            )
         }
-        // The first step follows from the state of the new key, as in the trigger `rolls_follow_their_new_key`.
+        // The first step follows from the state of the new key, as in the trigger `rolls_follow_their_new_key`. Inserts
+        // nothing if the new key is revoked, destroyed or unknown.
         try execute(
             """
             INSERT INTO rolls (merchant_identifier, algorithm, from_key, to_key, started_at, remind_at, step, since)
@@ -25,14 +27,16 @@ extension StoreTransaction {
                 time.millisecondsSince1970 + RollRow.firstReminder, time.millisecondsSince1970, to.data,
             ])
         guard let roll = try openRoll(of: merchant, algorithm: algorithm) else {
-            throw MerchantError(.keyStateConflict, "key \(to) cannot be rolled to, expected one that is not revoked")
+            throw MerchantError(
+                .keyStateConflict,
+                "no roll to key \(to) can start, because that key is revoked, destroyed or unknown: choose another key")
         }
         return roll
     }
 
     func update(_ roll: Roll) throws {
         // Sets `step` and `since` only if the roll has ended. For an open roll, the trigger
-        // `rolls_follow_their_new_key` does.
+        // `rolls_follow_their_new_key` sets them.
         let changed = try execute(
             """
             UPDATE rolls

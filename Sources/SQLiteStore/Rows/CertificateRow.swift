@@ -9,7 +9,7 @@ enum CertificateRow {
     static let columns =
         "der, fingerprint, serial_number, subject, issuer, not_before, not_after, issuer_verified, stored_at"
 
-    /// - Throws: `keyDamaged` if the certificate does not have its stored fingerprint, because the row was altered or
+    /// - Throws: `keyDamaged` if the SHA-256 of the certificate is not its stored fingerprint: the row was altered or
     ///   is damaged.
     static func certificate(_ row: Row) throws -> StoredCertificate {
         let der = try row.bytes("der")

@@ -5,8 +5,8 @@ import Vocabulary
 
 /// Converts an event to and from its row in `events`.
 enum EventRow {
-    /// The most bytes of a detail in UTF-8 that the schema accepts. A longer detail is truncated, because otherwise its
-    /// event, and with it the change that the event reports, could not be stored.
+    /// The longest detail that the schema accepts, in bytes of UTF-8. A longer detail is truncated. Otherwise neither
+    /// the event nor the change that it reports could be stored, because both are in one transaction.
     static let longestDetail = 4096
 
     static let columns =
@@ -31,17 +31,17 @@ enum EventRow {
         [
             event.kind.rawValue, event.severity.rawValue, event.occurredAt.millisecondsSince1970,
             event.merchantIdentifier?.rawValue, event.publicKeyHash?.data, event.rollId,
-            event.detail.cut(toBytes: longestDetail),
+            event.detail.truncated(toBytes: longestDetail),
         ]
     }
 }
 
 extension String {
-    /// The text, truncated after the last character that fits.
-    func cut(toBytes most: Int) -> String {
-        guard utf8.count > most else { return self }
+    /// The text, truncated after the last character that fits into `maximum` bytes of UTF-8.
+    func truncated(toBytes maximum: Int) -> String {
+        guard utf8.count > maximum else { return self }
         var text = self[...]
-        while text.utf8.count > most { text = text.dropLast() }
+        while text.utf8.count > maximum { text = text.dropLast() }
         return String(text)
     }
 }

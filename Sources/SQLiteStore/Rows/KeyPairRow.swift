@@ -24,7 +24,12 @@ enum KeyPairRow {
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
-    /// - Parameter id: the id of the sealed private key's row, which the key pair's row must also have.
+    /// The values that ``insertion`` needs.
+    ///
+    /// - Parameters:
+    ///   - new: the same key pair as it was generated or imported. It holds the public key and the CSR, which
+    ///     ``KeyPair`` does not hold.
+    ///   - id: the id of the new row. It must be the id of the row that holds the sealed private key.
     static func values(_ keyPair: KeyPair, _ new: NewKeyPair, id: Int64) -> StatementArguments {
         [
             id, keyPair.publicKeyHash.data, keyPair.merchantIdentifier.rawValue, keyPair.algorithm.rawValue,

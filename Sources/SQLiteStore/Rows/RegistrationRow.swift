@@ -7,11 +7,12 @@ enum RegistrationRow {
     static let columns =
         "id, partner_internal_merchant_identifier, partner_merchant_name, encrypt_to, merchant_url, merchant_identifier, created_at, changed_at, learned_at, known_name, known_encrypt_to"
 
-    /// A domain of a registration. It is in the desired state, in the state at Apple as last read (`isKnown`), or in
-    /// both.
+    /// A domain of a registration.
     struct Domain {
         let name: String
+        /// Whether the domain should be registered.
         let isDesired: Bool
+        /// Whether Apple had the domain when the daemon last read Apple's state.
         let isKnown: Bool
 
         init(_ row: Row) throws {
@@ -26,16 +27,16 @@ enum RegistrationRow {
             partnerMerchantName: try row.text("partner_merchant_name"),
             domainNames: Set(try domains.filter(\.isDesired).map { try row.domainName($0.name) }),
             encryptTo: try row.merchantIdentifier("encrypt_to"), merchantUrl: try row.textIfAny("merchant_url"))
-        var details: KnownRegistration.Details?
+        var details: AppleRecord.Details?
         if let name = try row.textIfAny("known_name") {
-            details = KnownRegistration.Details(
+            details = AppleRecord.Details(
                 partnerMerchantName: name, encryptToHash: try row.text("known_encrypt_to"),
                 domainNames: Set(domains.filter(\.isKnown).map(\.name)))
         }
         return Registration(
             partnerInternalMerchantIdentifier: try row.partner(), desired: desired,
             merchantIdentifier: try row.merchantIdentifierIfAny(),
-            known: try row.timestampIfAny("learned_at").map { KnownRegistration(details: details, learnedAt: $0) },
+            appleRecord: try row.timestampIfAny("learned_at").map { AppleRecord(details: details, learnedAt: $0) },
             createdAt: try row.timestamp("created_at"), changedAt: try row.timestamp("changed_at"))
     }
 
@@ -45,20 +46,20 @@ enum RegistrationRow {
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
-    static let change = """
+    static let update = """
         UPDATE registrations SET partner_merchant_name = ?, encrypt_to = ?, merchant_url = ?, merchant_identifier = ?,
             changed_at = ?, learned_at = ?, known_name = ?, known_encrypt_to = ?, drifts = ?
         WHERE id = ?
         """
 
-    /// The values that can change, in the order of the columns in ``insertion`` and ``change``.
+    /// The values that can change, in the order of the columns in ``insertion`` and ``update``.
     static func values(_ registration: Registration) -> StatementArguments {
-        let (desired, known) = (registration.desired, registration.known)
+        let (desired, appleRecord) = (registration.desired, registration.appleRecord)
         return [
             desired.partnerMerchantName, desired.encryptTo.rawValue, desired.merchantUrl,
             registration.merchantIdentifier?.rawValue, registration.changedAt.millisecondsSince1970,
-            known?.learnedAt.millisecondsSince1970, known?.details?.partnerMerchantName,
-            known?.details?.encryptToHash, registration.drift.count,
+            appleRecord?.learnedAt.millisecondsSince1970, appleRecord?.details?.partnerMerchantName,
+            appleRecord?.details?.encryptToHash, registration.drift.count,
         ]
     }
 }
@@ -74,6 +75,7 @@ enum RegistrationCallRow {
     static func call(_ row: Row) throws -> RegistrationCall {
         let domainNames = Set(
             try row.text("domain_names").split(separator: "\n").map { try row.domainName(String($0)) })
+        // Only unregistrations have a reason; the schema enforces this.
         let content: RegistrationCall.Content =
             switch try row.textIfAny("reason") {
             case let reason?: .unregister(domainNames, reason: reason)
@@ -97,18 +99,18 @@ enum RegistrationCallRow {
         """
 
     static func values(
-        _ content: RegistrationCall.Content, registration: Int64, requestId: String, at time: Timestamp
+        _ content: RegistrationCall.Content, registrationRow rowId: Int64, requestId: String, at time: Timestamp
     ) -> StatementArguments {
         let names = content.domainNames.sorted().map(\.rawValue).joined(separator: "\n")
         return switch content {
-        case .register(let wanted, let merchant):
+        case .register(let desired, let merchant):
             [
-                registration, "register", names, wanted.partnerMerchantName, wanted.encryptTo.rawValue,
-                wanted.merchantUrl, merchant?.rawValue, nil, requestId, time.millisecondsSince1970,
+                rowId, "register", names, desired.partnerMerchantName, desired.encryptTo.rawValue,
+                desired.merchantUrl, merchant?.rawValue, nil, requestId, time.millisecondsSince1970,
             ]
         case .unregister(_, let reason):
             [
-                registration, "unregister", names, nil, nil, nil, nil, reason, requestId,
+                rowId, "unregister", names, nil, nil, nil, nil, reason, requestId,
                 time.millisecondsSince1970,
             ]
         }

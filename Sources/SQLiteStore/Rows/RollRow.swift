@@ -14,11 +14,12 @@ enum RollRow {
             algorithm: try row.oneOf(KeyAlgorithm.self, "algorithm"), from: try row.publicKeyHashIfAny("from_key"),
             to: try row.publicKeyHash("to_key"), startedAt: try row.timestamp("started_at"),
             idleSince: try row.timestampIfAny("idle_since"), remindAt: try row.timestampIfAny("remind_at"),
+            // While the roll is open, `step` is its state. After its end, `step` is the outcome.
             outcome: endedAt == nil ? nil : try row.oneOf(Roll.Outcome.self, "step"), endedAt: endedAt,
             reason: try row.textIfAny("reason"), hasNextPair: try row.flag("has_next_pair"))
     }
 
-    /// The time from the start of a roll to its first reminder: 7 days in milliseconds. When the state of the new key
-    /// changes, the trigger `rolls_follow_their_new_key` starts the same time again.
+    /// The time from the start of a roll to its first reminder: 7 days in milliseconds. Whenever the state of the new
+    /// key changes, the trigger `rolls_follow_their_new_key` sets the next reminder to 7 days later.
     static let firstReminder: Int64 = 604_800_000
 }

@@ -3,8 +3,8 @@ import GRDB
 import MerchantCore
 import Vocabulary
 
-/// Reads columns as typed values. If a column has no valid value, these methods throw an error; GRDB's subscripts would
-/// end the process.
+/// Reads columns as typed values. These methods throw an error if a column has no valid value, whereas GRDB's subscripts
+/// would end the process. Methods with `IfAny` in their name return nil for NULL.
 extension Row {
     func text(_ column: String) throws -> String { try decode(String.self, forColumn: column) }
 
@@ -45,7 +45,8 @@ extension Row {
         return try value(PartnerInternalMerchantIdentifier(try text(column)), of: column)
     }
 
-    /// - Parameter text: a domain name from the database; some columns hold several.
+    /// - Parameter text: a domain name from the database. Not the name of a column, because `domain_names` contains
+    ///   several domain names.
     func domainName(_ text: String) throws -> DomainName { try value(DomainName(ascii: text), of: "domain_name") }
 
     /// The case of an enumeration whose raw value the column holds.
@@ -57,7 +58,7 @@ extension Row {
         guard let value else {
             throw MerchantError(
                 .storeUnavailable,
-                "the database holds a value in column \(column) that cannot be read: restore a backup")
+                "the database contains an invalid value in column \(column): restore a backup")
         }
         return value
     }

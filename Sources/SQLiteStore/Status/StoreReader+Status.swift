@@ -33,11 +33,14 @@ extension StoreReading {
 
 // MARK: - Expiring key pairs and merchants below their target
 
+// `expires_at` is the time at which the last certificate of a key pair expires. `current_ends_at` is the time at which
+// the certificate of a merchant's current key pair expires.
+
 extension StoreReading {
     func countKeyPairsExpiring(_ filter: ActiveKeyPairFilter, from begin: Timestamp, to end: Timestamp) throws -> Int {
         try first(
             """
-            SELECT count(*) AS ending FROM key_pairs \(filter.source) AND expires_at >= ? AND expires_at < ?
+            SELECT count(*) AS ending FROM key_pairs \(filter.indexAndCondition) AND expires_at >= ? AND expires_at < ?
             """, [begin.millisecondsSince1970, end.millisecondsSince1970]
         ) { try $0.integer("ending") } ?? 0
     }
@@ -47,7 +50,7 @@ extension StoreReading {
     ) throws -> [ExpiringKeyPair] {
         try every(
             """
-            SELECT \(KeyPairRow.columns), expires_at FROM key_pairs \(filter.source) AND expires_at >= ? AND expires_at < ?
+            SELECT \(KeyPairRow.columns), expires_at FROM key_pairs \(filter.indexAndCondition) AND expires_at >= ? AND expires_at < ?
             ORDER BY expires_at, id LIMIT ?
             """, [begin.millisecondsSince1970, end.millisecondsSince1970, max(0, limit)]
         ) { ExpiringKeyPair(keyPair: try KeyPairRow.keyPair($0), notAfter: try $0.timestamp("expires_at")) }
@@ -102,8 +105,9 @@ extension StoreReading {
 }
 
 extension ActiveKeyPairFilter {
-    /// Each index holds exactly the rows of its condition, so a count reads only the index.
-    fileprivate var source: String {
+    /// The SQL that selects the filter's key pairs. Each index contains exactly the rows of its condition, so a count
+    /// reads only the index.
+    fileprivate var indexAndCondition: String {
         switch self {
         case .active: "INDEXED BY key_pairs_ending WHERE state IN ('standby', 'current', 'retiring')"
         case .current: "INDEXED BY key_pairs_current_ending WHERE state = 'current'"
@@ -112,6 +116,7 @@ extension ActiveKeyPairFilter {
     }
 }
 
+/// Converts a row of `merchants` to a merchant that is below its target number of key pairs.
 private enum BelowTargetRow {
     static let columns = "identifier, active_key_pairs, target_active_key_pairs, current_ends_at, had_active_key_pair"
 
@@ -120,7 +125,7 @@ private enum BelowTargetRow {
             merchantIdentifier: try row.merchantIdentifier("identifier"),
             activeKeyPairs: try row.integer("active_key_pairs"),
             targetActiveKeyPairs: try row.integer("target_active_key_pairs"),
-            currentEnds: try row.timestampIfAny("current_ends_at"),
+            currentCertificateExpiry: try row.timestampIfAny("current_ends_at"),
             hadActiveKeyPair: try row.flag("had_active_key_pair"))
     }
 }

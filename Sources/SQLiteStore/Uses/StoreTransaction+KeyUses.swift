@@ -3,7 +3,8 @@ import MerchantCore
 import Vocabulary
 
 extension StoreTransaction {
-    /// Does not notify the observers of changed key pairs, because decryptors do not read the uses.
+    /// Replaces the stored use. Does not report the key pair as changed: the observers of such changes are caches, and
+    /// the caches do not contain uses.
     func setKeyUse(_ use: KeyUse, of hash: PublicKeyHash) throws {
         try execute(
             """
@@ -20,14 +21,15 @@ extension StoreTransaction {
                 use.requests?.count ?? 0, use.requests?.first.millisecondsSince1970,
                 use.requests?.last.millisecondsSince1970, use.decryptions?.count ?? 0,
                 use.decryptions?.first.millisecondsSince1970, use.decryptions?.last.millisecondsSince1970,
-                use.promotionConfirmedAt?.millisecondsSince1970, use.alarmedAt?.millisecondsSince1970, hash.data,
+                use.promotionConfirmedAt?.millisecondsSince1970, use.revokedUseReportedAt?.millisecondsSince1970,
+                hash.data,
             ])
     }
 
     /// Adds to the stored counts and times, and confirms a promotion as ``KeyUse/confirmPromotion(of:by:)`` does.
     ///
-    /// To be fast, it is one statement that replaces a read and a write: it runs for every key pair that was used. The
-    /// statement reads the state in the row of `key_pairs` only if a token was decrypted.
+    /// This method runs for every used key pair, so it is a single statement instead of a read and a write. The `CASE`
+    /// confirms a promotion, and the statement reads the key pair's state only if a token was decrypted.
     func addKeyUse(_ use: KeyUse, of hash: PublicKeyHash) throws {
         let (firstDecryption, lastDecryption) = (
             use.decryptions?.first.millisecondsSince1970, use.decryptions?.last.millisecondsSince1970
@@ -54,6 +56,7 @@ extension StoreTransaction {
             [
                 use.requests?.count ?? 0, use.requests?.first.millisecondsSince1970,
                 use.requests?.last.millisecondsSince1970, use.decryptions?.count ?? 0, firstDecryption, lastDecryption,
+                // The next five values are for the `CASE`.
                 lastDecryption, lastDecryption, firstDecryption, firstDecryption, lastDecryption, hash.data,
             ])
     }

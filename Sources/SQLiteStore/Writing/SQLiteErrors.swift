@@ -19,29 +19,30 @@ enum SQLiteErrors {
         switch error {
         case let error as DatabaseError: MerchantError(code(of: error), detail(of: error))
         case is RowDecodingError:
-            MerchantError(.storeUnavailable, "the database holds a value that cannot be read: restore a backup")
-        case let error as DatabaseFile.Replaced:
+            MerchantError(.storeUnavailable, "the database contains an invalid value: restore a backup")
+        case let error as DatabaseFile.ReplacedError:
             MerchantError(
                 .storeUnavailable,
-                "'\(error.path)' was removed or replaced while in use: found \(error.found), expected \(error.expected): stop the daemon with SIGTERM, not kill -9, because a clean shutdown saves what a lost '-wal' file holds; then put back the file that was opened with its '-wal' file untouched, or restore a backup"
+                "'\(error.path)' was removed or replaced while in use: found \(error.found), expected \(error.expected): stop the daemon with SIGTERM, not with kill -9: a clean shutdown saves the changes that only a removed '-wal' file contains; then put back the original database file and leave its '-wal' file as it is, or restore a backup"
             )
         default: error
         }
     }
 
-    /// Names two causes, because SQLite reports the same error for a damaged file and for a disk that cannot be read.
+    /// The beginning of an error message. The message names two causes, because SQLite reports the same error for a
+    /// damaged file and for a disk that cannot be read.
     static let damaged =
-        "the database is damaged or its disk cannot be read: check the disk first (kernel log; run 'merchantkeyctl diagnose' on a copy); if the file is damaged, restore a backup"
+        "the database is damaged or its disk cannot be read: check the kernel log for disk errors, and run 'merchantkeyctl diagnose' on a copy of the database; if the file is damaged, restore a backup"
 
     /// Whether the error shows that the storage is no longer reliable, so that the store must refuse all further
     /// writes.
     ///
-    /// An example is a failed sync: the kernel may then mark pages as clean although they did not reach the disk. A
-    /// second sync would succeed, but the data is lost.
+    /// An example is a failed sync. The kernel may mark pages as clean although they did not reach the disk. A second
+    /// sync would then succeed, but the data is lost.
     static func isStorageFailure(_ error: any Error) -> Bool {
-        if error is DatabaseFile.Replaced { return true }
+        if error is DatabaseFile.ReplacedError { return true }
         guard let error = error as? DatabaseError else { return false }
-        // This error means a full disk: the shared memory of the log could not grow, and nothing was written.
+        // This code means that the disk is full: the shared-memory file could not grow, and nothing was written.
         guard error.extendedResultCode != .SQLITE_IOERR_SHMSIZE else { return false }
         return error.resultCode == .SQLITE_IOERR || isCorruption(error)
     }
@@ -53,15 +54,15 @@ enum SQLiteErrors {
 
     private static func code(of error: DatabaseError) -> MerchantError.Code {
         switch error.resultCode {
-        // These errors are bugs of this program: it must check all values before it passes them to SQLite.
+        // These errors are bugs of the daemon, which must check all values before it passes them to SQLite.
         case .SQLITE_CONSTRAINT, .SQLITE_MISUSE, .SQLITE_ERROR, .SQLITE_TOOBIG, .SQLITE_MISMATCH, .SQLITE_RANGE:
             .internalError
         default: .storeUnavailable
         }
     }
 
-    /// A text that may name constraints and columns, but never contains a stored value. GRDB's message contains no
-    /// arguments of the statement, and this text omits the statement.
+    /// What failed, why, and what to do. The text may name constraints and columns, but never contains a stored value:
+    /// GRDB's message contains no arguments of the statement, and this text omits the statement.
     private static func detail(of error: DatabaseError) -> String {
         let cause = "\(error.message ?? "no message") (SQLite \(error.extendedResultCode.rawValue))"
         return switch error.resultCode {
@@ -69,12 +70,13 @@ enum SQLiteErrors {
             "the disk is full, and nothing was changed: make room and try again: \(cause)"
         case .SQLITE_READONLY:
             "the database cannot be written: check the owner and mode of its file and directory: \(cause)"
-        case .SQLITE_BUSY, .SQLITE_LOCKED: "another program has locked the database: \(cause)"
-        case .SQLITE_NOTADB: "the file is not a database: \(cause)"
+        case .SQLITE_BUSY, .SQLITE_LOCKED:
+            "another program has locked the database: stop that program and try again: \(cause)"
+        case .SQLITE_NOTADB: "the file is not a database: restore a backup: \(cause)"
         case .SQLITE_CORRUPT: "\(damaged): \(cause)"
-        case .SQLITE_IOERR: "the storage failed: \(cause)"
+        case .SQLITE_IOERR: "the storage failed: check the disk and the kernel log: \(cause)"
         case .SQLITE_CONSTRAINT: "the change violates a constraint of the database: \(cause)"
-        default: "the database failed: \(cause)"
+        default: "SQLite reported an error: \(cause)"
         }
     }
 }

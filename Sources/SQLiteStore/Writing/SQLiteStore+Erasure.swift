@@ -8,13 +8,14 @@ extension SQLiteStore {
     /// How long one attempt waits until no reader uses the write-ahead log, in milliseconds.
     private static let readerWait = 250
     /// In bytes. A row with a blob of this length nearly fills a page of 4,096 bytes.
-    private static let cellSpace = 4000
+    private static let nearlyOnePage = 4000
 
     /// Removes the remaining copies of destroyed keys from the write-ahead log and from memory: checkpoints the log,
-    /// truncates it to zero bytes, and frees the caches of every connection. Other writes continue between two
+    /// truncates the log to zero bytes, and frees the caches of every connection. Other writes continue between two
     /// attempts.
     ///
-    /// Earlier copies of the files still hold the bytes, and so do blocks that the file system has freed.
+    /// This method cannot remove the bytes from earlier copies of the files, or from disk blocks that the file system
+    /// has freed.
     ///
     /// - Throws: `storeUnavailable` if readers used an older state of the database during all attempts.
     package func eraseRemovedBytes() async throws {
@@ -31,12 +32,12 @@ extension SQLiteStore {
         erasureIsDue.store(true, ordering: .sequentiallyConsistent)
         throw MerchantError(
             .storeUnavailable,
-            "the write-ahead log could not be emptied because readers kept it in use: erased keys may still be in it, try again"
+            "the write-ahead log could not be truncated, because other reads used the log all the time: the log may still contain destroyed keys, try again"
         )
     }
 
-    /// Calls ``eraseRemovedBytes()`` if its last call failed, or if it has not been called since the start. The
-    /// previous process may have been killed before it erased.
+    /// Calls ``eraseRemovedBytes()`` if its last call failed, or if there was no call since the start: the previous
+    /// process may have been killed before it called that method.
     package func eraseRemovedBytesIfDue() async throws {
         guard erasureIsDue.load(ordering: .sequentiallyConsistent) else { return }
         try await eraseRemovedBytes()
@@ -44,20 +45,21 @@ extension SQLiteStore {
 
     /// - Returns: false if a reader still uses the log.
     private func truncateLog() async throws -> Bool {
-        try queue.requireReady()
+        try queue.requireWritesAccepted()
         do {
             return try await pool.writeWithoutTransaction { [queue] db in
-                // If the database's file was removed or replaced, only the log holds the last changes, so it is kept.
-                try queue.requireInPlace()
-                return try Self.emptyLog(db)
+                // If the database's file was removed or replaced, only the log contains the last changes, so the log is
+                // not truncated.
+                try queue.requireUnreplacedFiles()
+                return try Self.checkpointAndTruncateLog(db)
             }
-        } catch { throw queue.handled(error) }
+        } catch { throw queue.translatedAndRecorded(error) }
     }
 
     /// Checkpoints the write-ahead log and truncates it to length zero.
     ///
     /// - Returns: false if a reader still uses the log.
-    static func emptyLog(_ db: Database) throws -> Bool {
+    static func checkpointAndTruncateLog(_ db: Database) throws -> Bool {
         try db.execute(sql: "PRAGMA busy_timeout = \(readerWait)")
         defer { try? db.execute(sql: "PRAGMA busy_timeout = \(Connections.busyMilliseconds)") }
         do {
@@ -71,25 +73,25 @@ extension SQLiteStore {
     /// Frees the pages and values in the connections' caches. The program's `free` overwrites them.
     private func freeCaches() async throws {
         do {
-            // `pool.releaseMemory()` could deadlock: it waits for each reader while it holds the lock that a reader
-            // needs to finish.
+            // Closes the readers, which frees their caches. `pool.releaseMemory()` could deadlock: it waits for each
+            // reader while it holds the lock that the reader needs to finish.
             pool.invalidateReadOnlyConnections()
             try await pool.writeWithoutTransaction { db in
-                try Self.overwriteCellSpace(db)
+                try Self.overwriteRowBuffer(db)
                 db.releaseMemory()
             }
-        } catch { throw queue.handled(error) }
+        } catch { throw queue.translatedAndRecorded(error) }
     }
 
-    /// Overwrites the last row that the connection built. SQLite builds each row in a buffer of one page, which the
-    /// connection never frees. A new row that nearly fills the page overwrites the buffer, and the rollback leaves the
-    /// database unchanged.
-    private static func overwriteCellSpace(_ db: Database) throws {
+    /// Overwrites the buffer in which the connection builds each new row, because it still contains the last row. The
+    /// buffer has the size of one page, and SQLite does not free it while the connection is open. So this method inserts
+    /// a row that nearly fills a page, and rolls the insertion back.
+    private static func overwriteRowBuffer(_ db: Database) throws {
         try db.inTransaction {
             try db.execute(
                 sql: """
                     INSERT INTO sealed_private_keys (seal_version, data_key_id, sealed_bytes, erased)
-                    SELECT 1, id, zeroblob(\(cellSpace)), 1 FROM data_keys LIMIT 1
+                    SELECT 1, id, zeroblob(\(nearlyOnePage)), 1 FROM data_keys LIMIT 1
                     """)
             return .rollback
         }

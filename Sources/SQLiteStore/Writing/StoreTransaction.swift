@@ -5,19 +5,19 @@ import Vocabulary
 
 /// One caller's transaction. Its reads see its own changes.
 ///
-/// Each method first checks the rules of the data and throws a `MerchantError` that names the broken rule. The
-/// constraints and triggers in `schema/` enforce the same rules for every program.
+/// Each method first checks the rules of the data, and throws a `MerchantError` that names the violated rule. The
+/// constraints and triggers in `schema/` enforce the same rules for every program that writes to the database.
 final class StoreTransaction: StoreReading, RepositoryWriting {
     let db: Database
-    /// The key pairs that the transaction changed. The store notifies observers of them after the commit.
+    /// The key pairs that the transaction changed. After the commit, the store passes them to the observers.
     private(set) var changedKeys: Set<PublicKeyHash> = []
-    /// Whether the transaction may have added events or deliveries. If so, the store notifies the event observer after
-    /// the commit.
+    /// Whether the transaction may have added events or deliveries to webhooks. If so, the store notifies the event
+    /// observer after the commit.
     private(set) var changedEvents = false
     /// The last audit record that the transaction appended; nil if it appended none.
     private(set) var auditHead: AuditHead?
-    /// While the machine's clock is set back, an event gets this time if its own time is earlier. Events are removed by
-    /// age, so an event with too early a time would be removed too early. nil while the clock is right.
+    /// While the machine's clock is set back, each event gets at least this time. Events are removed by age, so an event
+    /// with too early a time would be removed too early. nil while the clock is right.
     let earliestEventTime: Timestamp?
 
     init(db: Database, earliestEventTime: Timestamp? = nil) {
@@ -25,6 +25,8 @@ final class StoreTransaction: StoreReading, RepositoryWriting {
         self.earliestEventTime = earliestEventTime
     }
 
+    /// Executes an SQL statement.
+    ///
     /// - Returns: the number of rows that the statement itself changed, without the rows that triggers changed.
     @discardableResult
     func execute(_ sql: String, _ arguments: StatementArguments) throws -> Int {
@@ -32,9 +34,9 @@ final class StoreTransaction: StoreReading, RepositoryWriting {
         return db.changesCount
     }
 
-    func noteChange(of hash: PublicKeyHash) { changedKeys.insert(hash) }
+    func noteKeyPairChange(of hash: PublicKeyHash) { changedKeys.insert(hash) }
 
-    func markEventsChanged() { changedEvents = true }
+    func noteEventChange() { changedEvents = true }
 
-    func note(_ head: AuditHead) { auditHead = head }
+    func noteAuditHead(_ head: AuditHead) { auditHead = head }
 }

@@ -3,67 +3,66 @@ import MerchantCore
 import Synchronization
 import Vocabulary
 
-/// A write that is grouped with others.
+/// A write that ``WriteGroups`` commits together with other writes.
 protocol GroupedWrite: Sendable {
-    /// Returns an error to the caller instead of a result.
+    /// Ends the caller's request with an error.
     var refuse: @Sendable (any Error) -> Void { get }
 }
 
-/// Groups the writes of many callers into few transactions, because a sync costs the same for one write as for
-/// hundreds.
+/// Groups the writes of many callers into few transactions. Each commit needs a sync of the disk, and a sync takes the
+/// same time for one write as for hundreds.
 ///
-/// While one group is written and synced, new writes wait; they form the next group. Each write may have read the
-/// changes of earlier writes in its group. So no caller gets a result, not even an error, before the group is
-/// committed.
+/// While one group is written and synced, new writes wait; they form the next group. A write can see the changes of
+/// earlier writes in its group. So no caller gets a result, not even an error, before the whole group is committed.
 final class WriteGroups<Write: GroupedWrite>: Sendable {
     /// Runs the writes of a group inside one transaction.
     ///
-    /// - Throws: if the transaction cannot be committed. Every write of the group then fails with the error.
-    typealias Body = @Sendable ([Write], Database) throws -> Written
+    /// - Throws: if the transaction must not be committed. Every write of the group then fails with this error.
+    typealias Body = @Sendable ([Write], Database) throws -> GroupResult
 
     /// The result of a group.
-    struct Written {
+    struct GroupResult {
         /// Returns the results to the callers. Called when the transaction is on stable storage.
         let returnResults: () -> Void
         /// A database error of one write of the group, such as a full disk; nil if there was none.
-        var impairment: MerchantError?
+        var databaseError: MerchantError?
     }
 
     private struct State {
         var waiting: [Write] = []
         /// Whether a group is being written or scheduled.
         var isBusy = false
-        /// The latest `storeUnavailable` error, and the time of the first one. A successful trial write clears it.
+        /// The reason why the health is `impaired`: the latest `storeUnavailable` error, and the time of the first one.
+        /// A successful trial write sets this to nil.
         var impairment: (error: MerchantError, since: Timestamp)?
         /// If set, new writes are refused with this error. Waiting writes are still committed.
         var refusal: MerchantError?
-        /// If set, both new and waiting writes are refused with this error.
+        /// If set, new and waiting writes are refused with this error until the daemon is restarted.
         var failure: MerchantError?
         /// As ``WriteGroups/isUnreliable``.
         var isUnreliable = false
     }
 
     private let writer: any DatabaseWriter
-    private let place: DatabaseFile.Place
+    private let openedFiles: DatabaseFile.OpenedFiles
     private let largestGroup: Int
     private let longestQueue: Int
     private let clock: any WallClock
     private let body: Body
-    /// A trial write, in transactions of its own: writes more than any one transaction may write, and frees the space
-    /// again. If it succeeds, the disk has space again.
-    private let trial: @Sendable (Database) throws -> Void
+    /// Writes more than any transaction may write, and then frees the space. If this succeeds, the disk has space again.
+    private let trialWrite: @Sendable (Database) throws -> Void
     private let state = Mutex(State())
 
     init(
-        writer: any DatabaseWriter, place: DatabaseFile.Place, largestGroup: Int, longestQueue: Int,
-        clock: any WallClock, trial: @escaping @Sendable (Database) throws -> Void = { _ in }, body: @escaping Body
+        writer: any DatabaseWriter, openedFiles: DatabaseFile.OpenedFiles, largestGroup: Int, longestQueue: Int,
+        clock: any WallClock, trialWrite: @escaping @Sendable (Database) throws -> Void = { _ in }, body: @escaping Body
     ) {
         self.writer = writer
-        self.place = place
+        self.openedFiles = openedFiles
         self.clock = clock
         self.largestGroup = largestGroup
         self.longestQueue = longestQueue
-        self.trial = trial
+        self.trialWrite = trialWrite
         self.body = body
     }
 
@@ -74,82 +73,91 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
         }
     }
 
+    /// Adds the write to the next group. If that is not possible, refuses the write at once.
     func add(_ write: Write) {
-        let (refusal, begins) = state.withLock { state -> (MerchantError?, Bool) in
+        let (refusal, mustSchedule) = state.withLock { state -> (MerchantError?, Bool) in
             if let refusal = state.failure ?? state.refusal { return (refusal, false) }
             guard state.waiting.count < longestQueue else {
                 return (
-                    MerchantError(.overloaded, "\(longestQueue) changes are waiting to be stored: try again"), false
+                    MerchantError(.overloaded, "\(longestQueue) changes are already waiting to be stored: try again"),
+                    false
                 )
             }
             state.waiting.append(write)
+            // If a group is already scheduled or being written, that group schedules the next one.
             defer { state.isBusy = true }
             return (nil, !state.isBusy)
         }
         if let refusal { write.refuse(refusal) }
-        if begins { scheduleNextGroup() }
+        if mustSchedule { scheduleNextGroup() }
     }
 
-    /// Whether the database's file may be damaged or lack committed changes, because the storage failed. False for a
-    /// file that was only moved or removed, because its content is intact.
+    /// Whether the database's file may be damaged or lack committed changes, because the storage failed. False if the
+    /// file was only moved or removed, because the content of the file is then intact.
     var isUnreliable: Bool { state.withLock { $0.isUnreliable } }
 
-    /// - Throws: the error with which new writes are refused, if they are refused.
-    func requireReady() throws {
+    /// - Throws: if new writes are refused, the error with which they are refused.
+    func requireWritesAccepted() throws {
         if let refusal = state.withLock({ $0.failure ?? $0.refusal }) { throw refusal }
     }
 
-    /// Checks that the database's paths still name the opened files; if they do not, refuses all further writes. Call
-    /// it before a write that is not part of a group.
-    func requireInPlace() throws {
-        do { try place.require() } catch { throw handled(error) }
+    /// Checks that the database's paths still name the opened files. If they do not, throws, and refuses all further
+    /// writes. Call this before a write that is not part of a group.
+    func requireUnreplacedFiles() throws {
+        do { try openedFiles.requireUnreplaced() } catch { throw translatedAndRecorded(error) }
     }
 
-    /// Commits one write alone, on the calling thread.
+    /// Commits one write in a transaction of its own, on the calling thread.
     func writeNow(_ body: (Database) throws -> Void) throws {
-        try requireReady()
+        try requireWritesAccepted()
         do {
             try writer.writeWithoutTransaction { db in
-                try place.require()
+                try openedFiles.requireUnreplaced()
                 try db.inTransaction(.immediate) {
                     try body(db)
                     return .commit
                 }
-                try place.require()
+                try openedFiles.requireUnreplaced()
             }
-        } catch { throw handled(error) }
+        } catch { throw translatedAndRecorded(error) }
     }
 
     /// Refuses all writes until the daemon is restarted.
+    ///
+    /// - Parameter isUnreliable: as ``isUnreliable``.
     func fail(_ error: MerchantError, isUnreliable: Bool = true) {
         let failure = MerchantError(error.code, "\(error.detail); nothing is written until the daemon is restarted")
         state.withLock {
+            // The first failure is kept, because it may have caused the later ones.
             $0.failure = $0.failure ?? failure
             $0.isUnreliable = $0.isUnreliable || isUnreliable
         }
     }
 
-    /// Refuses new writes, and returns when all waiting writes are done.
+    /// Refuses new writes, and returns when all waiting writes are done. Blocks the thread.
     func finish() {
         state.withLock { $0.refusal = $0.refusal ?? MerchantError(.storeUnavailable, "the store is closed") }
+        // An empty write returns after the group that was scheduled before it. That group may have scheduled another
+        // group, so this repeats until no group is scheduled.
         repeat { writer.writeWithoutTransaction { _ in } } while state.withLock { $0.isBusy }
     }
 
     /// Translates the error of a transaction or a checkpoint to a `MerchantError`. If the error shows that the storage
-    /// is no longer reliable, refuses all further writes.
-    func handled(_ error: any Error) -> any Error {
+    /// is no longer reliable, also records that, so that all further writes are refused.
+    func translatedAndRecorded(_ error: any Error) -> any Error {
         let translated = SQLiteErrors.translated(error)
         if SQLiteErrors.isStorageFailure(error), let translated = translated as? MerchantError {
-            fail(translated, isUnreliable: !(error is DatabaseFile.Replaced))
+            fail(translated, isUnreliable: !(error is DatabaseFile.ReplacedError))
             return state.withLock { $0.failure } ?? translated
         }
         return translated
     }
 }
 
-// MARK: - On the connection that writes
+// MARK: - Methods that run on the connection that writes
 
 extension WriteGroups {
+    /// Commits the next group on the writing connection, and then schedules another group if more writes wait.
     private func scheduleNextGroup() {
         writer.asyncWriteWithoutTransaction { db in
             let (group, failure) = self.state.withLock { state in
@@ -158,51 +166,51 @@ extension WriteGroups {
                 return (group, state.failure)
             }
             if let failure { group.forEach { $0.refuse(failure) } } else { self.commit(group, on: db) }
-            let continues = self.state.withLock { state in
+            let moreWritesWait = self.state.withLock { state in
                 state.isBusy = !state.waiting.isEmpty
                 return state.isBusy
             }
-            if continues { self.scheduleNextGroup() }
+            if moreWritesWait { self.scheduleNextGroup() }
         }
     }
 
     private func commit(_ group: [Write], on db: Database) {
         let changesBefore = db.totalChangesCount
-        var written: Written?
+        var result: GroupResult?
         do {
-            // Checks the paths twice. The check before the transaction prevents a write beside a file that has replaced
-            // the database. The check after it prevents that a caller gets a result that the next start would not find.
-            try place.require()
+            // Checks the paths twice. Without the check before the transaction, the daemon would write to files that no
+            // path names. Without the check after it, a caller could get a result that the next start does not find.
+            try openedFiles.requireUnreplaced()
             try db.inTransaction(.immediate) {
-                written = try body(group, db)
+                result = try body(group, db)
                 return .commit
             }
-            try place.require()
+            try openedFiles.requireUnreplaced()
         } catch {
-            let error = handled(error)
-            note(error as? MerchantError)
+            let error = translatedAndRecorded(error)
+            noteImpairment(error as? MerchantError)
             for write in group { write.refuse(error) }
             return
         }
-        note(written?.impairment)
-        // If every write of the group failed, the group has written nothing, so its commit does not show that the
+        noteImpairment(result?.databaseError)
+        // If the group has written nothing, for example because every write failed, its commit does not show that the
         // storage works.
-        if written?.impairment == nil, db.totalChangesCount > changesBefore { recover(on: db) }
-        written?.returnResults()
+        if result?.databaseError == nil, db.totalChangesCount > changesBefore { clearImpairmentIfTrialSucceeds(on: db) }
+        result?.returnResults()
     }
 
-    /// Clears the impairment if a trial write succeeds. The success of a small write is not enough: on a full disk, the
-    /// next write may fail.
-    private func recover(on db: Database) {
+    /// Sets the health to `ready` again if a trial write succeeds. A small write that succeeds is not enough: on a full
+    /// disk, the next write may fail.
+    private func clearImpairmentIfTrialSucceeds(on db: Database) {
         guard state.withLock({ $0.impairment != nil }) else { return }
         do {
-            try trial(db)
+            try trialWrite(db)
             state.withLock { $0.impairment = nil }
-        } catch { note(handled(error) as? MerchantError) }
+        } catch { noteImpairment(translatedAndRecorded(error) as? MerchantError) }
     }
 
-    /// Records a `storeUnavailable` error as the impairment; ignores other errors.
-    private func note(_ error: MerchantError?) {
+    /// If the error is `storeUnavailable`, sets the health to `impaired`. Ignores other errors.
+    private func noteImpairment(_ error: MerchantError?) {
         guard let error, error.code == .storeUnavailable else { return }
         let now = clock.now
         state.withLock { $0.impairment = (error, since: $0.impairment?.since ?? now) }

@@ -7,21 +7,21 @@ import Vocabulary
 struct PendingWrite: GroupedWrite {
     /// Runs the caller's changes inside the group's transaction.
     ///
-    /// - Returns: a function that returns the result to the caller. It must be called when the transaction is on stable
+    /// - Returns: a function that returns the result to the caller. Call this function when the transaction is on stable
     ///   storage.
     let run: @Sendable (StoreTransaction) throws -> @Sendable () -> Void
     let refuse: @Sendable (any Error) -> Void
 }
 
-/// Commits the transactions of many callers in groups. Each has a savepoint of its own, so that one that fails does not
-/// undo the others.
+/// Commits the transactions of many callers in groups. Each transaction has a savepoint of its own, so that a failed
+/// transaction does not undo the others of its group.
 final class WriteQueue: Sendable {
-    /// The most transactions in one group.
+    /// How many transactions one group contains at most.
     static let largestGroup = 256
-    /// The most transactions that wait. Further ones are refused with `overloaded`.
+    /// How many transactions can wait. Further transactions are refused with `overloaded`.
     static let longestQueue = 16384
 
-    /// The changes of a group, of which observers are notified after its commit.
+    /// The changes of a group. After the group's commit, the observers are notified of these changes.
     fileprivate struct Changes {
         var keys: Set<PublicKeyHash> = []
         var events = false
@@ -37,65 +37,70 @@ final class WriteQueue: Sendable {
     private let groups: WriteGroups<PendingWrite>
 
     init(
-        pool: DatabasePool, place: DatabaseFile.Place, clock: any WallClock, observers: StoreObservers,
+        pool: DatabasePool, openedFiles: DatabaseFile.OpenedFiles, clock: any WallClock, observers: StoreObservers,
         confirmedTime: ConfirmedTime?
     ) {
         groups = WriteGroups(
-            writer: pool, place: place, largestGroup: Self.largestGroup, longestQueue: Self.longestQueue, clock: clock,
-            trial: Self.writeTrial
+            writer: pool, openedFiles: openedFiles, largestGroup: Self.largestGroup, longestQueue: Self.longestQueue,
+            clock: clock,
+            trialWrite: Self.trialWrite
         ) { group, db in
             var results: [@Sendable () -> Void] = []
             var changes = Changes()
-            var impairment: MerchantError?
+            var databaseError: MerchantError?
             let earliestEventTime = confirmedTime.flatMap(Self.earliestEventTime)
             for write in group {
                 let transaction = StoreTransaction(db: db, earliestEventTime: earliestEventTime)
-                results.append(try Self.attempt(write, in: transaction, noting: &changes, impairment: &impairment))
+                results.append(
+                    try Self.runInSavepoint(
+                        write, in: transaction, noting: &changes, databaseError: &databaseError))
             }
-            let (ready, committed) = (results, changes)
+            let (returnResults, committedChanges) = (results, changes)
             return .init(
                 returnResults: {
-                    observers.notify(committed, of: place)
-                    for returnResult in ready { returnResult() }
-                }, impairment: impairment)
+                    observers.notify(committedChanges, of: openedFiles)
+                    for returnResult in returnResults { returnResult() }
+                }, databaseError: databaseError)
         }
     }
 
     var health: StoreHealth { groups.health }
     func add(_ write: PendingWrite) { groups.add(write) }
     var isUnreliable: Bool { groups.isUnreliable }
-    func requireReady() throws { try groups.requireReady() }
-    func requireInPlace() throws { try groups.requireInPlace() }
+    func requireWritesAccepted() throws { try groups.requireWritesAccepted() }
+    func requireUnreplacedFiles() throws { try groups.requireUnreplacedFiles() }
     func writeNow(_ body: (Database) throws -> Void) throws { try groups.writeNow(body) }
     func finish() { groups.finish() }
     func fail(_ error: MerchantError) { groups.fail(error) }
-    func handled(_ error: any Error) -> any Error { groups.handled(error) }
+    func translatedAndRecorded(_ error: any Error) -> any Error { groups.translatedAndRecorded(error) }
 
-    /// In bytes: more than any one transaction writes.
+    /// In bytes: more than any transaction writes.
     private static let trialSize = 64 * 1024
 
-    private static func writeTrial(_ db: Database) throws {
+    /// Writes a long text, and then replaces it by an empty text, to find out whether the disk has space.
+    private static func trialWrite(_ db: Database) throws {
         for text in [String(repeating: "-", count: trialSize), ""] {
             try db.inTransaction(.immediate) {
-                try StoreTransaction(db: db).setDaemonFact("trialWrite", text)
+                try StoreTransaction(db: db).setDaemonValue("trialWrite", text)
                 return .commit
             }
         }
     }
 
-    /// The earliest time that an event may have; nil unless the machine's clock is set back.
+    /// The earliest time that an event may get; nil unless the machine's clock is set back.
     private static func earliestEventTime(by confirmedTime: ConfirmedTime) -> Timestamp? {
         let time = confirmedTime.reading()
-        return time.setBack > ConfirmedTime.tolerance ? time.latest : nil
+        return time.setBack > ConfirmedTime.tolerance ? time.confirmed : nil
     }
 
     /// Runs one transaction of the group in a savepoint. If it fails, only its own changes are undone.
     ///
+    /// - Parameter databaseError: set if the transaction failed because of an error of the database.
     /// - Returns: a function that returns the result or the error to the caller.
     /// - Throws: if the whole group must fail.
-    private static func attempt(
+    private static func runInSavepoint(
         _ write: PendingWrite, in transaction: StoreTransaction, noting changes: inout Changes,
-        impairment: inout MerchantError?
+        databaseError: inout MerchantError?
     ) throws -> @Sendable () -> Void {
         let db = transaction.db
         try db.execute(sql: "SAVEPOINT one_write")
@@ -105,22 +110,22 @@ final class WriteQueue: Sendable {
             changes.add(transaction)
             return returnResult
         } catch {
-            // The whole group fails in two cases: SQLite has rolled back the group's transaction, as it does after some
-            // errors, or the storage fails, so that a rollback to the savepoint is not reliable.
+            // The whole group fails in two cases. First, SQLite has rolled back the group's transaction, as SQLite does
+            // after some errors. Second, the storage failed, so that a rollback to the savepoint is not reliable.
             guard db.isInsideTransaction, !SQLiteErrors.isStorageFailure(error) else { throw error }
             try db.execute(sql: "ROLLBACK TO one_write; RELEASE one_write")
             let isFromDatabase = error is DatabaseError
             let error = SQLiteErrors.translated(error)
-            if isFromDatabase { impairment = error as? MerchantError }
+            if isFromDatabase { databaseError = error as? MerchantError }
             return { write.refuse(error) }
         }
     }
 }
 
 extension StoreObservers {
-    fileprivate func notify(_ changes: WriteQueue.Changes, of place: DatabaseFile.Place) {
+    fileprivate func notify(_ changes: WriteQueue.Changes, of openedFiles: DatabaseFile.OpenedFiles) {
         if let head = changes.auditHead, let audit {
-            audit.auditGrew(to: head, inLog: DatabaseFile.logGeneration(of: place.path) ?? "")
+            audit.auditGrew(to: head, inLog: DatabaseFile.logGeneration(of: openedFiles.path) ?? "")
         }
         if !changes.keys.isEmpty {
             let hashes = Array(changes.keys)

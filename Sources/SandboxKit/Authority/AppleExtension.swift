@@ -3,19 +3,21 @@ import SwiftASN1
 import Vocabulary
 import X509
 
-/// Apple's own certificate extensions, which distinguish the kinds of Apple's certificates.
+/// Apple's own certificate extensions. A *marker* is an extension whose presence shows the kind of a certificate; it
+/// has no content.
 enum AppleExtension {
     /// The marker of token signing certificates, whose keys sign payment tokens.
     static let tokenSigner: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 29]
     /// The marker of the intermediate that issues token signing certificates ("Apple Application Integration CA - G3").
     static let tokenIssuer: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 2, 14]
-    /// The marker of the intermediate that issues payment processing certificates ("… Developer Relations CA - G2").
+    /// The marker of the intermediate that issues payment processing certificates ("Apple Worldwide Developer Relations
+    /// CA - G2").
     static let processingIssuer: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 2, 15]
     /// The extension that contains the hash of the merchant identifier.
     static let merchantHash: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 32]
     /// The marker of merchant identity certificates.
     static let merchantIdentity: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 46]
-    /// The certificate policy of all these certificates.
+    /// The certificate policy of the certificates of token signers and merchants.
     static let policy: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 5, 1]
 
     /// Returns a marker extension: not critical, with a NULL as its value.
@@ -49,7 +51,8 @@ enum AppleExtension {
             let hash = MerchantIdentifierHash(bytes: bytes)
         else {
             throw SandboxError(
-                "extension \(merchantHash) of the certificate is not valid, expected a UTF8String of 64 hexadecimal digits"
+                "extension \(merchantHash) of the certificate is invalid, "
+                    + "expected a UTF8String of 64 hexadecimal digits"
             )
         }
         return hash

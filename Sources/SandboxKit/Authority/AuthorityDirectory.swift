@@ -1,10 +1,10 @@
 import SwiftASN1
 import X509
 
-/// A directory that contains a CA hierarchy. Each member has two files: `NAME.pem`, its certificate, and
+/// A directory that contains a CA hierarchy. Each CA and token signer has two files: `NAME.pem`, its certificate, and
 /// `NAME.key.pem`, its private key (mode 0600; PKCS#8 for EC, PKCS#1 for RSA).
 ///
-/// `root.pem` is written last, so its presence means that the hierarchy is complete.
+/// `root.pem` is written last. So if `root.pem` exists, the hierarchy is complete.
 package struct AuthorityDirectory: Sendable {
     private let path: String
 
@@ -12,9 +12,9 @@ package struct AuthorityDirectory: Sendable {
 
     /// Stores a new hierarchy. Creates the directory if it does not exist.
     ///
-    /// - Throws: ``SandboxError``, without a change, if the directory contains a hierarchy or a part of one.
+    /// - Throws: ``SandboxError``, without a change, if the directory contains any file of a hierarchy.
     package func store(_ authority: SandboxAuthority) throws {
-        try requireEmpty()
+        try requireNoHierarchy()
         try Files.createDirectory(path)
         for member in SandboxAuthority.Member.allCases {
             let certifiedKey = authority[member]
@@ -40,20 +40,22 @@ package struct AuthorityDirectory: Sendable {
         }
     }
 
-    /// Checks that the directory contains no hierarchy and no part of one. Call this before you generate keys, because
-    /// that is slow.
+    /// Checks that the directory contains no file of a hierarchy. Call this method before you generate keys, because
+    /// generating keys is slow.
     ///
-    /// - Throws: ``SandboxError`` if the directory contains a hierarchy or a part of one.
-    package func requireEmpty() throws(SandboxError) {
+    /// - Throws: ``SandboxError`` if the directory contains any file of a hierarchy.
+    package func requireNoHierarchy() throws(SandboxError) {
         if Files.exists(certificatePath(.root)) {
             throw SandboxError(
-                "'\(path)' already contains a hierarchy (root.pem), which is not changed: choose another directory")
+                "'\(path)' already contains a CA hierarchy (root.pem), and nothing was changed: "
+                    + "choose another directory")
         }
         let leftovers = SandboxAuthority.Member.allCases.flatMap { [certificatePath($0), keyPath($0)] }
             .filter(Files.exists)
         guard leftovers.isEmpty else {
             throw SandboxError(
-                "'\(path)' contains files of an interrupted init: remove \(leftovers.joined(separator: ", "))")
+                "'\(path)' contains files of an 'applepay-sandbox init' that was interrupted: "
+                    + "remove \(leftovers.joined(separator: ", "))")
         }
     }
 

@@ -3,14 +3,14 @@ import SwiftASN1
 import Vocabulary
 import X509
 
-/// The fields of a certificate, except the certified key and the issuer.
+/// The fields of a certificate to issue, except the public key and the issuer.
 ///
 /// The certificates have no authority information access and no CRL distribution points: the sandbox has no OCSP or CRL
-/// server, and a test certificate must not make clients contact those of Apple.
+/// server, and a test certificate must not make clients contact Apple's servers.
 struct CertificateTemplate {
     /// The purpose of the certificate.
     enum Role {
-        /// A CA; `marker` is the Apple extension that names its kind, nil for none.
+        /// A CA. `marker` is the Apple extension that shows which certificates the CA issues; nil for none.
         case authority(marker: ASN1ObjectIdentifier?)
         case tokenSigner
         case paymentProcessing(MerchantIdentifier)
@@ -59,6 +59,7 @@ struct CertificateTemplate {
     ) throws -> Certificate.Extensions {
         var list = Certificate.Extensions()
         try list.append(.init(basicConstraints, critical: true))
+        // A self-signed root needs no authority key identifier (RFC 5280 section 4.2.1.1).
         if publicKey != issuerKey {
             let identifier = SubjectKeyIdentifier(hash: issuerKey).keyIdentifier
             try list.append(.init(AuthorityKeyIdentifier(keyIdentifier: identifier), critical: false))
@@ -106,16 +107,16 @@ struct CertificateTemplate {
         }
     }
 
-    /// Returns a random serial number of eight bytes, the length that Apple uses. Its first bits are 01: DER reads a
-    /// first bit of 1 as negative, and omits a leading zero byte, which would make the number shorter.
+    /// Returns a random serial number of eight bytes, the length that Apple uses. The first bits are 01: with a first
+    /// bit of 1, the DER integer would be negative, and a leading zero byte would be omitted.
     private static func randomSerialNumber() -> Certificate.SerialNumber {
         Certificate.SerialNumber(UInt64.random(in: 1 << 62..<1 << 63))
     }
 }
 
 extension Timestamp {
-    /// The time rounded down to whole seconds. swift-certificates rounds to the nearest second. Half of the
-    /// certificates that are valid from now on would then begin in the future.
+    /// The time rounded down to whole seconds. swift-certificates rounds to the nearest second, so a certificate that
+    /// should be valid from now on could begin in the future.
     fileprivate var wholeSecond: Date {
         Date(timeIntervalSince1970: (Double(millisecondsSince1970) / 1000).rounded(.down))
     }

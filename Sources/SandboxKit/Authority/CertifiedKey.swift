@@ -23,15 +23,14 @@ struct CertifiedKey: Sendable {
             publicKey: key.publicKey, issuer: template.subject, issuerKey: key, algorithm: .ecdsaWithSHA384)
     }
 
-    /// Returns a new member of the hierarchy: the given key with a certificate, which is signed by the private key of
-    /// this member.
+    /// Returns the given key with a new certificate, which the private key of this CA signs.
     func certifying(_ template: CertificateTemplate, key: Certificate.PrivateKey) throws -> CertifiedKey {
         try CertifiedKey(certificate: certify(template, publicKey: key.publicKey), privateKey: key)
     }
 
-    /// Returns a certificate for a public key, signed by the private key of this member.
+    /// Returns a new certificate for a public key, which the private key of this CA signs.
     ///
-    /// The digest is always SHA-256, also for the P-384 root: Apple's root too uses SHA-384 only for its own
+    /// The digest is always SHA-256, even if the P-384 root signs: Apple's root, too, uses SHA-384 only for its own
     /// certificate.
     func certify(_ template: CertificateTemplate, publicKey: Certificate.PublicKey) throws -> Certificate {
         let isRSA = _RSA.Signing.PublicKey(certificate.publicKey) != nil

@@ -24,7 +24,7 @@ struct ProcessingCertificate {
         let der = try EncodedFile.der(of: bytes, labels: ["CERTIFICATE"], expected: expected)
         guard let certificate = try? Certificate(derEncoded: der),
             let publicKeyInfo = try? TLV.der(certificate.publicKey)
-        else { throw SandboxError("the DER is not a certificate, expected \(expected)") }
+        else { throw SandboxError("the file is not a certificate, expected \(expected)") }
         try Self.checkPurpose(of: certificate)
         key = try Self.key(of: certificate.publicKey, publicKeyInfo)
         publicKeyHash = PublicKeyHash(of: publicKeyInfo)
@@ -38,14 +38,14 @@ struct ProcessingCertificate {
         }
     }
 
-    /// The merchant identifier hash in extension 1.2.840.113635.100.6.32. Only EC_v1 uses it, as an input of its key
-    /// derivation.
+    /// The merchant identifier hash in extension 1.2.840.113635.100.6.32. Only EC_v1 uses the hash, as an input of the
+    /// key derivation.
     var merchantHash: MerchantIdentifierHash {
         get throws(SandboxError) { try AppleExtension.merchantHash(in: certificate) }
     }
 
-    /// Checks that this is a payment processing certificate, by its key usage and extended key usage. The extension
-    /// with the merchant identifier hash does not prove that, because merchant identity certificates have it too.
+    /// Checks the key usage and extended key usage, by which a payment processing certificate differs from a merchant
+    /// identity certificate. Both have the extension with the merchant identifier hash.
     private static func checkPurpose(of certificate: Certificate) throws(SandboxError) {
         guard let usage = try? certificate.extensions.keyUsage, usage.keyEncipherment else {
             throw SandboxError(
@@ -71,6 +71,6 @@ struct ProcessingCertificate {
         {
             return .rsa(encryption)
         }
-        throw SandboxError("the certificate is for the key \(publicKey), expected EC(P-256) or RSA(2048)")
+        throw SandboxError("the certificate's public key is \(publicKey), expected EC(P-256) or RSA(2048)")
     }
 }

@@ -1,12 +1,12 @@
 package import Vocabulary
 import X509
 
-/// The role of Apple's developer portal, which issues certificates for CSRs.
+/// Issues merchants' certificates for CSRs, as Apple's developer portal does.
 extension SandboxAuthority {
-    /// 760 days. Apple documents 25 months; all of Apple's certificates that we have seen are valid for 760 days.
+    /// 760 days, as in all certificates of Apple that the authors have seen. Apple documents 25 months.
     private static let validityPeriod = Duration.seconds(760 * 86_400)
 
-    /// Issues a certificate for a merchant's CSR. As at Apple, the subject comes from the account, not from the CSR.
+    /// Issues a certificate for a merchant's CSR. As at Apple, the subject does not come from the CSR.
     ///
     /// - Parameters:
     ///   - csr: a PKCS#10 CSR, PEM or DER.
@@ -20,7 +20,8 @@ extension SandboxAuthority {
         let request = try SigningRequest(csr, purpose: purpose)
         let end = notAfter ?? notBefore.adding(Self.validityPeriod - .seconds(1))
         guard notBefore < end else {
-            throw SandboxError("found the end of validity \(end), expected a time after \(notBefore)")
+            throw SandboxError(
+                "the validity period must end after it starts: it starts at \(notBefore) and ends at \(end)")
         }
         let template = CertificateTemplate(
             subject: try SandboxName.merchant(merchant, purpose: purpose),

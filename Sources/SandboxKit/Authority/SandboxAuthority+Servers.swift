@@ -12,17 +12,18 @@ extension SandboxAuthority {
         package let privateKey: String
     }
 
-    /// Generates a P-256 key and issues a server certificate for it. The root signs the certificate, so that clients need
-    /// no intermediate.
+    /// Generates a P-256 key and issues a server certificate for it. The root signs the certificate, so that clients
+    /// need no intermediate.
     ///
     /// - Parameter notAfter: the end of the validity period; if nil, 90 days after `notBefore`.
     package func issueServerCredentials(
         names: [SandboxServerName], notBefore: Timestamp, notAfter: Timestamp? = nil
     ) throws -> ServerCredentials {
-        guard let first = names.first else { throw SandboxError("no server name is given, expected at least one") }
+        guard let first = names.first else { throw SandboxError("a server certificate needs at least one name") }
         let end = notAfter ?? notBefore.adding(.seconds(90 * 86_400))
         guard notBefore < end else {
-            throw SandboxError("found the end of validity \(end), expected a time after \(notBefore)")
+            throw SandboxError(
+                "the validity period must end after it starts: it starts at \(notBefore) and ends at \(end)")
         }
         let key = P256.Signing.PrivateKey()
         let template = CertificateTemplate(

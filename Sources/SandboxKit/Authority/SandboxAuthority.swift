@@ -13,12 +13,14 @@ import X509
 /// ```
 ///
 /// The sandbox is an independent implementation of Apple's formats: it shares no code with the modules that verify and
-/// decrypt tokens. If the sandbox or those modules have a mistake, the two disagree and a test fails.
+/// decrypt tokens. So if the sandbox or such a module has a mistake, the two disagree and a test fails.
 ///
 /// ``init(createdAt:)`` generates a hierarchy in memory, and ``AuthorityDirectory`` stores it in files.
 package struct SandboxAuthority: Sendable {
-    /// The members of the hierarchy, with the names of their files. ``AuthorityDirectory`` writes the files in this
-    /// order. The root is last, because the presence of its file means that the hierarchy is complete.
+    /// The CAs and token signers of the hierarchy. The raw values are the names of their files.
+    ///
+    /// ``AuthorityDirectory`` writes the files in this order. The root is last: if its file exists, the hierarchy is
+    /// complete.
     enum Member: String, CaseIterable {
         case tokenIssuer = "token-issuer"
         case processingIssuer = "processing-issuer"
@@ -32,8 +34,8 @@ package struct SandboxAuthority: Sendable {
 
     /// Generates a new hierarchy.
     ///
-    /// The validity periods have Apple's lengths. Those of CAs begin ten years before `now`, and those of token signers
-    /// one year before, so that tests can use certificates and tokens with times in the past.
+    /// The validity periods have Apple's lengths. They begin ten years before `now` for CAs and one year before `now`
+    /// for token signers, so that tests can use certificates and tokens with times in the past.
     package init(createdAt now: Timestamp) throws {
         let decadeAgo = now.adding(.seconds(-3653 * 86_400))
         let yearAgo = now.adding(.seconds(-365 * 86_400))
@@ -51,7 +53,7 @@ package struct SandboxAuthority: Sendable {
         identityIssuer = try root.certifying(
             .authority("Sandbox Worldwide Developer Relations CA - RSA", marker: nil, from: decadeAgo, years: 15),
             key: .init(_RSA.Signing.PrivateKey(keySize: .bits2048)))
-        // As at Apple, the intermediate with an EC key also issues the certificate of the RSA token signer.
+        // As at Apple, the token issuer has an EC key and also issues the certificate of the RSA token signer.
         ecTokenSigner = try tokenIssuer.certifying(
             .tokenSigner("ecc-smp-broker-sign_UC4-SANDBOX", from: yearAgo, years: 5),
             key: .init(P256.Signing.PrivateKey()))
@@ -60,7 +62,7 @@ package struct SandboxAuthority: Sendable {
             key: .init(_RSA.Signing.PrivateKey(keySize: .bits2048)))
     }
 
-    /// Creates a hierarchy from stored members.
+    /// Creates a hierarchy from existing keys and certificates.
     init(members: (Member) throws -> CertifiedKey) rethrows {
         tokenIssuer = try members(.tokenIssuer)
         processingIssuer = try members(.processingIssuer)
@@ -82,7 +84,7 @@ package struct SandboxAuthority: Sendable {
     }
 }
 
-/// The certificates that a program under test must trust.
+/// The CA certificates, for the settings of the program under test.
 extension SandboxAuthority {
     /// The root certificate in PEM, which stands in for Apple Root CA - G3.
     package var rootCertificate: String { get throws { try root.pem } }

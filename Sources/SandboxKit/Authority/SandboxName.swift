@@ -4,7 +4,8 @@ import X509
 
 /// The distinguished names in the sandbox's certificates.
 ///
-/// They have the same attributes, order and string types as Apple's, and their values say that they are not Apple's.
+/// The names have the same attributes, order and string types as the names in Apple's certificates. Their values say
+/// that they are not Apple's.
 enum SandboxName {
     static func authority(_ commonName: String) throws -> DistinguishedName {
         try name(commonName: commonName, unit: "Sandbox Certification Authority")
@@ -20,8 +21,8 @@ enum SandboxName {
         try SandboxName.name(commonName: String(name.text.prefix(64)), unit: "Sandbox servers")
     }
 
-    /// Returns the subject of a merchant's certificate. At Apple it comes from the developer account; here the account
-    /// is fictitious.
+    /// Returns the subject of a merchant's certificate. Apple takes the subject from the developer account; here the
+    /// account is fictitious.
     static func merchant(_ merchant: MerchantIdentifier, purpose: KeyPurpose) throws -> DistinguishedName {
         let title =
             switch purpose {

@@ -10,13 +10,14 @@ package struct SandboxServerName: Hashable, Sendable {
 
     /// - Returns: nil if the text is neither a host name nor an IP address.
     package init?(_ text: String) {
-        var four = in_addr()
-        var six = in6_addr()
-        if inet_pton(AF_INET, text, &four) == 1 {
-            address = withUnsafeBytes(of: four) { Array($0) }
-        } else if inet_pton(AF_INET6, text, &six) == 1 {
-            address = withUnsafeBytes(of: six) { Array($0) }
+        var ipv4 = in_addr()
+        var ipv6 = in6_addr()
+        if inet_pton(AF_INET, text, &ipv4) == 1 {
+            address = withUnsafeBytes(of: ipv4) { Array($0) }
+        } else if inet_pton(AF_INET6, text, &ipv6) == 1 {
+            address = withUnsafeBytes(of: ipv6) { Array($0) }
         } else {
+            // A coarse check that excludes URLs and ports.
             guard (1...253).contains(text.utf8.count),
                 text.utf8.allSatisfy({
                     (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ":")

@@ -4,7 +4,8 @@ import SwiftASN1
 import Vocabulary
 import X509
 
-/// A CSR that Apple's portal would accept: its signature is valid and its key type is permitted for the purpose.
+/// A CSR that Apple's developer portal would accept: its signature is valid, and its key type is permitted for the
+/// purpose of the certificate.
 ///
 /// Like Apple's portal, the sandbox ignores the subject and the attributes of the CSR. The subject of the certificate
 /// comes from the developer account. Apple accepts CSRs with unusual attributes, and even without the attributes field
@@ -20,30 +21,33 @@ struct SigningRequest {
         let expected = "one PKCS#10 certificate signing request, PEM or DER"
         let der = try EncodedFile.der(
             of: bytes, labels: ["CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST"], expected: expected)
-        guard let request = try? Parts(der) else {
-            throw SandboxError("the DER is not a CSR, expected \(expected)")
+        guard let request = try? ParsedRequest(der) else {
+            throw SandboxError("the file is not a CSR, expected \(expected)")
         }
         let key = try Key(request.publicKeyInfo)
         guard Self.permittedKeyTypes(for: purpose).contains(key.type) else {
             let types = Self.permittedKeyTypes(for: purpose).map(\.rawValue).joined(separator: " or ")
-            throw SandboxError("found a CSR for \(key.type.rawValue), expected \(types) for a \(purpose) certificate")
+            throw SandboxError(
+                "the CSR's public key is \(key.type.rawValue), but a certificate for \(purpose) needs \(types): "
+                    + "generate a key of that type")
         }
         guard request.algorithm == key.type.signatureAlgorithm else {
             throw SandboxError(
-                "found a CSR signed with \(request.algorithm), expected \(key.type.signatureAlgorithmName)")
+                "the CSR is signed with the algorithm \(request.algorithm), but a \(key.type.rawValue) key "
+                    + "must sign with \(key.type.signatureAlgorithmName)")
         }
-        guard key.verifies(request.signature, of: request.info) else {
+        guard key.verifies(request.signature, of: request.signedInfo) else {
             throw SandboxError("the signature of the CSR is not valid: sign the CSR with its own private key")
         }
         publicKey = key.certificateKey
     }
 
-    /// The key types, with the names that Apple's portal uses in its error messages.
+    /// The key types that Apple permits. The raw values are the names in the error messages of Apple's portal.
     private enum KeyType: String {
         case p256 = "EC(P-256)"
         case rsa2048 = "RSA(2048)"
 
-        /// The identifier in RFC 5758 (ECDSA) or RFC 4055 (RSA).
+        /// The object identifier from RFC 5758 (ECDSA) or RFC 4055 (RSA).
         var signatureAlgorithm: ASN1ObjectIdentifier {
             switch self {
             case .p256: [1, 2, 840, 10045, 4, 3, 2]
@@ -76,7 +80,8 @@ struct SigningRequest {
             } else if let key = try? _RSA.Signing.PublicKey(derRepresentation: info), key.keySizeInBits == 2048 {
                 self = .rsa2048(key)
             } else {
-                throw SandboxError("the CSR is for a key of another type, expected EC(P-256) or RSA(2048)")
+                throw SandboxError(
+                    "the CSR's public key is neither EC(P-256) nor RSA(2048): generate a key of one of these types")
             }
         }
 
@@ -94,6 +99,7 @@ struct SigningRequest {
             }
         }
 
+        /// Whether this key made the signature of the content.
         func verifies(_ signature: [UInt8], of content: [UInt8]) -> Bool {
             switch self {
             case .p256(let key):
@@ -108,11 +114,11 @@ struct SigningRequest {
         }
     }
 
-    /// The required fields of a CertificationRequest (RFC 2986). `info` keeps the bytes of the CSR, so that the
-    /// signature can be verified over them.
-    private struct Parts {
-        /// The CertificationRequestInfo, which the signature covers.
-        let info: [UInt8]
+    /// The required fields of a CertificationRequest (RFC 2986).
+    private struct ParsedRequest {
+        /// The CertificationRequestInfo, which the signature covers. The bytes are exactly those in the CSR: encoding
+        /// the fields again could give other bytes.
+        let signedInfo: [UInt8]
         let publicKeyInfo: [UInt8]
         let algorithm: ASN1ObjectIdentifier
         let signature: [UInt8]
@@ -120,11 +126,11 @@ struct SigningRequest {
         init(_ der: [UInt8]) throws {
             self = try DER.sequence(try DER.parse(der), identifier: .sequence) { nodes in
                 guard let info = nodes.next(), let algorithm = nodes.next() else { throw Malformed() }
-                return Parts(
-                    info: Array(info.encodedBytes), publicKeyInfo: try Self.publicKeyInfo(in: info),
+                return ParsedRequest(
+                    signedInfo: Array(info.encodedBytes), publicKeyInfo: try Self.publicKeyInfo(in: info),
                     algorithm: try DER.sequence(algorithm, identifier: .sequence) { nodes in
                         let identifier = try ASN1ObjectIdentifier(derEncoded: &nodes)
-                        // Ignores the parameters.
+                        // The parameters (NULL for RSA) add nothing to the identifier.
                         _ = nodes.next()
                         return identifier
                     },
@@ -132,8 +138,10 @@ struct SigningRequest {
             }
         }
 
-        private init(info: [UInt8], publicKeyInfo: [UInt8], algorithm: ASN1ObjectIdentifier, signature: [UInt8]) {
-            self.info = info
+        private init(
+            signedInfo: [UInt8], publicKeyInfo: [UInt8], algorithm: ASN1ObjectIdentifier, signature: [UInt8]
+        ) {
+            self.signedInfo = signedInfo
             self.publicKeyInfo = publicKeyInfo
             self.algorithm = algorithm
             self.signature = signature
@@ -141,11 +149,12 @@ struct SigningRequest {
 
         private static func publicKeyInfo(in info: ASN1Node) throws -> [UInt8] {
             try DER.sequence(info, identifier: .sequence) { nodes in
+                // The version.
                 _ = try Int(derEncoded: &nodes)
                 guard let subject = nodes.next(), subject.identifier == .sequence, let key = nodes.next() else {
                     throw Malformed()
                 }
-                // Ignores the attributes.
+                // The attributes, which Apple's portal ignores too.
                 while nodes.next() != nil {}
                 return Array(key.encodedBytes)
             }

@@ -14,7 +14,7 @@ struct InitCommand: ParsableCommand {
     @OptionGroup var hierarchy: HierarchyOptions
 
     func run() throws {
-        try hierarchy.authorityDirectory.requireEmpty()
+        try hierarchy.authorityDirectory.requireNoHierarchy()
         try hierarchy.authorityDirectory.store(SandboxAuthority(createdAt: .now))
         print("generated a CA hierarchy in '\(hierarchy.directory)'; clients must trust root.pem")
     }

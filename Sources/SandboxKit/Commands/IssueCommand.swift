@@ -7,8 +7,8 @@ struct IssueCommand: ParsableCommand {
         commandName: "issue",
         abstract: "Issue a certificate for a CSR, as Apple's developer portal does.",
         discussion: """
-            The key must be EC(P-256) or RSA(2048) for payment processing and RSA(2048) for identity. The signature of the \
-            CSR must be valid; its subject is ignored.
+            The CSR's key must be EC(P-256) or RSA(2048) for a payment processing certificate, and RSA(2048) for an \
+            identity certificate. The signature of the CSR must be valid. The subject of the CSR is ignored.
 
             Example: applepay-sandbox issue --directory apple --csr key.csr --merchant merchant.com.example --out key.cer
             """)
@@ -33,7 +33,8 @@ struct IssueCommand: ParsableCommand {
     var notBefore: Timestamp?
 
     @Option(
-        help: ArgumentHelp("The end of the validity period, RFC 3339 (default: 760 days later).", valueName: "time"),
+        help: ArgumentHelp(
+            "The end of the validity period, RFC 3339 (default: 760 days after the start).", valueName: "time"),
         transform: Timestamp.argument)
     var notAfter: Timestamp?
 

@@ -29,14 +29,15 @@ struct IssueServerCommand: ParsableCommand {
     var notBefore: Timestamp?
 
     @Option(
-        help: ArgumentHelp("The end of the validity period, RFC 3339 (default: 90 days later).", valueName: "time"),
+        help: ArgumentHelp(
+            "The end of the validity period, RFC 3339 (default: 90 days after the start).", valueName: "time"),
         transform: Timestamp.argument)
     var notAfter: Timestamp?
 
     func validate() throws {
-        guard !names.isEmpty else { throw ValidationError("--name is missing, expected at least one") }
+        guard !names.isEmpty else { throw ValidationError("at least one --name is required") }
         for name in names where SandboxServerName(name) == nil {
-            throw ValidationError("found the name '\(name)', expected a host name or an IP address")
+            throw ValidationError("--name '\(name)' is neither a host name nor an IP address")
         }
     }
 

@@ -7,8 +7,8 @@ struct MintTokenCommand: ParsableCommand {
         commandName: "mint-token",
         abstract: "Mint payment tokens, encrypted to a payment processing certificate and signed by the sandbox.",
         discussion: """
-            The version is EC_v1 for an EC(P-256) key and RSA_v1 for an RSA(2048) key. The issuer and the validity period \
-            of the certificate are not checked.
+            The tokens have version EC_v1 if the certificate is for an EC(P-256) key, and RSA_v1 if it is for an \
+            RSA(2048) key. The issuer and the validity period of the certificate are not checked.
             """)
 
     @OptionGroup var hierarchy: HierarchyOptions
@@ -56,13 +56,12 @@ struct MintTokenCommand: ParsableCommand {
         transform: Self.response)
     var authenticationResponse: [TokenParameters.AuthenticationResponse] = []
 
-    /// The most tokens of one call. The number is limited because all of them are kept in memory until they are
-    /// written.
+    /// The limit for `--count`. All tokens are kept in memory until the last one is minted.
     private static let maximumCount = 100_000
 
     func validate() throws {
         guard (1...Self.maximumCount).contains(count) else {
-            throw ValidationError("found the count \(count), expected 1 to \(Self.maximumCount)")
+            throw ValidationError("--count is \(count), expected 1 to \(Self.maximumCount)")
         }
         do {
             try parameters.validate()
@@ -92,7 +91,7 @@ struct MintTokenCommand: ParsableCommand {
     private static func response(_ text: String) throws -> TokenParameters.AuthenticationResponse {
         let parts = text.split(separator: "=", omittingEmptySubsequences: false)
         guard parts.count == 2, let merchant = MerchantIdentifier(parts[0]), let amount = UInt64(parts[1]) else {
-            throw ValidationError("found the authentication response '\(text)', expected merchant.…=MINOR-UNITS")
+            throw ValidationError("--authentication-response is '\(text)', expected merchant.…=MINOR-UNITS")
         }
         return TokenParameters.AuthenticationResponse(merchant: merchant, amount: amount)
     }

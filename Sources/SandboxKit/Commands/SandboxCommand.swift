@@ -8,16 +8,20 @@ struct SandboxCommand: ParsableCommand {
         commandName: "applepay-sandbox",
         abstract:
             "Stand in for Apple in tests: certificate authority, payment token mint, gateway.",
-        discussion: "For tests only. Certificates and tokens are trusted only by programs that trust its root.pem.",
+        discussion: """
+            For tests only. Only programs that trust the sandbox's root.pem accept its certificates and tokens.
+            """,
         version: Program.version,
         subcommands: [
             InitCommand.self, IssueCommand.self, IssueServerCommand.self, MintTokenCommand.self, ServeCommand.self,
         ])
 }
 
-/// The options of every subcommand.
+/// The option `--directory`, which every subcommand has.
 struct HierarchyOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The directory of the CA hierarchy; root.pem in it is the root.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp(
+            "The directory of the CA hierarchy, whose root certificate is the file root.pem.", valueName: "dir"))
     var directory = "."
 
     var authorityDirectory: AuthorityDirectory { AuthorityDirectory(directory) }
@@ -29,7 +33,7 @@ extension MerchantIdentifier {
     /// - Throws: `ValidationError` if it is not valid.
     static func argument(_ text: String) throws -> MerchantIdentifier {
         guard let identifier = MerchantIdentifier(text) else {
-            throw ValidationError("found the merchant '\(text)', \(expectation)")
+            throw ValidationError("'\(text)' is not a merchant identifier, \(expectation)")
         }
         return identifier
     }
@@ -41,7 +45,7 @@ extension Timestamp {
     /// - Throws: `ValidationError` if it is not valid.
     static func argument(_ text: String) throws -> Timestamp {
         guard let time = Timestamp(rfc3339: text) else {
-            throw ValidationError("found the time '\(text)', expected RFC 3339 such as 2026-01-31T12:00:00Z")
+            throw ValidationError("'\(text)' is not a time, expected RFC 3339 such as 2026-01-31T12:00:00Z")
         }
         return time
     }

@@ -31,7 +31,7 @@ package enum SandboxProgram {
         }
     }
 
-    /// Prints a line. An error is ignored, because there is no other place to report it.
+    /// Prints a line. If that fails, the error is ignored, because there is no other way to report it.
     private static func print(_ text: String, on descriptor: CInt) {
         try? Files.write(Array((text + "\n").utf8), into: descriptor, named: "the standard output")
     }

@@ -11,11 +11,12 @@ struct ServeCommand: ParsableCommand {
         abstract:
             "Serve Apple's Web Merchant Registration API over mutual TLS on the loopback interface, until SIGTERM.",
         discussion: """
-            Prints its URL on the standard output when it is ready. Clients must trust root.pem and present a certificate \
-            from 'applepay-sandbox issue --purpose identity'; for any other the response is 401. Registrations are kept in \
-            the file registrations.jsonl in the directory.
+            When the server is ready, it prints its URL on the standard output. Clients must trust root.pem and present \
+            a certificate from 'applepay-sandbox issue --purpose identity'. The response to clients without such a \
+            certificate is 401. Registrations are kept in the file registrations.jsonl in the directory.
 
-            A fault is KIND[:PROBABILITY|:xCOUNT][@OPERATION], such as 500:0.2 or answer-lost:x3@registerMerchant. Kinds: \
+            A fault is KIND[:PROBABILITY|:xCOUNT][@OPERATION]. For example, 500:0.2 fails a call with the probability \
+            0.2, and answer-lost:x3@registerMerchant fails the next three calls of registerMerchant. Kinds: \
             \(GatewayFault.Kind.allCases.map(\.rawValue).joined(separator: ", ")). Operations: \
             \(GatewayOperation.allCases.map(\.rawValue).joined(separator: ", ")).
 
@@ -52,24 +53,26 @@ struct ServeCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The address of a domain, to use instead of DNS; may be repeated.", valueName: "name=address:port"))
+            "The address of a domain, which --verify-domains uses instead of DNS; may be repeated.",
+            valueName: "name=address:port"))
     var resolve: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "The expected domain verification file (default: any file that is not empty).", valueName: "file"))
+            "The file that --verify-domains expects at each domain (default: any file that is not empty).",
+            valueName: "file"))
     var associationFile: String?
 
     func validate() throws {
-        guard (0...65_535).contains(port) else { throw ValidationError("found the port \(port), expected 0 to 65535") }
+        guard (0...65_535).contains(port) else { throw ValidationError("--port is \(port), expected 0 to 65535") }
         guard slowSeconds >= 0, slowSeconds <= 3600 else {
-            throw ValidationError("found --slow-seconds \(slowSeconds), expected 0 to 3600")
+            throw ValidationError("--slow-seconds is \(slowSeconds), expected 0 to 3600")
         }
         if let rateLimit, rateLimit < 1 {
-            throw ValidationError("found --rate-limit \(rateLimit), expected at least 1")
+            throw ValidationError("--rate-limit is \(rateLimit), expected at least 1")
         }
         for name in names where SandboxServerName(name) == nil {
-            throw ValidationError("found the name '\(name)', expected a host name or an IP address")
+            throw ValidationError("--name '\(name)' is neither a host name nor an IP address")
         }
     }
 
@@ -88,24 +91,28 @@ struct ServeCommand: ParsableCommand {
                 resolving: resolve, file: try associationFile.map { try Files.read($0) },
                 root: authority.rootCertificate)
         }
-        // Blocks the signals before any other thread starts: threads inherit the mask, so only sigwait gets the
-        // signals.
+        // The signals are blocked before any other thread starts, because new threads inherit the signal mask. So only
+        // sigwait receives the signals.
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGTERM)
         sigaddset(&signals, SIGINT)
         pthread_sigmask(SIG_BLOCK, &signals, nil)
 
-        let gateway = try Self.wait { [settings] in try await SandboxGateway(authority: authority, settings: settings) }
+        let gateway = try Self.runBlocking { [settings] in
+            try await SandboxGateway(authority: authority, settings: settings)
+        }
         try Files.write(Array("\(gateway.url)\n".utf8), to: "-")
         var signal: CInt = 0
         sigwait(&signals, &signal)
-        try Self.wait { await gateway.stop() }
+        try Self.runBlocking { await gateway.stop() }
         if let control { unlink(control) }
     }
 
     /// Runs asynchronous work and blocks the main thread until the work ends.
-    private static func wait<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value {
+    private static func runBlocking<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws
+        -> Value
+    {
         let done = DispatchSemaphore(value: 0)
         let outcome = Outcome<Value>()
         Task.detached {

@@ -2,8 +2,8 @@ import SwiftASN1
 import Vocabulary
 import X509
 
-/// Checks client certificates after the TLS handshake. A failed handshake would only close the connection, but an HTTP
-/// response can contain the reason of a rejection.
+/// Checks client certificates after the TLS handshake, because an HTTP response can contain the reason of a rejection.
+/// A failed handshake would only close the connection.
 struct ClientCertificateVerifier: Sendable {
     private let issuer: Certificate
 
@@ -23,9 +23,9 @@ struct ClientCertificateVerifier: Sendable {
         guard let usage = try? certificate.extensions.extendedKeyUsage, usage.contains(.clientAuth) else {
             return "the extended key usage of the client certificate does not include client authentication"
         }
-        let (begin, end) = (Timestamp(certificate.notValidBefore), Timestamp(certificate.notValidAfter))
-        if now > end { return "the client certificate expired at \(end)" }
-        if now < begin { return "the client certificate is not valid before \(begin)" }
+        let (notBefore, notAfter) = (Timestamp(certificate.notValidBefore), Timestamp(certificate.notValidAfter))
+        if now > notAfter { return "the client certificate expired at \(notAfter)" }
+        if now < notBefore { return "the client certificate is not valid before \(notBefore)" }
         return nil
     }
 }

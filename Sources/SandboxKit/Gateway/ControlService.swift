@@ -29,7 +29,7 @@ struct ControlService: Sendable {
             return .empty
         case (.PUT, "/faults"):
             guard let texts = (try? JSONDecoder().decode([String: [String]].self, from: Data(body)))?["faults"] else {
-                return .error(400, #"expected {"faults": ["KIND:PROBABILITY", …]}"#)
+                return .error(400, #"the body is invalid, expected {"faults": ["KIND:PROBABILITY", …]}"#)
             }
             do {
                 faults.replace(try texts.map { try GatewayFault($0) })

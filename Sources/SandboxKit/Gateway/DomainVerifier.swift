@@ -4,19 +4,19 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 
-/// Verifies domains as Apple does: it downloads the domain verification file from the domain.
+/// Verifies domains as Apple does: downloads the domain verification file from the domain and checks its content.
 package struct DomainVerifier: Sendable {
     private static let path = "/.well-known/apple-developer-merchantid-domain-association"
 
     /// The addresses to use instead of DNS, by domain name.
     private let addresses: [String: (host: String, port: Int)]
-    /// The expected file; nil if any file that is not empty is accepted.
+    /// The content of the expected file; nil if any file that is not empty is accepted.
     private let file: [UInt8]?
     private let root: NIOSSLCertificate
 
     /// - Parameters:
     ///   - resolving: the addresses to use instead of DNS, as `NAME=ADDRESS:PORT`.
-    ///   - file: the expected file; nil accepts any file that is not empty.
+    ///   - file: the content of the expected file; nil to accept any file that is not empty.
     ///   - root: the sandbox's root in PEM, trusted in addition to the system's roots.
     package init(resolving entries: [String], file: [UInt8]?, root: String) throws {
         var addresses: [String: (host: String, port: Int)] = [:]
@@ -24,7 +24,7 @@ package struct DomainVerifier: Sendable {
             let parts = entry.split(separator: "=", maxSplits: 1)
             guard parts.count == 2, let colon = parts[1].lastIndex(of: ":"),
                 let port = Int(parts[1][parts[1].index(after: colon)...]), (1...65_535).contains(port)
-            else { throw SandboxError("found '\(entry)', expected NAME=ADDRESS:PORT") }
+            else { throw SandboxError("'\(entry)' is not the address of a domain, expected NAME=ADDRESS:PORT") }
             addresses[parts[0].lowercased()] = (String(parts[1][..<colon]), port)
         }
         guard let certificate = try NIOSSLCertificate.fromPEMBytes(Array(root.utf8)).first else {
@@ -55,7 +55,8 @@ package struct DomainVerifier: Sendable {
             if response.status != .ok {
                 rejectionReason = "the response has status \(response.status.code)"
             } else if let file {
-                rejectionReason = found.readableBytesView.elementsEqual(file) ? nil : "the file differs"
+                rejectionReason =
+                    found.readableBytesView.elementsEqual(file) ? nil : "the file has another content than expected"
             } else {
                 rejectionReason = found.readableBytes > 0 ? nil : "the file is empty"
             }

@@ -19,8 +19,8 @@ package final class FaultInjector: Sendable {
 
     /// Returns the fault to inject into a call; nil for none.
     ///
-    /// The faults are checked in order. The first one is injected that applies to the operation, has injections left,
-    /// and is selected at random with its probability.
+    /// The faults are checked in order. The method returns the first fault that applies to the operation, has calls
+    /// left (``GatewayFault/remaining``), and is selected at random with its probability.
     func fault(for operation: GatewayOperation) -> GatewayFault.Kind? {
         state.withLock { state in
             for index in state.faults.indices {

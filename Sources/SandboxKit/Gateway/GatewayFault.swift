@@ -1,7 +1,7 @@
 /// A fault to inject into calls of the sandbox's gateway.
 package struct GatewayFault: Hashable, Sendable {
-    /// What happens to the call and its response. The gateway does what a call requests only if the call is "carried
-    /// out".
+    /// What happens to the call and its response. If a call is "not carried out", the gateway does not change or read
+    /// registrations for it.
     package enum Kind: String, CaseIterable, Sendable {
         /// The call is carried out and the response is late.
         case slow
@@ -60,25 +60,25 @@ package struct GatewayFault: Hashable, Sendable {
         let expected =
             "KIND[:PROBABILITY|:xCOUNT][@OPERATION], KIND one of \(Kind.allCases.map(\.rawValue).joined(separator: ", ")), OPERATION one of \(GatewayOperation.allCases.map(\.rawValue).joined(separator: ", "))"
         let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
-        let head = parts[0].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let kind = Kind(rawValue: String(head[0])) else {
-            throw SandboxError("found the fault '\(text)', expected \(expected)")
+        let kindAndAmount = parts[0].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let kind = Kind(rawValue: String(kindAndAmount[0])) else {
+            throw SandboxError("'\(text)' is not a fault, expected \(expected)")
         }
         var operation: GatewayOperation?
         if parts.count == 2 {
             operation = GatewayOperation(rawValue: String(parts[1]))
-            guard operation != nil else { throw SandboxError("found the fault '\(text)', expected \(expected)") }
+            guard operation != nil else { throw SandboxError("'\(text)' is not a fault, expected \(expected)") }
         }
-        guard head.count == 2 else {
+        guard kindAndAmount.count == 2 else {
             self.init(kind, operation: operation)
             return
         }
-        if head[1].hasPrefix("x"), let count = Int(head[1].dropFirst()), count > 0 {
+        if kindAndAmount[1].hasPrefix("x"), let count = Int(kindAndAmount[1].dropFirst()), count > 0 {
             self.init(kind, remaining: count, operation: operation)
-        } else if let probability = Double(head[1]), (0...1).contains(probability) {
+        } else if let probability = Double(kindAndAmount[1]), (0...1).contains(probability) {
             self.init(kind, probability: probability, operation: operation)
         } else {
-            throw SandboxError("found the fault '\(text)', expected \(expected)")
+            throw SandboxError("'\(text)' is not a fault, expected \(expected)")
         }
     }
 

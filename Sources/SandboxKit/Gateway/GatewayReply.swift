@@ -33,17 +33,15 @@ struct GatewayReply: Sendable {
 
     /// Returns an error in Apple's format, in which `statusCode` is a string.
     ///
-    /// - Parameter details: the reason of the error, for the developer of the client. It is sent in the header
-    ///   `x-apay-service-response-details`, in which Apple sends less detail.
+    /// - Parameter details: the reason of the error, for the developer of the client. The reason is sent in the header
+    ///   `x-apay-service-response-details`, which at Apple contains less detail.
     static func error(_ code: Int, _ message: String, details: String? = nil) -> GatewayReply {
-        let phrase = code == 417 ? "Expectation Failed" : ""
-        var reply = json(
-            phrase.isEmpty ? .init(statusCode: code) : .custom(code: UInt(code), reasonPhrase: phrase),
-            ["statusMessage": message, "statusCode": String(code)])
+        var reply = json(.init(statusCode: code), ["statusMessage": message, "statusCode": String(code)])
         if let details { reply.headers.add(name: "x-apay-service-response-details", value: details) }
         return reply
     }
 
+    /// Returns Apple's response to any invalid request: status 400.
     static func malformed(_ details: String) -> GatewayReply {
         error(400, "Payment Services Exception invalid or Malformed Json Received", details: details)
     }

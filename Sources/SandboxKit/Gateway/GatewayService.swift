@@ -4,7 +4,7 @@ import NIOHTTP1
 import Synchronization
 import Vocabulary
 
-/// Implements Apple's Web Merchant Registration API, independent of sockets.
+/// Implements Apple's Web Merchant Registration API. ``SandboxGateway`` connects the service to a socket.
 struct GatewayService: Sendable {
     struct Request: Sendable {
         let method: HTTPMethod
@@ -112,6 +112,7 @@ struct GatewayService: Sendable {
             partnerInternalMerchantIdentifier = merchant.partnerInternalMerchantIdentifier
             partnerMerchantName = merchant.partnerMerchantName
             domainNames = merchant.domainNames
+            // Apple's response contains only the SHA-256 hash of the identifier.
             encryptTo = Hex.encode(Array(SHA256.hash(data: Array(merchant.encryptTo.utf8)))).uppercased()
         }
     }
@@ -135,7 +136,7 @@ struct GatewayService: Sendable {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// Returns the response to a call that is not carried out because of a fault.
+    /// Returns the response to a call that the gateway does not carry out because of a fault.
     private static func reply(withoutCarryingOut fault: GatewayFault.Kind) -> GatewayReply {
         switch fault {
         case .status401: return .error(401, GatewayReply.unauthorizedMessage)
@@ -151,7 +152,7 @@ struct GatewayService: Sendable {
         }
     }
 
-    /// Changes the response to a call that was carried out as the fault requires.
+    /// Returns the response after a fault, for a call that was carried out.
     private func apply(_ fault: GatewayFault.Kind, to reply: GatewayReply) -> GatewayReply {
         var reply = reply
         switch fault {

@@ -4,7 +4,7 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// A small HTTP/1.1 server that can also delay, reset and drop responses, to simulate faults.
+/// A small HTTP/1.1 server that can also delay responses, and reset or close connections, to simulate faults.
 final class HTTPListener: Sendable {
     typealias Handler = @Sendable (NIOHTTPServerRequestFull, _ clientCertificate: [UInt8]?) async -> GatewayReply
     private typealias Connection = NIOAsyncChannel<NIOHTTPServerRequestFull, HTTPServerResponsePart>
@@ -71,7 +71,7 @@ final class HTTPListener: Sendable {
                 try pipeline.addHandler(
                     NIOSSLServerHandler(
                         context: tls,
-                        // Accepts every certificate; ClientCertificateVerifier checks it after the handshake.
+                        // Accepts every certificate, because ClientCertificateVerifier checks it after the handshake.
                         customVerificationCallback: { _, promise in
                             promise.succeed(.certificateVerified)
                         }))
@@ -83,7 +83,7 @@ final class HTTPListener: Sendable {
     }
 
     private static func serve(_ connection: Connection, _ handler: Handler) async {
-        // Errors are ignored, because a client may disconnect at any time.
+        // Errors are ignored, because they only mean that the client disconnected, which it may do at any time.
         try? await connection.executeThenClose { requests, replies in
             for try await request in requests {
                 let channel = connection.channel
@@ -98,6 +98,7 @@ final class HTTPListener: Sendable {
                     guard request.head.isKeepAlive else { return }
                 case .reset: return try await drop(channel, reset: true)
                 case .close: return try await drop(channel, reset: false)
+                // Longer than merchantkeyd waits for a response.
                 case .hang: try await Task.sleep(for: .seconds(600))
                 }
             }
@@ -125,6 +126,7 @@ final class HTTPListener: Sendable {
         try await channel.eventLoop.flatSubmit {
             let promise = channel.eventLoop.makePromise(of: Void.self)
             do {
+                // Close below the TLS handler, because that handler would send close_notify.
                 try channel.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
                     .close(promise: promise)
             } catch { promise.fail(error) }

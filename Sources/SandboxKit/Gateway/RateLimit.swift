@@ -1,8 +1,8 @@
 import Synchronization
 import Vocabulary
 
-/// Limits the number of calls in each second of the clock. Apple documents no such limit, but clients must handle one:
-/// other gateways have it.
+/// Limits the number of calls in each second of the clock. Apple documents no such limit, but a client must handle a
+/// limit if Apple has one.
 final class RateLimit: Sendable {
     private struct State {
         var second: Int64 = 0

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-/// The body of a register or unregister request. It must have the fields, types and lengths that Apple's reference
-/// gives.
+/// The body of a registerMerchant or unregisterMerchant request. The initializer checks the fields, types and lengths
+/// that Apple's reference gives.
 struct RegistrationRequest {
     private struct Fields: Decodable {
         let partnerInternalMerchantIdentifier: String
@@ -24,16 +24,21 @@ struct RegistrationRequest {
                 "the body is not a JSON object with fields of the documented types: \(Self.description(of: error))")
         }
         guard (3...1024).contains(identifier.utf8.count), identifier.utf8.allSatisfy(Self.isAllowed) else {
-            throw SandboxError("partnerInternalMerchantIdentifier does not consist of 3 to 1024 permitted characters")
+            throw SandboxError(
+                "partnerInternalMerchantIdentifier must have 3 to 1024 of the characters "
+                    + "a-z A-Z 0-9 ~ - _ + & @ $ ! | , . ;")
         }
         guard (1...RegistrationStore.maximumDomainCount).contains(domainNames.count),
             Set(domainNames).count == domainNames.count
-        else { throw SandboxError("domainNames has \(domainNames.count) names, expected 1 to 99 without repetition") }
+        else {
+            throw SandboxError("domainNames has \(domainNames.count) names, expected 1 to 99 names without repetition")
+        }
         for name in domainNames where !Self.isDomain(name) {
             throw SandboxError("domainNames contains a string that is not a domain name")
         }
     }
 
+    /// - Throws: ``SandboxError`` if a field that only registerMerchant requires is missing or invalid.
     func merchant() throws(SandboxError) -> RegisteredMerchant {
         RegisteredMerchant(
             partnerInternalMerchantIdentifier: identifier,
@@ -42,11 +47,12 @@ struct RegistrationRequest {
             merchantUrl: fields.merchantUrl)
     }
 
+    /// - Throws: ``SandboxError`` if the reason, which only unregisterMerchant requires, is missing or invalid.
     func requireReason() throws(SandboxError) { _ = try Self.text("reason", fields.reason) }
 
     private static func text(_ name: String, _ value: String?) throws(SandboxError) -> String {
         guard let value, (1...1024).contains(value.count) else {
-            throw SandboxError("\(name) is missing or does not have 1 to 1024 characters")
+            throw SandboxError("\(name) is required and must have 1 to 1024 characters")
         }
         return value
     }
@@ -55,7 +61,7 @@ struct RegistrationRequest {
         switch error {
         case DecodingError.keyNotFound(let key, _): "\(key.stringValue) is missing"
         case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
-            "\(context.codingPath.first?.stringValue ?? "the body") has another type"
+            "\(context.codingPath.first?.stringValue ?? "the body") has the wrong type or is null"
         default: "it cannot be parsed"
         }
     }

@@ -13,7 +13,7 @@ package struct RegisteredMerchant: Codable, Hashable, Sendable {
     package var merchantUrl: String?
 }
 
-/// The registered merchants, in memory and in a file, so that they survive a restart.
+/// The registered merchants, in memory and in a file. The file keeps them over a restart.
 ///
 /// Before the response is sent, each change appends the merchant's new record to the file, as one line of JSON. A line
 /// that is incomplete, because the process was killed, is ignored. The file is not synced, so a power failure can lose
@@ -57,8 +57,8 @@ package final class RegistrationStore: Sendable {
 
     package func merchant(_ identifier: String) -> RegisteredMerchant? { state.withLock { $0.merchants[identifier] } }
 
-    /// Registers a merchant, or adds domains to a registered one. The name and encryptTo of a later registration
-    /// replace the earlier ones. Apple does not document what it does in this case.
+    /// Registers a merchant, or adds domains to a registered merchant. In the second case, all other fields are
+    /// replaced by the new ones; Apple does not document this case.
     ///
     /// - Returns: false, without any change, if the merchant would have more than 99 domains.
     func register(_ new: RegisteredMerchant) throws -> Bool {
@@ -93,6 +93,8 @@ package final class RegistrationStore: Sendable {
         do { data = try Data(contentsOf: URL(filePath: path)) } catch {
             throw SandboxError("cannot read '\(path)': \(error)")
         }
+        // Lines that cannot be decoded are incomplete. Of a merchant's lines, the last one counts; a line without
+        // domains means that the merchant was removed.
         for line in data.split(separator: UInt8(ascii: "\n")) {
             guard let merchant = try? JSONDecoder().decode(RegisteredMerchant.self, from: Data(line)) else { continue }
             merchants[merchant.partnerInternalMerchantIdentifier] = merchant.domainNames.isEmpty ? nil : merchant

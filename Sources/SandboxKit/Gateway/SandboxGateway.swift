@@ -17,7 +17,7 @@ package final class SandboxGateway: Sendable {
         /// The path of the control socket; nil for none.
         package var controlPath: String?
         package var faults: [GatewayFault] = []
-        /// The most calls per second; the response to further calls is 429. Nil for no limit.
+        /// The limit of calls per second; the response to further calls is 429. Nil for no limit.
         package var callsPerSecond: Int?
         /// The verifier of domains; nil if domains are not verified.
         package var domainVerifier: DomainVerifier?
@@ -40,7 +40,8 @@ package final class SandboxGateway: Sendable {
     /// - Throws: ``SandboxError`` if the port is in use or the registrations cannot be read.
     package init(authority: SandboxAuthority, settings: Settings) async throws {
         let names = ["localhost", "127.0.0.1", "::1"].compactMap(SandboxServerName.init) + settings.names
-        // The server certificate is new at each start, so it needs no file. Clients need only the root.
+        // The server certificate is new at each start, so it needs no file. Clients need only the root. The certificate
+        // is valid from an hour ago, so that small differences between clocks do not matter.
         let credentials = try authority.issueServerCredentials(
             names: names, notBefore: .now.adding(.seconds(-3600)))
         let service = GatewayService(
@@ -84,7 +85,7 @@ package final class SandboxGateway: Sendable {
     /// Closes all sockets, and returns when all connections are closed.
     package func stop() async { for listener in listeners { await listener.stop() } }
 
-    /// Returns the TLS settings. The handshake accepts any client certificate, and also none, because
+    /// Returns the TLS settings. The handshake accepts any client certificate, and clients without a certificate.
     /// ``ClientCertificateVerifier`` checks the certificate after the handshake.
     private static func tls(_ credentials: SandboxAuthority.ServerCredentials) throws -> NIOSSLContext {
         var tls = TLSConfiguration.makeServerConfiguration(

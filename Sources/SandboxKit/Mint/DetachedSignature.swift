@@ -5,10 +5,10 @@ import X509
 
 /// The CMS signature of a payment token, in the encoding that Apple's servers use.
 ///
-/// It is SignedData version 1 (RFC 5652) in BER. The outer sequences and the certificates have indefinite lengths. The
-/// signing certificate comes first, although DER would sort the certificates. Digest algorithms have no parameters, and
-/// the content is detached. The signed attributes are contentType, signingTime, CMSAlgorithmProtection (RFC 6211) and
-/// messageDigest.
+/// The signature is SignedData version 1 (RFC 5652) in BER, with detached content. The outer sequences and the set of
+/// certificates have indefinite lengths. The signing certificate comes first, although DER would sort the certificates.
+/// Digest algorithms have no parameters. The signed attributes are contentType, signingTime, CMSAlgorithmProtection
+/// (RFC 6211) and messageDigest.
 ///
 /// libcrypto cannot write this encoding: it sorts the certificates and gives them a definite length.
 struct DetachedSignature {
@@ -22,7 +22,8 @@ struct DetachedSignature {
     /// - Throws: ``SandboxError`` for any other time.
     func encoded(over content: [UInt8], signingTime: Timestamp) throws -> [UInt8] {
         let attributes = try attributes(digest: Array(SHA256.hash(data: content)), signingTime: signingTime)
-        // RFC 5652 section 5.4: the signature covers the attributes as a SET OF (31); the message has the tag [0] (A0).
+        // The signature covers the attributes with the tag of a SET OF (31). In the message, the attributes have the
+        // tag [0] (A0) instead (RFC 5652 section 5.4).
         let signature = try signer.privateKey.sign(
             bytes: TLV.setOf(TLV.set, attributes), signatureAlgorithm: signatureAlgorithm)
         let signerInfo = TLV.definite(
@@ -66,8 +67,8 @@ struct DetachedSignature {
         }
     }
 
-    /// The contents of the signature's AlgorithmIdentifier: without parameters for ECDSA (RFC 5758 section 3.2), with NULL
-    /// as parameters for RSA (RFC 4055 section 5).
+    /// The contents of the AlgorithmIdentifier of the signature algorithm: without parameters for ECDSA (RFC 5758
+    /// section 3.2), with NULL as parameters for RSA (RFC 4055 section 5).
     private var signatureIdentifier: [UInt8] {
         get throws {
             switch algorithm {
@@ -95,7 +96,7 @@ struct DetachedSignature {
     private static func utcTime(_ time: Timestamp) throws(SandboxError) -> [UInt8] {
         let digits = time.rfc3339.filter(\.isNumber).prefix(14)
         guard let year = Int(digits.prefix(4)), (1950...2049).contains(year) else {
-            throw SandboxError("found the signing time \(time), expected one from 1950 to 2049")
+            throw SandboxError("the signing time is \(time), expected a time from 1950 to 2049")
         }
         return TLV.definite(TLV.utcTime, Array("\(digits.dropFirst(2))Z".utf8))
     }

@@ -16,7 +16,7 @@ package struct MintedToken: Sendable {
 }
 
 /// An encrypted token that is not signed yet.
-struct TokenEnvelope {
+struct UnsignedToken {
     let algorithm: KeyAlgorithm
     let publicKeyHash: PublicKeyHash
     let encryption: TokenEncryption
@@ -28,6 +28,7 @@ struct TokenEnvelope {
         encryption.keyMaterial + encryption.data + transactionIdentifier + (applicationDataHash ?? [])
     }
 
+    /// Returns the member `paymentData` of the token as JSON.
     func paymentData(signature: [UInt8]) -> String {
         var header = JSONObjectWriter()
         header.string("publicKeyHash", publicKeyHash.base64)
@@ -43,7 +44,7 @@ struct TokenEnvelope {
         return object.text
     }
 
-    /// Returns the whole token. As in real tokens, the outer `transactionIdentifier` is in upper case and
+    /// Returns the whole token as JSON. As in real tokens, the outer `transactionIdentifier` is in upper case and
     /// `transactionId` in the header is in lower case.
     func token(paymentData: String) -> String {
         var method = JSONObjectWriter()

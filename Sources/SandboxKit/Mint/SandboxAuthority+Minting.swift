@@ -4,12 +4,14 @@ import Synchronization
 package import Vocabulary
 import X509
 
-/// The role of Apple's payment servers, which mint payment tokens.
+/// Mints payment tokens, as Apple's payment servers do.
 extension SandboxAuthority {
     /// Mints a payment token that is encrypted to a certificate and signed by the sandbox.
     ///
-    /// - Parameter certificate: a payment processing certificate, PEM or DER. Its key determines the version of the token.
-    /// - Throws: ``SandboxError`` if the parameters are not valid or if this is not a payment processing certificate.
+    /// - Parameter certificate: a payment processing certificate, PEM or DER. Its key determines the version of the
+    ///   token.
+    /// - Throws: ``SandboxError`` if the parameters are invalid, or if the bytes are not a payment processing
+    ///   certificate.
     package func mintToken(_ parameters: TokenParameters, certificate: [UInt8]) throws -> MintedToken {
         try parameters.validate()
         return try mintToken(parameters, to: ProcessingCertificate(certificate))
@@ -41,18 +43,18 @@ extension SandboxAuthority {
 
     private func mintToken(_ parameters: TokenParameters, to certificate: ProcessingCertificate) throws -> MintedToken {
         let plaintext = TokenPlaintext(parameters, algorithm: certificate.algorithm).json
-        let envelope = TokenEnvelope(
+        let unsigned = UnsignedToken(
             algorithm: certificate.algorithm, publicKeyHash: certificate.publicKeyHash,
             encryption: try TokenEncryption(
                 Array(plaintext.utf8), to: certificate, leadingZeroSecret: parameters.leadingZeroSecret),
             transactionIdentifier: randomBytes(32),
             applicationDataHash: parameters.applicationData.map { Array(SHA256.hash(data: $0)) })
         let signature = try signature(
-            over: envelope.signedContent, algorithm: envelope.algorithm, signingTime: parameters.signingTime)
-        let paymentData = envelope.paymentData(signature: signature)
+            over: unsigned.signedContent, algorithm: unsigned.algorithm, signingTime: parameters.signingTime)
+        let paymentData = unsigned.paymentData(signature: signature)
         return MintedToken(
-            json: envelope.token(paymentData: paymentData), paymentData: paymentData, plaintext: plaintext,
-            transactionIdentifier: Hex.encode(envelope.transactionIdentifier), publicKeyHash: envelope.publicKeyHash)
+            json: unsigned.token(paymentData: paymentData), paymentData: paymentData, plaintext: plaintext,
+            transactionIdentifier: Hex.encode(unsigned.transactionIdentifier), publicKeyHash: unsigned.publicKeyHash)
     }
 
     /// Returns the CMS signature over any content, for tests that change a token and sign it again.

@@ -1,7 +1,7 @@
 import SwiftASN1
 
-/// Encodes BER and DER elements (tag, length, value; ITU-T X.690), as far as CMS signatures need them. A tag is the
-/// whole identifier octet.
+/// Encodes the BER and DER elements (tag, length, value; ITU-T X.690) that CMS signatures need. A tag is the whole
+/// identifier octet.
 enum TLV {
     /// Returns an element of definite length.
     static func definite(_ tag: UInt8, _ contents: [UInt8]...) -> [UInt8] {
@@ -9,7 +9,7 @@ enum TLV {
         return [tag] + length(body.count) + body
     }
 
-    /// Returns an element of indefinite length, which is BER but not DER: `80`, the contents, two zero bytes.
+    /// Returns an element of indefinite length, which is BER but not DER: the tag, `80`, the contents, two zero bytes.
     static func indefinite(_ tag: UInt8, _ contents: [UInt8]...) -> [UInt8] {
         [tag, 0x80] + contents.joined() + [0, 0]
     }

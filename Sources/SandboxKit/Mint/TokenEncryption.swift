@@ -13,8 +13,8 @@ struct TokenEncryption {
     /// Encrypts a plaintext to a payment processing certificate.
     ///
     /// - Parameter leadingZeroSecret: whether to generate ephemeral keys until the shared secret begins with a zero
-    ///   byte, as one secret in 256 does by chance. A decryptor that treats the secret as a number drops that byte and
-    ///   fails.
+    ///   byte, as one secret in 256 does by chance. A decryptor that treats the secret as a number drops the zero byte,
+    ///   and its decryption fails.
     init(_ plaintext: [UInt8], to certificate: ProcessingCertificate, leadingZeroSecret: Bool) throws {
         switch certificate.key {
         case .p256(let publicKey):
@@ -25,11 +25,12 @@ struct TokenEncryption {
         case .rsa(let publicKey):
             guard !leadingZeroSecret else {
                 throw SandboxError(
-                    "a leading zero byte of the shared secret needs an EC(P-256) certificate: RSA_v1 has no shared secret"
+                    "a shared secret with a leading zero byte needs an EC(P-256) certificate, "
+                        + "because RSA_v1 has no shared secret"
                 )
             }
             let key = SymmetricKey(size: .bits128)
-            // RSA_v1 requires SHA-256 in MGF1 too, and this padding uses it.
+            // RSA_v1 requires SHA-256 for the label and for MGF1. This padding uses SHA-256 for both.
             keyMaterial = try key.withUnsafeBytes {
                 try Array(publicKey.encrypt(Data($0), padding: .PKCS1_OAEP_SHA256))
             }
@@ -49,7 +50,7 @@ struct TokenEncryption {
 
     /// Derives the symmetric key with one round of the concatenation KDF (NIST SP 800-56A section 5.8.1). The hash
     /// covers, in this order: the counter, Z (the shared secret), AlgorithmID with a length byte, and PartyUInfo and
-    /// PartyVInfo without one.
+    /// PartyVInfo without length bytes.
     ///
     /// Source: Apple, "Restoring the symmetric key". The table there lists AlgorithmID before Z, which is a mistake.
     private static func deriveKey(secret: SharedSecret, merchantHash: MerchantIdentifierHash) -> SymmetricKey {

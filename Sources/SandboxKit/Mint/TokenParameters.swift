@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// The parameters of a payment token to mint. With the defaults it is an ordinary card payment.
+/// The parameters of a payment token to mint. The default values give the token of an ordinary card payment.
 package struct TokenParameters: Sendable {
     /// A member of `authenticationResponses`: the part of a multi-merchant payment that belongs to another merchant.
     package struct AuthenticationResponse: Hashable, Sendable {
@@ -36,16 +36,16 @@ package struct TokenParameters: Sendable {
 
     package init(signingTime: Timestamp) { self.signingTime = signingTime }
 
-    /// The largest amount of an ISO 8583 message, which has twelve digits.
+    /// The largest amount that fits into the twelve digits of an ISO 8583 message.
     package static let maximumAmount: UInt64 = 999_999_999_999
 
     /// - Throws: ``SandboxError`` if an amount is too large or the currency is not three digits.
     func validate() throws(SandboxError) {
         for amount in [amount] + authenticationResponses.map(\.amount) where amount > Self.maximumAmount {
-            throw SandboxError("found the amount \(amount), expected at most \(Self.maximumAmount)")
+            throw SandboxError("the amount is \(amount), expected at most \(Self.maximumAmount)")
         }
         guard currency.utf8.count == 3, currency.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-            throw SandboxError("found the currency '\(currency)', expected a numeric ISO 4217 code of three digits")
+            throw SandboxError("the currency is '\(currency)', expected a numeric ISO 4217 code of three digits")
         }
     }
 }

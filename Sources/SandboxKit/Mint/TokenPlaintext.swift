@@ -1,10 +1,9 @@
 import FoundationEssentials
 import Vocabulary
 
-/// The plaintext of a payment token: a JSON object whose members have Apple's order and types.
+/// The plaintext of a payment token: a JSON object whose members have the order and types of real tokens.
 ///
-/// Source: Apple, "Payment token format reference", "Payment data keys". The order and the types are
-/// those of real tokens.
+/// Source: Apple, "Payment token format reference", "Payment data keys".
 struct TokenPlaintext {
     /// A Visa card number that is reserved for tests.
     private static let accountNumber = "4111111111111111"
@@ -44,8 +43,8 @@ struct TokenPlaintext {
         return object.text
     }
 
-    /// Returns an authentication response. Its `transactionAmount` is a string, while that of the payment data is a
-    /// number.
+    /// Returns an authentication response. Its `transactionAmount` is a JSON string, although the `transactionAmount`
+    /// of the payment data is a JSON number.
     private static func response(_ response: TokenParameters.AuthenticationResponse) -> String {
         var object = JSONObjectWriter()
         object.string("merchantIdentifier", response.merchant.rawValue)
@@ -54,7 +53,7 @@ struct TokenPlaintext {
         return object.text
     }
 
-    /// The fields of Apple's MerchantTokenMetadata. `fpanSuffix` has the last four digits of ``accountNumber``.
+    /// The fields of Apple's MerchantTokenMetadata. `fpanSuffix` is the last four digits of ``accountNumber``.
     private static let merchantTokenMetadata = {
         var art = JSONObjectWriter()
         art.string("name", "cardBackground.png")
@@ -76,8 +75,10 @@ struct TokenPlaintext {
 
     /// Returns 31 December of the third year after `time`, as YYMMDD.
     private static func expiration(after time: Timestamp) -> String {
+        // The fallback is never used, because RFC 3339 begins with four digits.
         let year = Int(time.rfc3339.prefix(4)) ?? 2030
-        return "\(String(100 + (year + 3) % 100).dropFirst())1231"
+        let twoDigits = String(100 + (year + 3) % 100).dropFirst()
+        return "\(twoDigits)1231"
     }
 }
 

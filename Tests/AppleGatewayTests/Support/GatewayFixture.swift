@@ -77,10 +77,10 @@ final class GatewayFixture: Sendable {
     /// A gateway that does not sleep: it appends its pauses to `waits`.
     func gateway(
         _ url: String, _ identities: any IdentitySource, roots: TrustRoots? = nil, attempts: Int = 1,
-        clock: any WallClock = SystemClock(), answerTimeout: Duration = .seconds(5), waits: Guarded<[Duration]>? = nil
+        clock: any WallClock = SystemClock(), responseTimeout: Duration = .seconds(5), waits: Guarded<[Duration]>? = nil
     ) throws -> AppleGateway {
         var settings = AppleGateway.Settings(endpoint: try GatewayEndpoint(url))
-        settings.answerTimeout = answerTimeout
+        settings.responseTimeout = responseTimeout
         settings.retries.attempts = attempts
         return AppleGateway(
             settings: settings, client: try client(roots: roots), identities: identities, clock: clock,

@@ -104,6 +104,11 @@ import Vocabulary
         ])
         #expect(try offline.status == 0 && offline.json()["keyPairsVerified"] as? Int == 1, "\(offline.output)")
         #expect(try bytes("b").count > 0)
+        let table = try Installation.run([
+            "\(Installation.programs)/merchantkeyctl", "backup", "verify", backup, "--offline", "--state-directory",
+            state,
+        ])
+        #expect(table.output.contains("duration (seconds)"), "\(table.output)")
 
         let done = try restore(backup, to: state, "--replace", "--output", "json")
         #expect(done.status == 0, "\(done.error)")
@@ -111,6 +116,31 @@ import Vocabulary
         try installation.start()
         #expect(try installation.ctl("merchant", "show", "merchant.com.kept").status == 0)
         #expect(try installation.findings().contains("databaseRestored"))
+    }
+
+    @Test func `a restore is in the audit once, although the file for the audit head could not be written`() throws {
+        let heads = installation.path("missing/heads")
+        let config = try installation.write("audit:\n  head:\n    file: \(heads)\n", "c.yaml")
+        try installation.start(config: config)
+        let backup = installation.path("b")
+        #expect(try installation.ctl("backup", "create", backup).status == 0)
+        installation.stop()
+        #expect(try restore(backup, to: installation.path("state"), "--replace").status == 0)
+        for _ in 0..<2 {
+            try installation.start(config: config)
+            #expect(try installation.findings().contains("databaseRestored"))
+            #expect(try installation.auditRecords("databaseRestored").count == 1)
+            installation.stop()
+        }
+        // The daemon completes the record of the restore while it runs, as soon as the file can be written.
+        try installation.start(config: config)
+        try FileManager.default.createDirectory(
+            atPath: installation.path("missing"), withIntermediateDirectories: false)
+        try installation.eventually("the head is written") { FileManager.default.fileExists(atPath: heads) }
+        installation.stop(SIGKILL)
+        #expect(try installation.sql("SELECT value FROM daemon_facts WHERE name = 'restoredFrom'").isEmpty)
+        try installation.start(config: config)
+        #expect(try installation.auditRecords("databaseRestored").count == 1)
     }
 
     @Test(.tags(.slow), .skippedInQuickRuns)

@@ -37,6 +37,28 @@ import Testing
         #expect(try content() == before)
     }
 
+    @Test func `a lock file that cannot be opened is reported with the reason, whether a daemon runs or not`() throws {
+        let (lock, kept) = (installation.path("state/merchantkeyd.lock"), installation.path("kept.lock"))
+        let reason = String(cString: strerror(ELOOP))
+        /// Replaces the lock file by a link to itself, which root cannot open either.
+        func putLink() throws { try FileManager.default.createSymbolicLink(atPath: lock, withDestinationPath: lock) }
+        try installation.createStateDirectory()
+        try putLink()
+        let stopped = try installation.diagnose()
+        #expect(stopped.outcome("daemon") == "failure" && stopped.detail("daemon").contains(reason), "\(stopped)")
+        #expect(unlink(lock) == 0)
+
+        try installation.start()
+        try FileManager.default.moveItem(atPath: lock, toPath: kept)
+        try putLink()
+        let running = try installation.diagnose().detail("daemon")
+        #expect(running.contains("a daemon runs in this directory") && running.contains(reason), "\(running)")
+        #expect(unlink(lock) == 0)
+        #expect(try installation.diagnose().detail("daemon").contains("was moved or replaced"))
+        try FileManager.default.moveItem(atPath: kept, toPath: lock)
+        #expect(try installation.diagnose().outcome("daemon") == "success")
+    }
+
     @Test func `each fault fails its own check`() throws {
         try installation.start()
         installation.stop()

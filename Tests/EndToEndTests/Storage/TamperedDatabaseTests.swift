@@ -76,13 +76,39 @@ struct TamperedDatabaseTests {
 
     /// Overwrites the first page of a table or an index.
     private func damage(_ name: String) throws {
-        let page = try #require(
-            Int(try installation.sql("SELECT rootpage FROM sqlite_master WHERE name = '\(name)'")))
+        let page = try rootPage(of: name)
+        try changeDatabase { try Self.overwrite(page, in: $0) }
+    }
+
+    /// Overwrites the page with the first rows of a table. The table must fill two pages or more.
+    private func damageFirstRows(of table: String) throws {
+        let root = try rootPage(of: table)
+        try changeDatabase { file in
+            try file.seek(toOffset: UInt64(root - 1) * 4096)
+            let bytes = [UInt8](try #require(try file.read(upToCount: 4096)))
+            func number(at offset: Int, length: Int) -> Int {
+                bytes[offset..<offset + length].reduce(0) { $0 << 8 | Int($1) }
+            }
+            // An interior page of a table: its first cell begins with the number of the leftmost child page.
+            try #require(bytes[0] == 5, "the table \(table) fills only one page")
+            try Self.overwrite(number(at: number(at: 12, length: 2), length: 4), in: file)
+        }
+    }
+
+    private func rootPage(of name: String) throws -> Int {
+        try #require(Int(try installation.sql("SELECT rootpage FROM sqlite_master WHERE name = '\(name)'")))
+    }
+
+    private func changeDatabase(_ change: (FileHandle) throws -> Void) throws {
         _ = try installation.sql("PRAGMA wal_checkpoint(TRUNCATE)")
         let file = try FileHandle(forUpdating: URL(filePath: installation.path("state/merchantkeyd.sqlite")))
+        try change(file)
+        try file.close()
+    }
+
+    private static func overwrite(_ page: Int, in file: FileHandle) throws {
         try file.seek(toOffset: UInt64(page - 1) * 4096)
         try file.write(contentsOf: Data(repeating: 0xFF, count: 4096))
-        try file.close()
     }
 
     @Test(arguments: ["events", "registrations", "certificates"])
@@ -182,6 +208,18 @@ struct TamperedDatabaseTests {
         #expect(refused.status == 1 && refused.refusalCode == "storeUnavailable", "\(refused.error)")
         for key in keys { #expect(try installation.uses(key) == ["200", "200"]) }
         #expect(try installation.ctl("backup", "create", installation.path("b")).status == 1)
+    }
+
+    @Test func `damage of the file stays a critical finding if a later step of the check fails`() throws {
+        try installation.start()
+        for number in 0..<20 { #expect(try installation.ctl("merchant", "add", "merchant.com.\(number)").status == 0) }
+        installation.stop()
+        try damageFirstRows(of: "audit")
+        try installation.start(answering: ["200", "503"])
+        try installation.eventually("the check of the audit chain fails") {
+            installation.log.contains("the database could not be checked")
+        }
+        #expect(try installation.finding("storeDamaged")?["severity"] as? String == "critical")
     }
 
     @Test func `audit verify reports an edited record by its number`() throws {

@@ -10,9 +10,9 @@ struct MemoryBackup: Sendable {
 }
 
 extension MemoryTransaction {
-    package func daemonFact(_ name: String) -> String? { state.facts[name] }
+    package func daemonValue(_ name: String) -> String? { state.facts[name] }
 
-    package func setDaemonFact(_ name: String, _ value: String) { state.facts[name] = value }
+    package func setDaemonValue(_ name: String, _ value: String) { state.facts[name] = value }
 
     package func record(_ manifest: BackupManifest, at path: String, verifiedAt: Timestamp?) {
         let known = state.backups[manifest.sha256]
@@ -39,7 +39,7 @@ extension MemoryTransaction {
             newestKeyPairId(of: merchant).map { (merchant, $0) }
         }.filter { $0.1 > covered }.sorted { $0.1 < $1.1 }
         coverage.merchantsWithoutBackup = missing.count
-        coverage.withoutBackup = missing.prefix(BackupCoverage.mostNamed).map(\.0)
+        coverage.firstMerchantsWithoutBackup = missing.prefix(BackupCoverage.maximumNamed).map(\.0)
         return coverage
     }
 

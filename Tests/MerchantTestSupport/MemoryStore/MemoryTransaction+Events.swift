@@ -38,7 +38,7 @@ extension MemoryTransaction {
     }
 
     package func events(_ query: EventQuery) -> [StoredEvent] {
-        let found = state.events.filter { query.isAbout($0.event) }
+        let found = state.events.filter { query.matches($0.event) }
         switch query.part {
         case .after(let sequence): return Array(found.filter { $0.sequence > sequence }.prefix(query.limit))
         case .newest: return found.suffix(query.limit)
@@ -88,7 +88,7 @@ extension MemoryTransaction {
         return old.count
     }
 
-    package func keepWebhooks(_ webhooks: [WebhookRegistration], at now: Timestamp) {
+    package func setWebhooks(_ webhooks: [WebhookRegistration], at now: Timestamp) {
         for index in state.webhooks.indices { state.webhooks[index].isRemoved = true }
         for webhook in webhooks {
             if let index = state.webhooks.firstIndex(where: { $0.registration.name == webhook.name }) {

@@ -61,25 +61,25 @@ extension MemoryTransaction {
 
     package func keyUse(of hash: PublicKeyHash) -> KeyUse? { state.uses[hash] }
 
-    package func useHasConsequences(of hash: PublicKeyHash) -> Bool {
+    package func useChangesMoreThanCounters(of hash: PublicKeyHash) -> Bool {
         state.rolls.contains { $0.isOpen && ($0.from == hash || $0.to == hash) }
             || keyPair(hash).map { $0.state == .revoked || $0.state == .destroyed } ?? false
     }
 
-    package func inStoredOrder(_ hashes: [PublicKeyHash]) -> [PublicKeyHash] {
+    package func sortedByRow(_ hashes: [PublicKeyHash]) -> [PublicKeyHash] {
         let asked = Set(hashes)
         return state.rows.map(\.keyPair.publicKeyHash).filter { asked.contains($0) }
     }
 
-    package func keyPairsToWatch(at time: Timestamp, limit: Int) -> [ExpiringKeyPair] {
+    package func keyPairsDueForExpiryCheck(at time: Timestamp, limit: Int) -> [ExpiringKeyPair] {
         Array(
-            keyPairsExpiring(before: Timestamp(millisecondsSince1970: .max), limit: .max).filter { ending in
+            keyPairsExpiring(by: Timestamp(millisecondsSince1970: .max), limit: .max).filter { ending in
                 guard let watch = state.watches[ending.keyPair.publicKeyHash] else { return true }
                 return watch.map { $0 <= time } ?? false
             }.prefix(limit))
     }
 
-    package func wasWarned(of ends: Timestamp, days: Int, key hash: PublicKeyHash) -> Bool {
+    package func wasExpiryWarningSent(of ends: Timestamp, days: Int, key hash: PublicKeyHash) -> Bool {
         state.warnings["\(hash) \(ends) \(days)"] != nil
     }
 
@@ -117,9 +117,9 @@ extension MemoryTransaction {
         if let keyPair = keyPair(hash) { state.uses[hash]?.confirmPromotion(of: keyPair, by: use.decryptions) }
     }
 
-    package func setNextWatch(of hash: PublicKeyHash, at time: Timestamp?) { state.watches[hash] = .some(time) }
+    package func setNextExpiryCheck(of hash: PublicKeyHash, at time: Timestamp?) { state.watches[hash] = .some(time) }
 
-    package func noteWarning(of ends: Timestamp, days: Int, key hash: PublicKeyHash, at time: Timestamp) {
+    package func recordExpiryWarning(of ends: Timestamp, days: Int, key hash: PublicKeyHash, at time: Timestamp) {
         state.warnings["\(hash) \(ends) \(days)"] = time
     }
 }

@@ -33,7 +33,7 @@ extension MemoryTransaction {
                 return MerchantBelowTarget(
                     merchantIdentifier: merchant.identifier, activeKeyPairs: active,
                     targetActiveKeyPairs: merchant.targetActiveKeyPairs,
-                    currentEnds: ends[merchant.identifier]?.map(\.notAfter).min(),
+                    currentCertificateExpiry: ends[merchant.identifier]?.map(\.notAfter).min(),
                     hadActiveKeyPair: state.hadActiveKeyPair.contains(merchant.identifier))
             }.prefix(limit))
     }
@@ -49,7 +49,7 @@ extension MemoryTransaction {
     /// Soonest first.
     private func belowTarget(whoseCurrentEnds fits: (Timestamp) -> Bool) -> [MerchantBelowTarget] {
         merchantsBelowTarget(after: nil, limit: .max)
-            .compactMap { merchant in merchant.currentEnds.map { (merchant, $0) } }
+            .compactMap { merchant in merchant.currentCertificateExpiry.map { (merchant, $0) } }
             .filter { fits($0.1) }.sorted { $0.1 < $1.1 }.map(\.0)
     }
 
@@ -61,7 +61,7 @@ extension MemoryTransaction {
                 .prefix(limit))
     }
 
-    package func keyPairsExpiring(before time: Timestamp, limit: Int) -> [ExpiringKeyPair] {
+    package func keyPairsExpiring(by time: Timestamp, limit: Int) -> [ExpiringKeyPair] {
         Array(ending(.active).filter { $0.notAfter <= time }.prefix(limit))
     }
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-struct CertificateNoun: NounCommand {
+struct CertificateCommands: SubcommandGroup {
     static let configuration = CommandConfiguration(
         commandName: "certificate", abstract: "Upload certificates that Apple issued.",
         subcommands: [CertificateUpload.self])

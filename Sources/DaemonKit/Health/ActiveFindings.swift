@@ -1,8 +1,9 @@
 import MerchantOperations
 import Synchronization
 
-/// The findings of the daemon's services about the daemon and its machine, at most one for each code.
-final class ConditionLog: Sendable {
+/// The problems that the daemon's services have found and that still exist, at most one for each code. `status` and the
+/// health route report them.
+final class ActiveFindings: Sendable {
     private let findings = Mutex<[StatusFinding.Code: StatusFinding]>([:])
 
     /// In a stable order, so that repeated requests list the same finding first.

@@ -1,16 +1,17 @@
 import ArgumentParser
 import Foundation
 
-struct BackupNoun: NounCommand {
+struct BackupCommands: SubcommandGroup {
     static let configuration = CommandConfiguration(
         commandName: "backup",
         abstract: "Create, verify and restore backups of the database. Backups never contain the master key.",
         subcommands: [BackupCreate.self, BackupVerify.self, BackupRestore.self])
 
-    /// Makes a path absolute, because the daemon opens the file and has another working directory.
-    static func absolute(_ file: String) throws(CommandFailure) -> String {
+    /// The absolute path of a file. The daemon opens the file, and has another working directory than this program.
+    static func absolutePath(of file: String) throws(CommandFailure) -> String {
         guard file != "-" else {
-            throw CommandFailure(.wrongUsage, "FILE is '-', expected a path, because the daemon opens the file")
+            throw CommandFailure(
+                .wrongUsage, "FILE can't be '-', because the daemon opens the file; give the path of a file")
         }
         return file.hasPrefix("/") ? file : "\(FileManager.default.currentDirectoryPath)/\(file)"
     }

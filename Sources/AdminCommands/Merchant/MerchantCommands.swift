@@ -1,6 +1,6 @@
 import ArgumentParser
 
-struct MerchantNoun: NounCommand {
+struct MerchantCommands: SubcommandGroup {
     static let configuration = CommandConfiguration(
         commandName: "merchant", abstract: "Manage merchants.",
         subcommands: [

@@ -4,19 +4,20 @@ import MerchantOperations
 import SQLiteStore
 import Synchronization
 
-/// Reports to `status` the progress of a rotation, what blocks it, or a new master key that no rotation has used yet.
-final class RotationCondition: Sendable {
+/// Makes `status` report the progress of a rotation, what blocks the rotation, or a new master key that no rotation has
+/// used yet.
+final class RotationStatus: Sendable {
     private let settings: MasterKeySettings
     private let store: SQLiteStore
     private let keyring: Keyring
-    private let conditions: ConditionLog
+    private let activeFindings: ActiveFindings
     private let currentBlocker = Mutex<String?>(nil)
 
-    init(_ settings: MasterKeySettings, store: SQLiteStore, keyring: Keyring, conditions: ConditionLog) {
+    init(_ settings: MasterKeySettings, store: SQLiteStore, keyring: Keyring, activeFindings: ActiveFindings) {
         self.settings = settings
         self.store = store
         self.keyring = keyring
-        self.conditions = conditions
+        self.activeFindings = activeFindings
     }
 
     /// What blocks the rotation; nil if nothing does.
@@ -24,13 +25,14 @@ final class RotationCondition: Sendable {
 
     func reportBlocked(_ why: String) {
         currentBlocker.withLock { $0 = why }
-        conditions.set(.masterKeyRotation, .warning, "a rotation of the master key or data key is in progress: \(why)")
+        activeFindings.set(
+            .masterKeyRotation, .warning, "a rotation of the master key or data key is in progress: \(why)")
     }
 
     /// Does nothing while a blocker is reported, which is more important than the progress.
     func reportProgress() async {
         guard blocker == nil, let rotation = try? await store.lastRotation() else { return }
-        conditions.set(
+        activeFindings.set(
             .masterKeyRotation, .notice,
             "a rotation of the \(rotation.replacesMasterKey ? "master key" : "data key") is in progress: \(rotation.done) of \(rotation.total) private keys are re-encrypted"
         )
@@ -43,13 +45,13 @@ final class RotationCondition: Sendable {
 
     /// Warns if the operator supplied a new master key and no rotation has used it yet.
     func reportUnusedKey() {
-        guard settings.previous != nil, let found = try? settings.current.load().identifier,
+        guard settings.previous != nil, let inSource = try? settings.current.load().identifier,
             let inUse = try? store.dataKeys().last(where: { $0.identifier == keyring.newest })?.masterKey,
-            found != inUse
-        else { return conditions.clear(.masterKeyRotation) }
-        conditions.set(
+            inSource != inUse
+        else { return activeFindings.clear(.masterKeyRotation) }
+        activeFindings.set(
             .masterKeyRotation, .warning,
-            "\(settings.current) holds a new master key, but all keys are still sealed with the previous one; run 'merchantkeyctl master-key rotate'"
+            "\(settings.current) holds a new master key, but the previous master key still seals the data key; run 'merchantkeyctl master-key rotate'"
         )
     }
 }

@@ -1,12 +1,12 @@
 package import MerchantCore
 import Vocabulary
 
-/// Verifies the keys, certificates and audit chain in a copy of the database, and collects the faults that it finds.
-package struct BackupVerifier: Sendable {
+/// Verifies the keys, certificates and audit chain in the database that a backup contains, and collects the faults.
+package struct BackupContentVerifier: Sendable {
     package typealias Records = Transactions<any KeyPairReading & SealedKeyReading & AuditReading, Void>
 
-    /// Further faults are not kept.
-    package static let mostFindings = 100
+    /// The largest number of faults that are kept.
+    package static let maximumFindings = 100
     private static let keyPairsPerRead = 256
 
     package private(set) var keyPairsVerified = 0
@@ -16,11 +16,14 @@ package struct BackupVerifier: Sendable {
 
     package init() {}
 
+    /// Adds a fault, unless ``findings`` is full.
     package mutating func note(_ finding: String) {
-        if findings.count < Self.mostFindings { findings.append(finding) }
+        if findings.count < Self.maximumFindings { findings.append(finding) }
     }
 
     /// Unseals every private key, compares it with its public key and its certificates, and checks the audit chain.
+    ///
+    /// - Parameter copy: the database in the backup.
     package mutating func examine(_ copy: Records, with verifier: any KeyPairVerifier) async throws {
         try await examineKeyPairs(of: copy, with: verifier)
         try await examineAudit(of: copy)
@@ -49,6 +52,7 @@ package struct BackupVerifier: Sendable {
                             keyPair: keyPair, sealed: try reading.sealedPrivateKey(of: hash),
                             certificates: try reading.certificates(of: hash), fault: nil)
                     } catch let error as MerchantError {
+                        // Report this key pair as faulty, and continue with the others.
                         return StoredKeyPair(keyPair: keyPair, sealed: nil, certificates: [], fault: error)
                     }
                 }
@@ -78,17 +82,18 @@ package struct BackupVerifier: Sendable {
         }
     }
 
+    /// - Returns: the fault of a certificate; nil if it has none.
     private static func finding(
         about certificate: StoredCertificate, of keyPair: KeyPair, _ verifier: any KeyPairVerifier
     ) -> String? {
         let name = "certificate \(certificate.serialNumber) of key pair \(keyPair.publicKeyHash)"
-        guard let facts = try? verifier.readCertificate(certificate.der) else { return "\(name) cannot be read" }
+        guard let facts = try? verifier.readCertificate(certificate.der) else { return "\(name) cannot be parsed" }
         guard facts.publicKeyHash == keyPair.publicKeyHash else {
             return "\(name) certifies another key, \(facts.publicKeyHash)"
         }
         let expected = StoredCertificate(
             facts, issuerVerified: certificate.issuerVerified, storedAt: certificate.storedAt)
-        return expected == certificate ? nil : "\(name) differs from its row in the database"
+        return expected == certificate ? nil : "the stored fields of \(name) differ from the certificate itself"
     }
 
     private mutating func examineAudit(of copy: Records) async throws {
@@ -102,7 +107,7 @@ package struct BackupVerifier: Sendable {
             isAtEnd = segment.links.isEmpty
             if isAtEnd { audit.finish(highestAssigned: segment.highestAssigned) }
         }
-        audit.checkOrder()
+        audit.markReorderedRecords()
         auditRecordsChecked = audit.examined
         for found in audit.breaks { note("audit: \(found.kind.rawValue): \(found.detail)") }
     }

@@ -7,26 +7,26 @@ import OutboundHTTP
 import SQLiteStore
 import Vocabulary
 
-/// The clients of Apple's gateway and of merchants' domains. Both open outbound connections.
-struct GatewayParts {
+/// The parts of the daemon that connect to Apple and to merchants' domains.
+struct OutboundParts {
     let gateway: AppleGateway
     let domainChecker: any DomainChecker
 
-    /// Does not throw if the identity certificate has expired: each call to Apple reports that.
+    /// Accepts an expired identity certificate, because each call to Apple then fails with this reason.
     init(
         _ settings: Settings, _ files: ReferencedFiles, store: SQLiteStore, custody: KeyCustody, clock: any WallClock,
         logger: Logger
     ) throws {
         let gatewaySettings = settings.gateway
-        var outbound = OutboundClient.Configuration()
-        outbound.roots = files.gatewayRoots
-        outbound.connectTimeout = gatewaySettings.connectTimeout
+        var clientConfiguration = OutboundClient.Configuration()
+        clientConfiguration.roots = files.gatewayRoots
+        clientConfiguration.connectTimeout = gatewaySettings.connectTimeout
         var configuration = AppleGateway.Settings(
             endpoint: gatewaySettings.endpoint ?? GatewayEndpoint(settings.environment))
-        configuration.answerTimeout = gatewaySettings.answerTimeout
+        configuration.responseTimeout = gatewaySettings.responseTimeout
         configuration.userAgent = "merchantkeyd/\(Program.version)"
         gateway = AppleGateway(
-            settings: configuration, client: OutboundClient(outbound),
+            settings: configuration, client: OutboundClient(clientConfiguration),
             identities: Self.identities(
                 gatewaySettings, files, store: store, custody: custody, clock: clock, logger: logger),
             clock: clock, logger: logger)
@@ -45,6 +45,8 @@ struct GatewayParts {
 
     func shutdown() async { await gateway.shutdown() }
 
+    /// The source of the certificate and key with which the daemon authenticates to Apple: the files in the settings,
+    /// or the identity keys in the database.
     private static func identities(
         _ settings: GatewaySettings, _ files: ReferencedFiles, store: SQLiteStore, custody: KeyCustody,
         clock: any WallClock, logger: Logger

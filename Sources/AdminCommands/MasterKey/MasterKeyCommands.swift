@@ -1,6 +1,6 @@
 import ArgumentParser
 
-struct MasterKeyNoun: NounCommand {
+struct MasterKeyCommands: SubcommandGroup {
     static let configuration = CommandConfiguration(
         commandName: "master-key", abstract: "Rotate and identify the master key, which seals all private keys.",
         subcommands: [MasterKeyRotate.self, MasterKeyShowStatus.self, MasterKeyIdentify.self])

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-struct KeyNoun: NounCommand {
+struct KeyCommands: SubcommandGroup {
     static let configuration = CommandConfiguration(
         commandName: "key", abstract: "Manage key pairs, their CSRs and their states.",
         subcommands: [

@@ -2,7 +2,7 @@ import ArgumentParser
 import MerchantKeyClient
 import Vocabulary
 
-struct AuditNoun: NounCommand {
+struct AuditCommands: SubcommandGroup {
     static let configuration = CommandConfiguration(
         commandName: "audit", abstract: "List, export and verify the audit.",
         subcommands: [AuditList.self, AuditExport.self, AuditVerify.self])
@@ -11,22 +11,24 @@ struct AuditNoun: NounCommand {
 /// The options that select audit records.
 struct AuditOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Only records of this merchant.", valueName: "id"), transform: MerchantIdentifier.parse)
+        help: ArgumentHelp("Select only records of this merchant.", valueName: "id"),
+        transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier?
 
-    @Option(help: ArgumentHelp("Only records of this key.", valueName: "key"), transform: KeyArgument.parse)
+    @Option(help: ArgumentHelp("Select only records of this key.", valueName: "key"), transform: KeyArgument.parse)
     var key: KeyArgument?
 
-    @Option(help: ArgumentHelp("Only records of callers with this uid.", valueName: "uid"))
+    @Option(help: ArgumentHelp("Select only records of callers with this user id.", valueName: "uid"))
     var caller: UInt32?
 
     @Option(
-        help: ArgumentHelp("Only records from this time on, such as 2026-11-21T04:53:15Z.", valueName: "time"),
+        help: ArgumentHelp(
+            "Select only records from this time on, such as 2026-11-21T04:53:15Z.", valueName: "time"),
         transform: Timestamp.parse)
     var since: Timestamp?
 
     @Option(
-        help: ArgumentHelp("Only records before this time.", valueName: "time"), transform: Timestamp.parse)
+        help: ArgumentHelp("Select only records before this time.", valueName: "time"), transform: Timestamp.parse)
     var until: Timestamp?
 
     func query(_ admin: AdminClient) async throws -> AuditQuery {

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-struct ConfigNoun: NounCommand {
+struct ConfigCommands: SubcommandGroup {
     static let configuration = CommandConfiguration(
         commandName: "config", abstract: "Check the daemon's settings.", subcommands: [ConfigCheck.self])
 }

@@ -1,0 +1,31 @@
+import ArgumentParser
+import MerchantKeyClient
+import Vocabulary
+import WireAPI
+
+/// The arguments that select an open roll.
+struct RollSelection: ParsableArguments {
+    @Argument(help: "The merchant's identifier.", transform: MerchantIdentifier.parse)
+    var merchant: MerchantIdentifier
+
+    @Option(
+        help: "Algorithm of the roll: EC_v1 or RSA_v1. Needed only if the merchant has an open roll for both.")
+    var algorithm: KeyAlgorithm?
+
+    /// - Throws: ``CommandFailure`` if no open roll, or more than one, matches the arguments.
+    func find(_ admin: AdminClient) async throws -> RollDocument {
+        let openRolls = try await admin.rolls(of: merchant, state: RollStateArgument.open.rawValue).items
+            .filter { algorithm == nil || $0.algorithm == algorithm }
+        guard let roll = openRolls.first else {
+            throw CommandFailure(
+                .refused,
+                "\(merchant) has no open roll\(algorithm.map { " with the algorithm \($0)" } ?? ""); 'roll status' lists all open rolls"
+            )
+        }
+        guard openRolls.count == 1 else {
+            throw CommandFailure(
+                .refused, "\(merchant) has \(openRolls.count) open rolls; select one of them with --algorithm")
+        }
+        return roll
+    }
+}

@@ -1,0 +1,172 @@
+package import MerchantCore
+import Vocabulary
+
+/// What the last daemon in the state directory wrote into the lock file, one entry on each line. With it, the next
+/// start detects a missing write-ahead log, a replaced database file and an older copy of the database.
+///
+/// | line | meaning |
+/// | --- | --- |
+/// | `open` | the database is in use, or was left with a write-ahead log |
+/// | `closed` | the database was closed and no write-ahead log was left |
+/// | `replaced INODE` | the database file was moved or replaced in use; INODE is the inode of the open file |
+/// | `head HEAD [BOOT]` | the last acknowledged audit record; BOOT is the machine's boot, or `last` at a shutdown |
+/// | `log GENERATION [HEAD]` | the log that contains the last record; HEAD was the last record when the log began |
+/// | `lost TEXT` | a loss that the operator accepted and that the audit does not contain yet |
+/// | `end` | the last line; lines below it are the rest of an earlier, longer content and are ignored |
+///
+/// While the daemon opens the database, the file contains neither `open` nor `closed`, because a log may or may not
+/// exist then.
+package struct LockFileContent: Equatable, Sendable {
+    /// The line `open`. A write-ahead log is expected while the daemon runs, after it was killed, and if it closed the
+    /// database but left a log.
+    package var expectsLog = false
+    /// The line `closed`. If a write-ahead log exists nevertheless, somebody created it or put it there later.
+    package var wasClosedWithoutLog = false
+    /// The inode of the database file that the daemon had open; nil if that file was not moved or replaced meanwhile.
+    /// The write-ahead log belongs to that file.
+    package var inodeIfReplaced: UInt64?
+    /// The last audit record whose change was acknowledged.
+    package var head: Head?
+    /// The write-ahead log that contains ``head``.
+    package var log: Log?
+    /// Descriptions of losses that the operator accepted, but that the audit does not contain yet.
+    package var lossesNotInAudit: [String] = []
+
+    package init(expectsLog: Bool = false, wasClosedWithoutLog: Bool = false) {
+        self.expectsLog = expectsLog
+        self.wasClosedWithoutLog = wasClosedWithoutLog
+    }
+
+    /// The number and hash of the last audit record, and who wrote them into the lock file.
+    ///
+    /// The daemon writes the head after each commit, but syncs the file only when it changes another entry. So after a
+    /// kill the head is exact. After a power failure, the file may contain an older head.
+    package struct Head: Hashable, Sendable {
+        package let auditHead: AuditHead
+        private let writer: Writer
+
+        private enum Writer: Hashable {
+            /// A daemon that could make further changes. `boot` identifies the machine's boot at that time; it is empty
+            /// if the kernel does not provide an identifier.
+            case running(boot: String)
+            /// A daemon that was shutting down and made no more changes.
+            case shuttingDown
+        }
+
+        /// The text of ``Writer/shuttingDown`` in the file.
+        private static let shutdownWord = "last"
+
+        package init(_ auditHead: AuditHead, onBoot boot: String = Machine.bootIdentifier) {
+            self.auditHead = auditHead
+            writer = boot == Self.shutdownWord ? .shuttingDown : .running(boot: boot)
+        }
+
+        /// The same head, as a daemon that is shutting down writes it. The caller must sync the file.
+        package var asWrittenAtShutdown: Head { Head(auditHead, onBoot: Self.shutdownWord) }
+
+        /// Whether the daemon wrote the head after its last change.
+        package var wasWrittenAtShutdown: Bool { writer == .shuttingDown }
+
+        /// Why the database may have contained changes after this head: a restart of the machine may have lost a newer
+        /// head that was not synced.
+        ///
+        /// - Parameter current: the current boot of the machine.
+        /// - Returns: nil if later changes are not possible.
+        package func whyLaterChangesArePossible(onBoot current: String) -> String? {
+            guard case .running(let boot) = writer, boot.isEmpty || boot != current else { return nil }
+            return boot.isEmpty || current.isEmpty
+                ? "the machine may have been restarted since" : "the machine was restarted since"
+        }
+
+        var text: String {
+            switch writer {
+            case .running(let boot): boot.isEmpty ? auditHead.description : "\(auditHead) \(boot)"
+            case .shuttingDown: "\(auditHead) \(Self.shutdownWord)"
+            }
+        }
+
+        /// Reads what ``text`` writes.
+        init?(text: some StringProtocol) {
+            let words = text.split(separator: " ")
+            guard let first = words.first, let auditHead = AuditHead(first) else { return nil }
+            self.init(auditHead, onBoot: words.count > 1 ? String(words[1]) : "")
+        }
+    }
+
+    /// One generation of the write-ahead log. SQLite starts a new generation when it overwrites the log from its
+    /// beginning.
+    package struct Log: Hashable, Sendable {
+        package let generation: String
+        /// The last audit record when this generation was started, which the database file contains even without the
+        /// log. Nil if unknown.
+        package let headWhenStarted: AuditHead?
+
+        var text: String { headWhenStarted.map { "\(generation) \($0)" } ?? generation }
+
+        package init(generation: String, headWhenStarted: AuditHead?) {
+            (self.generation, self.headWhenStarted) = (generation, headWhenStarted)
+        }
+
+        /// Reads what ``text`` writes.
+        init?(text: some StringProtocol) {
+            let words = text.split(separator: " ")
+            guard let first = words.first else { return nil }
+            self.init(generation: String(first), headWhenStarted: words.count > 1 ? AuditHead(words[1]) : nil)
+        }
+    }
+
+    /// Makes `auditHead` the last audit record.
+    ///
+    /// - Parameter generation: the generation of the log that contains the record; empty if unknown.
+    package mutating func advance(to auditHead: AuditHead, inLog generation: String) {
+        if generation.isEmpty {
+            log = nil
+        } else if log?.generation != generation {
+            // SQLite starts a new generation only after it copied the whole log into the database file. So the database
+            // file contains the former head. If the former generation is unknown, so is the content of that file.
+            log = Log(generation: generation, headWhenStarted: log == nil ? nil : head?.auditHead)
+        }
+        head = Head(auditHead)
+    }
+}
+
+// MARK: - Text form
+
+extension LockFileContent {
+    private static let open = "open"
+    private static let closed = "closed"
+    private static let replaced = "replaced "
+    private static let head = "head "
+    private static let log = "log "
+    private static let lost = "lost "
+    private static let end = "end"
+
+    package var lines: [String] {
+        (expectsLog ? [Self.open] : []) + (wasClosedWithoutLog ? [Self.closed] : [])
+            + (inodeIfReplaced.map { ["\(Self.replaced)\($0)"] } ?? []) + (head.map { [Self.head + $0.text] } ?? [])
+            + (log.map { [Self.log + $0.text] } ?? [])
+            + lossesNotInAudit.map { Self.lost + $0.replacing("\n", with: " ") } + [Self.end]
+    }
+
+    /// Reads the entries that ``lines`` returned. Ignores unknown lines.
+    package init(_ lines: some Sequence<Substring>) {
+        for line in lines.prefix(while: { $0 != Self.end }) {
+            func after(_ prefix: String) -> Substring? {
+                line.hasPrefix(prefix) ? line.dropFirst(prefix.count) : nil
+            }
+            if line == Self.open {
+                expectsLog = true
+            } else if line == Self.closed {
+                wasClosedWithoutLog = true
+            } else if let text = after(Self.replaced) {
+                inodeIfReplaced = UInt64(text)
+            } else if let text = after(Self.head) {
+                head = Head(text: text)
+            } else if let text = after(Self.log) {
+                log = Log(text: text)
+            } else if let text = after(Self.lost) {
+                lossesNotInAudit.append(String(text))
+            }
+        }
+    }
+}

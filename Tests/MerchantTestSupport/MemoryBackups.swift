@@ -1,0 +1,34 @@
+package import MerchantCore
+import Synchronization
+import Vocabulary
+
+/// Backups in memory, which have a manifest and no content. Their verification finds no faults.
+package final class MemoryBackups: BackupVerifying {
+    private let clock: any WallClock
+    private let manifests = Mutex<[String: BackupManifest]>([:])
+
+    package init(clock: any WallClock) { self.clock = clock }
+
+    package func createBackup(at path: String) async throws -> BackupManifest {
+        let manifest = BackupManifest(
+            createdAt: clock.now, programVersion: "test", schemaVersion: 1, databaseBytes: 0,
+            sha256: PublicKeyHash(of: Array(path.utf8)).bytes, merchants: 0, keyPairs: [:], certificates: 0,
+            auditHead: nil, newestKeyPairId: 0)
+        return try manifests.withLock { manifests in
+            guard manifests[path] == nil else { throw MerchantError(.backupFailed, "\(path) exists already") }
+            manifests[path] = manifest
+            return manifest
+        }
+    }
+
+    package func verify(_ path: String) async throws -> BackupVerificationResult {
+        guard let manifest = manifests.withLock({ $0[path] }) else {
+            throw MerchantError(.backupFailed, "\(path) does not exist")
+        }
+        return BackupVerificationResult(
+            manifest: manifest, keyPairsVerified: 0, certificatesChecked: 0, auditRecordsChecked: 0, seconds: 0,
+            findings: [])
+    }
+
+    package func discard(_ path: String) async { manifests.withLock { $0[path] = nil } }
+}
