@@ -19,12 +19,12 @@ struct PermitTests {
             contract.keys.sorted() == DecryptorRoute.table.map { "\($0.method.rawValue) \($0.path)" }.sorted())
         for route in DecryptorRoute.table {
             let operation = contract["\(route.method.rawValue) \(route.path)"]
-            let permit =
+            let documentedAs =
                 switch route.permit {
                 case .permit(let permit): permit.rawValue
                 case .any: "any"
                 }
-            #expect(operation?.permit == permit, "\(route.path)")
+            #expect(operation?.permit == documentedAs, "\(route.path)")
             #expect(operation?.query == route.queryParameters, "\(route.path)")
         }
         #expect(Set(DecryptorRoute.table.map(\.endpoint)) == Set(DecryptorRoute.Endpoint.allCases))

@@ -136,9 +136,11 @@ import Vocabulary
         try installation.start(config: config)
         try FileManager.default.createDirectory(
             atPath: installation.path("missing"), withIntermediateDirectories: false)
-        try installation.eventually("the head is written") { FileManager.default.fileExists(atPath: heads) }
-        installation.stop(SIGKILL)
-        #expect(try installation.sql("SELECT value FROM daemon_facts WHERE name = 'restoredFrom'").isEmpty)
+        try installation.eventually("the description of the restore is removed") {
+            try installation.sql("SELECT value FROM daemon_facts WHERE name = 'restoredFrom'").isEmpty
+        }
+        #expect(FileManager.default.fileExists(atPath: heads))
+        installation.stop()
         try installation.start(config: config)
         #expect(try installation.auditRecords("databaseRestored").count == 1)
     }
