@@ -16,7 +16,7 @@ package enum AdminProgram {
         do {
             command = try MerchantKeyCtl.parseAsRoot(arguments)
         } catch {
-            return report(parserError: error)
+            return report(otherError: error)
         }
         do {
             if var command = command as? any AsyncParsableCommand {
@@ -30,10 +30,11 @@ package enum AdminProgram {
         } catch let error as ClientError {
             return report(CommandFailure(error))
         } catch let exit as MonitoringExit {
-            // The exit statuses of a monitoring plugin are 0 to 3, and ``ExitStatus`` has these values too.
+            // A monitoring plugin gives the statuses 0 to 3 other meanings. Here only the raw values of ``ExitStatus``
+            // matter, not the names of its cases.
             return ExitStatus(rawValue: exit.status) ?? .unreachable
         } catch {
-            return report(parserError: error)
+            return report(otherError: error)
         }
     }
 
@@ -45,7 +46,7 @@ package enum AdminProgram {
     /// Reports an error of the argument parser, or an unexpected error of a command. If the user requests help, the
     /// parser throws the help as an error: then this function prints the help to standard output and returns exit
     /// status 0.
-    private static func report(parserError error: any Error) -> ExitStatus {
+    private static func report(otherError error: any Error) -> ExitStatus {
         let message = MerchantKeyCtl.fullMessage(for: error)
         guard !MerchantKeyCtl.exitCode(for: error).isSuccess else {
             if !message.isEmpty { StandardStream.output.write(message + "\n") }

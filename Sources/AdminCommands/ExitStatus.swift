@@ -32,7 +32,8 @@ package struct CommandFailure: Error, Hashable, Sendable {
     }
 }
 
-/// Ends `status --check` with the exit status of a monitoring plugin: 0 OK, 1 warning, 2 critical, 3 unknown.
+/// Thrown by `status --check`, to end the program with the exit status of a monitoring plugin: 0 OK, 1 warning, 2
+/// critical, 3 unknown.
 struct MonitoringExit: Error {
     let status: Int32
 }

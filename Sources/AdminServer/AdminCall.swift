@@ -7,9 +7,10 @@ import StrictJSON
 import Vocabulary
 import WireAPI
 
-/// A request as a handler receives it. The server has already checked the caller's permit for the route and the
-/// request's size.
+/// A request as a handler receives it. The server has already checked the size of the request, and the caller's permit
+/// for the route.
 struct AdminCall: Sendable {
+    /// The process that sent the request, and the permits that the process has.
     let peer: Peer
     let requestId: String
     let headers: HTTPFields
@@ -19,10 +20,11 @@ struct AdminCall: Sendable {
     var caller: Caller { peer.caller }
     var grants: [Grant] { peer.grants }
 
-    /// The request for a use case that is safe to repeat. Ignores an `Idempotency-Key`.
+    /// What a use case needs to know about the request: the caller and the request's identifier. Without the
+    /// `Idempotency-Key`, because this property is for use cases that are safe to repeat.
     var request: Request { Request(caller: caller, requestId: requestId) }
 
-    /// The request for a use case that creates something. Contains the `Idempotency-Key`, if the client sent one.
+    /// The same as ``request``, and the `Idempotency-Key` if the client sent one. For use cases that create something.
     ///
     /// - Parameter path: the request's path in its canonical spelling, so that a repeat with another spelling of the
     ///   path counts as the same request.
@@ -57,7 +59,7 @@ struct AdminCall: Sendable {
             ?? Page<KeyDocument>.defaultLimit
     }
 
-    /// The query's `cursor`, for a list whose cursors are numbers. nil for the first page.
+    /// The query's `cursor`, for a list whose cursors are numbers. nil if the client requests the first page.
     func numericCursor() throws(MerchantError) -> Int? {
         guard let text = query["cursor"] else { return nil }
         guard let number = Int(text), number > 0, number < Int.max else {
@@ -66,13 +68,13 @@ struct AdminCall: Sendable {
         return number
     }
 
-    /// The query's `dryRun`.
+    /// Whether the query has `dryRun=true`.
     func dryRun() throws(MerchantError) -> Bool { try query.flag("dryRun") }
 
     /// The query's `merchant`, for a list that can be limited to one merchant. Checks the caller's permit for this
-    /// merchant, which the route could not check.
+    /// merchant, because the server knows no merchant when it checks the permit for the route.
     ///
-    /// - Returns: nil for all merchants, if the query names no merchant.
+    /// - Returns: nil if the query names no merchant, so the list contains all merchants.
     /// - Throws: `forbidden` if the caller may not read the merchant, or if the query names no merchant and the caller
     ///   may read only some merchants.
     func merchantToRead() throws(MerchantError) -> MerchantIdentifier? {

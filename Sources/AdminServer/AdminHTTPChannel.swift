@@ -8,8 +8,8 @@ import NIOHTTPTypesHTTP1
 
 /// Runs Hummingbird's request loop on one connection, behind ``RequestGuard``.
 ///
-/// It replaces Hummingbird's `HTTP1Channel`, for two reasons. `HTTP1Channel` passes on pipelined requests without
-/// waiting for the earlier responses. Its response to a request that it cannot parse has no body.
+/// This type replaces Hummingbird's `HTTP1Channel`, for two reasons. `HTTP1Channel` passes on pipelined requests without
+/// waiting for the earlier responses. When `HTTP1Channel` cannot parse a request, its response has no body.
 struct AdminHTTPChannel: HTTPChannelHandler {
     typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 

@@ -6,6 +6,7 @@ package struct AdminOperations: Sendable {
     let keys: KeyOperations
     let certificates: CertificateOperations
     let transitions: KeyTransitionOperations
+    /// Generates the key pairs that a merchant lacks to reach the target number of key pairs.
     let preparation: SuccessorPreparation
     let rolls: RollOperations
     let registrations: RegistrationOperations
@@ -16,7 +17,9 @@ package struct AdminOperations: Sendable {
     let masterKey: MasterKeyOperations
     let events: EventOperations
     let monitoring: Monitoring
+    /// Counts requests that were refused for lack of a permit, until the audit records them.
     let refusals: RefusalLog
+    /// Collects the faults that the daemon finds in stored keys and in the audit.
     let integrity: IntegrityFindings
 
     /// Selects the use cases of this server from all use cases of the daemon.

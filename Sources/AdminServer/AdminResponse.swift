@@ -4,7 +4,7 @@ import MerchantCore
 import NIOCore
 import Vocabulary
 
-/// The response of a handler, and the values for its log line.
+/// The response of a handler, and the values for the log line about the request.
 struct AdminResponse: Sendable {
     var status: HTTPResponse.Status
     var headers: HTTPFields
@@ -22,7 +22,7 @@ struct AdminResponse: Sendable {
         self.body = body
     }
 
-    /// A response with JSON. Its members are sorted by name, so that equal documents are equal bytes.
+    /// A response with a document in JSON. The members are sorted by name, so that equal documents are equal bytes.
     init(_ document: some Encodable, status: HTTPResponse.Status = .ok) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

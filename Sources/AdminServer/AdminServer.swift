@@ -19,21 +19,21 @@ package import WireAPI
 /// client can connect. The kernel identifies the caller once for each connection, and each ``AdminRoute`` declares the
 /// permit that its caller needs.
 package struct AdminServer: Service {
-    /// The limits of open connections. Callers without a permit have a limit of their own, so that they cannot exclude
-    /// other callers.
-    static let connectionLimits = Shares.Limits(total: 256, perUser: 224, withoutPermit: 16)
+    /// The limits of open connections. Callers without a permit share a separate limit, so that their connections cannot
+    /// exclude other callers.
+    static let connectionLimits = UserQuotas.Limits(total: 256, perUser: 224, withoutPermit: 16)
     /// The limits of the memory, in bytes, for large request bodies and for large responses that clients have not read
     /// yet. Bodies and responses of up to 64 KiB do not count.
-    static let bufferLimits = Shares.Limits(total: 64 << 20, perUser: 48 << 20, withoutPermit: 2 << 20)
-    /// How many connections the kernel queues until the server accepts them. The kernel reduces this to
-    /// net.core.somaxconn.
+    static let bufferLimits = UserQuotas.Limits(total: 64 << 20, perUser: 48 << 20, withoutPermit: 2 << 20)
+    /// How many connections the kernel queues until the server accepts them. If net.core.somaxconn is lower, the kernel
+    /// uses that number.
     static let queuedConnections: CInt = 4096
     /// How long a refused client has to read its response before the connection is closed.
     static let lingerTime = TimeAmount.seconds(1)
     /// How many bytes one read takes from a connection. All pipelined requests of one read are decoded at once, and all
     /// but the first then wait in memory.
     private static let readBytes = 8 * 1024
-    /// How many accepted connections may wait until a task handles them.
+    /// How many accepted connections may wait for a task that handles them.
     private static let maximumUnhandled = 64
 
     private let socketPath: String
@@ -42,7 +42,7 @@ package struct AdminServer: Service {
     private let reporter: RequestReporter
     private let logger: Logger
     private let gate: SocketGate
-    private let bufferedBytes = BufferedBytes(bufferLimits)
+    private let bufferBudget = BufferBudget(bufferLimits)
 
     /// - Parameters:
     ///   - socketPath: the path of the socket's file, at most 107 bytes. A socket on which no process listens is
@@ -67,7 +67,7 @@ package struct AdminServer: Service {
             lingerTime: Self.lingerTime)
         reporter = RequestReporter(
             problems: ProblemReporter(
-                log: log, damage: operations.integrity, refusalLevel: .info, forbiddenLevel: .warning),
+                log: log, integrityFindings: operations.integrity, refusalLevel: .info, forbiddenLevel: .warning),
             requests: requests)
         let handlers = AdminHandlers(
             operations: operations, health: health, version: version, startedAt: startedAt,
@@ -75,7 +75,8 @@ package struct AdminServer: Service {
         responder = AdminRouter(handlers: handlers, reporter: reporter, logger: logger).buildResponder()
     }
 
-    /// Serves until a graceful shutdown. Then the server answers the requests in progress and closes every connection.
+    /// Serves until a graceful shutdown begins. Then the server answers the requests in progress and closes every
+    /// connection.
     package func run() async throws {
         let listener = try UnixListener.listen(
             path: socketPath, mode: socketMode, backlog: Self.queuedConnections)
@@ -92,7 +93,7 @@ package struct AdminServer: Service {
             try await withThrowingDiscardingTaskGroup { group in
                 try await server.executeThenClose { connections in
                     for try await connection in connections {
-                        // The connection is nil if it was refused or dropped.
+                        // nil stands for a connection that the server refused or closed at once.
                         guard let connection else { continue }
                         group.addTask { await connection.http.handle(value: connection.channel, logger: logger) }
                     }
@@ -126,7 +127,7 @@ package struct AdminServer: Service {
 
     /// Identifies the caller, and prepares the connection for HTTP.
     ///
-    /// - Returns: nil if the connection is refused or dropped.
+    /// - Returns: nil if the server refuses the connection or closes the connection at once.
     private func accept(_ channel: any Channel) -> EventLoopFuture<Connection?> {
         let peer: Peer
         do {
@@ -137,7 +138,7 @@ package struct AdminServer: Service {
         }
         let connection = AdminConnection(
             peer: peer, channel: channel,
-            reservedMemory: BufferedBytes.Reservation(of: bufferedBytes, for: peer.holder), logger: logger)
+            reservedMemory: BufferBudget.Reservation(of: bufferBudget, for: peer.holder), logger: logger)
         let http = AdminHTTPChannel(
             makeGuard: {
                 RequestGuard(

@@ -12,8 +12,8 @@ import Vocabulary
 package enum Daemon {
     /// Runs the daemon until SIGTERM or SIGINT.
     ///
-    /// - Parameter acceptsOlderDatabase: whether the daemon starts even if the database lacks changes that it
-    ///   acknowledged.
+    /// - Parameter acceptsOlderDatabase: whether the daemon starts even if the database lacks changes that the
+    ///   daemon has acknowledged.
     /// - Throws: ``StartRefusal``, ``SettingsError`` or `MerchantError`.
     package static func run(_ settings: Settings, acceptsOlderDatabase: Bool = false, logger: Logger) async throws {
         for failure in ProcessProtection.apply() {
@@ -41,12 +41,13 @@ package enum Daemon {
                 try await serve(
                     settings, observedStore, observation, acceptsOlderDatabase: acceptsOlderDatabase, lock, logger)
             } catch {
+                // The next start must know if the database file was moved or replaced while it was open.
                 if let openInode = observedStore.store.checkForReplacement() { lock.markDatabaseReplaced(openInode) }
                 try? observedStore.store.close()
                 throw error
             }
         } catch {
-            // When the database was closed, SQLite removed the write-ahead log. The next start must not expect a log.
+            // If SQLite removed the write-ahead log when the database was closed, the next start must not expect a log.
             if lock.inodeIfReplaced == nil, access(settings.databasePath, F_OK) == 0, !observer.hasLog {
                 try? markClosed(settings, lock)
             }
@@ -98,8 +99,8 @@ package enum Daemon {
 
     private static func close(_ store: SQLiteStore, _ settings: Settings, _ lock: InstanceLock) throws {
         if let openInode = store.checkForReplacement() {
-            // The write-ahead log belongs to the file that was moved. So the lock file keeps the inode of that file,
-            // and the next start does not apply the log to another file.
+            // The write-ahead log belongs to the file that was moved. So the inode of that file is stored in the
+            // lock file, and the next start does not apply the log to another file.
             lock.markDatabaseReplaced(openInode)
             return try store.close()
         }
@@ -145,6 +146,7 @@ extension Daemon {
                 opening: observedStore.store, at: observedStore.clock.now)
         } catch let error as MerchantError where error.code == .masterKeyConflict {
             // Decides again with this finding, so that the error is a StartRefusal, which names the finding's code.
+            // Other losses were accepted before, so only this finding can refuse the start here.
             var observation = observation
             observation.masterKey = .rejected(error.detail)
             _ = try StartDecision(on: observation, acceptsOlderDatabase: true).findingsUnlessRefused()

@@ -20,7 +20,7 @@ struct DaemonParts {
     let operations: Operations
     let daemonHealth: DaemonHealth
     let activeFindings = ActiveFindings()
-    let requests = RequestMetrics()
+    let requestMetrics = RequestMetrics()
     /// The caller in audit records of actions that the daemon performs by itself.
     let caller = Caller.daemon(uid: geteuid(), gid: getegid(), pid: getpid())
     let startedAt: Timestamp
@@ -57,7 +57,7 @@ struct DaemonParts {
                 notifier: observedStore.notifier))
     }
 
-    /// Returns the daemon's health for a response of the health route.
+    /// A closure that determines the daemon's health for a response of the health route.
     var health: @Sendable () -> HealthDocument {
         { [daemonHealth, monitoring = operations.monitoring] in HealthDocument(of: daemonHealth, monitoring) }
     }

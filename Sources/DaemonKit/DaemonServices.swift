@@ -45,6 +45,7 @@ struct DaemonServices {
         ]
     }
 
+    /// The services that change keys, rolls and registrations without a request, and the rotation of the master key.
     private var schedule: [any Service] {
         [
             Recurring(
@@ -138,12 +139,12 @@ struct DaemonServices {
                 socketPath: settings.decryptorSocket.path, socketMode: settings.decryptorSocket.mode,
                 operations: operations.paymentTokens, refusals: operations.refusals, integrity: operations.integrity,
                 policy: settings.policy, health: parts.health, responses: parts.observedStore.keyResponses,
-                requests: parts.requests, logger: logger),
+                requests: parts.requestMetrics, logger: logger),
             AdminServer(
                 socketPath: settings.adminSocket.path, socketMode: settings.adminSocket.mode,
                 operations: AdminOperations(from: operations), policy: settings.policy, health: parts.health,
                 version: Program.version, startedAt: parts.startedAt, openAPI: Schema.openAPI,
-                requests: parts.requests, logger: logger),
+                requests: parts.requestMetrics, logger: logger),
         ]
     }
 }

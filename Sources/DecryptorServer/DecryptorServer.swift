@@ -11,10 +11,10 @@ import ServerKit
 import ServiceLifecycle
 package import WireAPI
 
-/// The REST server on the decryptor socket: resolves a publicKeyHash, restores a symmetric key, verifies and decrypts a
-/// token.
+/// The REST server on the decryptor socket. For payment tokens, it finds the merchant and the certificate of a
+/// publicKeyHash, restores symmetric keys, and verifies and decrypts tokens.
 ///
-/// The socket's file has its final mode before a client can connect. The kernel identifies the caller when it connects,
+/// The socket's file has its final mode before a client can connect. The kernel identifies the caller of each connection,
 /// and the setting `callers` decides which permits the caller has. During a graceful shutdown, the server accepts no
 /// further connection and answers the requests that have arrived.
 package struct DecryptorServer: Service {
@@ -32,10 +32,10 @@ package struct DecryptorServer: Service {
 
     /// - Parameters:
     ///   - socketPath: the path of the socket's file. A socket on which no process listens is replaced.
-    ///   - refusals: collects refused requests for the audit.
+    ///   - refusals: counts the refused requests for the audit.
     ///   - integrity: collects the errors that report a damaged key.
     ///   - health: returns the daemon's health. It is called on an event loop, so it must not block.
-    ///   - responses: the cache of responses. The store must notify it of key changes.
+    ///   - responses: the cache of responses. The store must notify the cache of key changes.
     ///   - requests: the metrics of all servers, in which this server counts its requests.
     package init(
         socketPath: String, socketMode: UInt32, operations: PaymentTokenOperations, refusals: RefusalLog,
@@ -55,12 +55,12 @@ package struct DecryptorServer: Service {
         self.logger = logger
     }
 
-    /// Serves until graceful shutdown or cancellation.
+    /// Serves until a graceful shutdown or a cancellation.
     package func run() async throws {
         let listener = try UnixListener.listen(path: socketPath, mode: socketMode, backlog: Limits.backlog)
         defer { listener.remove() }
         let loops = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
-        // A separate thread accepts connections, so that a flood of them does not delay requests on open connections.
+        // A separate thread accepts connections, so that a flood of new connections does not delay requests on open ones.
         let acceptor = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         raisePriority(of: loops)
         let pool = BlockingPool(threads: max(2, System.coreCount))
@@ -73,7 +73,7 @@ package struct DecryptorServer: Service {
             endpoints: Endpoints(
                 operations: operations, responses: responses, health: HealthResponses(health), blockingPool: pool),
             problems: ProblemReporter(
-                log: log, damage: integrity, refusalLevel: .debug, forbiddenLevel: .debug),
+                log: log, integrityFindings: integrity, refusalLevel: .debug, forbiddenLevel: .debug),
             work: OffLoopWork(limit: limits.waitingRequests, pool: pool, jobs: jobsContinuation), limits: limits)
         let resources = try await LoopResourcesByLoop(loops, requests: requestMetrics)
         let server = try await bootstrap(acceptor, loops, gate, environment, resources).withBoundSocket(
@@ -83,7 +83,7 @@ package struct DecryptorServer: Service {
         logger.info("decryptor socket open", metadata: ["path": "\(socketPath)"])
         await withDiscardingTaskGroup { tasks in
             tasks.addTask {
-                // gracefulShutdown() throws if the service is cancelled. The server then stops in the same way.
+                // gracefulShutdown() throws if the task is cancelled. A cancellation stops the server in the same way.
                 try? await gracefulShutdown()
                 await drain(server, gate)
                 jobsContinuation.finish()
@@ -142,8 +142,8 @@ package struct DecryptorServer: Service {
         ])
     }
 
-    /// Accepts no further connection, lets every connection end, and closes the connections that are still open after
-    /// the drain time.
+    /// Accepts no further connection, waits until the open connections have finished their requests, and after the drain
+    /// time closes the connections that are still open.
     private func drain(_ server: any Channel, _ gate: SocketGate) async {
         logger.info("decryptor socket draining")
         // close() throws if the socket is already closed.

@@ -2,13 +2,13 @@ package import Logging
 package import MerchantOperations
 import ServiceLifecycle
 
-/// Sends stored events as signed HTTPS requests to the webhooks of the settings.
+/// Sends stored events as signed HTTPS requests to the webhooks that the settings define.
 ///
-/// A webhook gets each event at least once, and the events of one merchant one after another. The store records which
-/// events were delivered. A request that causes an event does not wait for the delivery.
+/// A webhook gets each event at least once. The events of one merchant are sent one after another. The store records
+/// which events were delivered. A request that causes an event does not wait for the delivery.
 package struct EventDelivery: Service {
     package struct Limits: Sendable {
-        /// The most attempts to one webhook that run concurrently.
+        /// How many attempts to deliver to one webhook may run concurrently.
         package var concurrentAttempts = 8
         /// The longest time from the start of an attempt until the header of the response is received.
         package var attemptTimeout = Duration.seconds(15)
@@ -19,7 +19,7 @@ package struct EventDelivery: Service {
         package var firstPauseWhileDown = Duration.seconds(1)
         /// How long running attempts may continue after a shutdown has begun.
         package var shutdownGracePeriod = Duration.seconds(3)
-        /// The pause before the store is used again after reading or writing the store failed.
+        /// How long to wait before the next use of the store, if a read or write of the store has failed.
         package var pauseAfterStoreFailure = Duration.seconds(5)
 
         package init() {}

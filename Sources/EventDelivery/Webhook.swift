@@ -2,9 +2,9 @@ import FoundationEssentials
 package import MerchantCore
 import OutboundHTTP
 
-/// A webhook of the settings: an HTTPS server that receives events.
+/// A webhook that the settings define: an HTTPS server that receives events.
 package struct Webhook: Sendable {
-    /// The webhook's name in `status` and in the log. Neither shows the address, because the address may contain a
+    /// The webhook's name. `status` and the log show the name and not the address, because the address may contain a
     /// secret.
     package let name: String
     package let address: WebhookAddress

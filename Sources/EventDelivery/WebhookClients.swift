@@ -1,9 +1,10 @@
 import OutboundHTTP
 
-/// An HTTP client that connects only to one checked address of a webhook's host.
+/// An HTTP client that connects to only one address of a webhook's host: a public address, or an internal address that
+/// the settings allow.
 ///
-/// The client never resolves the host name again, so that a later change in DNS cannot redirect the client to an
-/// address that was not checked.
+/// The client never resolves the host name again. Otherwise, a later change in DNS could redirect the client to an
+/// internal address.
 struct WebhookClient: Sendable {
     let httpClient: OutboundClient
     let resolvedAt: ContinuousClock.Instant
@@ -14,7 +15,7 @@ struct WebhookClient: Sendable {
         configuration.connectTimeout = limits.connectTimeout
         configuration.idleTimeout = .seconds(20)
         configuration.connectionsPerHost = limits.concurrentAttempts
-        // The content of the response does not matter. The client reads it only to use the connection again.
+        // The content of the response does not matter. The client reads it only so that it can reuse the connection.
         configuration.responseBody = .discard(upTo: 16_384, within: .seconds(1))
         if webhook.address.ipAddress == nil { configuration.pinnedAddresses = [webhook.address.host: address] }
         httpClient = OutboundClient(configuration)
@@ -81,13 +82,14 @@ actor WebhookClients {
         await last?.httpClient.shutdown()
     }
 
-    /// Closes a client after the longest duration of an attempt. No attempt uses the client then.
-    private func closeAfterUse(_ old: WebhookClient?) {
-        guard let old else { return }
+    /// Closes a client when no attempt can still use it: after the longest duration of an attempt, and one second for
+    /// reading the body of the response.
+    private func closeAfterUse(_ client: WebhookClient?) {
+        guard let client else { return }
         let wait = limits.attemptTimeout
         Task {
             try? await Task.sleep(for: wait + .seconds(1))
-            await old.httpClient.shutdown()
+            await client.httpClient.shutdown()
         }
     }
 }

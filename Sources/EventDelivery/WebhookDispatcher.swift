@@ -16,8 +16,8 @@ actor WebhookDispatcher {
     /// The longest pause between attempts while the receiver is down. The pause is short, because new
     /// events must wait for its end too.
     static let longestPauseWhileDown = Duration.seconds(10)
-    /// The longest time of the timer. If the machine's clock is set while the timer runs, the due times are compared
-    /// with the new time within one minute.
+    /// The longest time that the timer runs. So when the machine's clock is set, the due times are compared with the
+    /// new time within one minute.
     static let longestSleep = Duration.seconds(60)
 
     private let name: String
@@ -55,7 +55,7 @@ actor WebhookDispatcher {
         (wakeUps, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Starts no further attempts. ``run()`` then returns within the grace period.
+    /// Ends the delivery: no further attempts start, and ``run()`` returns within the grace period.
     nonisolated func stop() { wakeUp.finish() }
 
     /// Delivers events until ``stop()`` is called.
@@ -90,8 +90,9 @@ actor WebhookDispatcher {
         // Due events are not forgotten: this method is called again when an attempt ends.
         guard freeSlots > 0 else { return }
         if let until = circuit.openUntil, until > .now { return wake(after: until - .now) }
-        // A copy, because an attempt may end while the deliveries are read. They may still contain the attempt's event,
-        // so its lane must count as busy. This method is called again when the attempt has ended.
+        // A copy, because an attempt may end while the deliveries are read. The deliveries that were read may still
+        // contain the event of that attempt, so its lane must count as busy. This method is called again when the
+        // attempt has ended.
         let busy = busyLanes
         let pending: [PendingDelivery]
         do {
@@ -140,7 +141,7 @@ actor WebhookDispatcher {
             guard !Task.isCancelled else { return }
             let failure = DeliveryFailure(error)
             // Each lane counts only once, so that one event that the receiver refuses does not stop the events of all
-            // other merchants.
+            // other merchants. While the receiver counts as down, each failure counts, and lengthens the pause.
             if !circuit.isClosed || failedLanes.insert(delivery.lane).inserted { circuit.failed(at: .now) }
             await recordPersistently { try await self.record(failure, of: delivery) }
         }
@@ -150,7 +151,7 @@ actor WebhookDispatcher {
 
     private func record(_ failure: DeliveryFailure, of delivery: PendingDelivery) async throws {
         let nextAttempt = try await deliveries.failed(
-            delivery, to: name, because: failure.description, notBefore: failure.retryAfter)
+            delivery, to: name, because: failure.description, retryAfter: failure.retryAfter)
         let metadata: Logger.Metadata = [
             "webhook": "\(name)", "sequence": "\(delivery.event.sequence)", "failures": "\(delivery.failures + 1)",
             "reason": "\(failure)",

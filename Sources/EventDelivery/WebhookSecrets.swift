@@ -15,8 +15,9 @@ package struct WebhookSecrets: Sendable {
 
     /// Reads a file with one secret on each line.
     ///
-    /// - Throws: ``WebhookConfigurationError`` if the file cannot be read, if every user can read it, or if it does not
-    ///   contain one or two secrets of 16 to 1024 bytes. The caller writes words such as "the webhook" before the error's text.
+    /// - Throws: ``WebhookConfigurationError`` if the file cannot be read, if users other than its owner and its group
+    ///   can access it, or if it does not contain one or two secrets of 16 to 1024 bytes. The caller writes words such
+    ///   as "the webhook" before the error's text.
     package static func read(_ path: String) throws(WebhookConfigurationError) -> WebhookSecrets {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -34,7 +35,8 @@ package struct WebhookSecrets: Sendable {
                 "has a secret file \(path) with mode 0\(mode), which every user of this machine can access; change the mode to 0600 or 0640"
             )
         }
-        // Room for two of the longest secrets with their line ends, and a few bytes more, to detect a longer file.
+        // Large enough for two secrets of the longest length with their line ends, and a few bytes more. So enough of a
+        // longer file is read to refuse the file.
         var buffer = [UInt8](repeating: 0, count: 2 * longest + 8)
         let count = Glibc.read(descriptor, &buffer, buffer.count)
         defer { for index in buffer.indices { buffer[index] = 0 } }

@@ -7,8 +7,8 @@ import WireAPI
 
 /// Sends an event to a webhook as a signed HTTPS request. Each call is one attempt.
 struct WebhookSender: Sendable {
-    /// The longest pause that a receiver can ask for in `Retry-After`. The daemon waits for this time if the receiver
-    /// asks for a longer pause.
+    /// The longest pause that a receiver can ask for in `Retry-After`. If the receiver asks for a longer pause, the
+    /// daemon waits only for this time.
     static let longestRetryAfter = Duration.seconds(3_600)
 
     let webhook: Webhook

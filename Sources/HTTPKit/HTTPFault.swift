@@ -35,7 +35,10 @@ package enum HTTPFault: Error, Hashable, Sendable {
         case .hostRepeated:
             (400, "malformed", "malformed request", "the header Host occurs more than once; send it once")
         case .hostInvalid:
-            (400, "malformed", "malformed request", "the header Host is not a host name with an optional port")
+            (
+                400, "malformed", "malformed request",
+                "the header Host is invalid; send a host name with an optional port"
+            )
         case .versionNotSupported:
             (
                 505, "malformed", "HTTP version not supported",
@@ -63,7 +66,7 @@ package enum HTTPFault: Error, Hashable, Sendable {
         case .headTooLarge:
             (
                 431, "tooLarge", "header fields too large",
-                "target or header fields too large or too many; the limits are 8 KiB each, 16 KiB in all, 64 fields"
+                "the target or the header fields are too large or too many; send at most 64 fields, 8 KiB each, 16 KiB in all"
             )
         case .headMalformed:
             (400, "malformed", "malformed request", "the received bytes are not an HTTP/1.1 request")
@@ -79,7 +82,7 @@ package enum HTTPFault: Error, Hashable, Sendable {
         }
     }
 
-    /// Converts an error of NIO's decoder. Returns nil for an error that the request did not cause.
+    /// Converts an error that NIO's decoder reports. Returns nil for an error that the request did not cause.
     package init?(decoding error: any Error) {
         switch error {
         case HTTPParserError.headerOverflow: self = .headTooLarge

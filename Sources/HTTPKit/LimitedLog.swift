@@ -4,8 +4,9 @@ import Synchronization
 /// A log that callers cannot flood. For each user, the first ``burst`` lines with the same message are all written.
 /// After these, one line is written in each ``interval``; it contains the number of lines that were left out.
 ///
-/// Without this limit, a caller could fill the disk with log lines. The daemon cannot record claims on a full disk, so
-/// payments would stop. The metrics still count every request, and the audit counts every request without a permit.
+/// Without this limit, a caller could fill the disk with log lines. On a full disk the daemon cannot record which payment
+/// tokens were used, so payments would stop. The metrics still count every request, and the audit counts every request
+/// that was refused for lack of a permit.
 package final class LimitedLog: Sendable {
     /// How many lines with the same message and user are written before the limit applies.
     package static let burst = 10
@@ -15,7 +16,7 @@ package final class LimitedLog: Sendable {
     /// use a limited amount of memory.
     static let maximumKinds = 256
 
-    /// Lines that are counted together.
+    /// The message and the user of lines that are counted together.
     private struct Kind: Hashable {
         let message: String
         let uid: UInt32?
@@ -55,7 +56,7 @@ package final class LimitedLog: Sendable {
         logger.log(level: level, "\(message)", metadata: metadata)
     }
 
-    /// Decides whether a line may be written now.
+    /// Decides whether a line may be written now, and counts the line.
     ///
     /// - Returns: how many lines of this kind were left out since the last written line; nil if the new line must be
     ///   left out too.
@@ -63,6 +64,7 @@ package final class LimitedLog: Sendable {
         let now = now()
         return counts.withLock { counts in
             let isKnown = counts[kind] != nil
+            // When the table is full, all further kinds share one entry, which has no message and no user.
             let kind = isKnown || counts.count < Self.maximumKinds ? kind : Kind(message: "", uid: nil)
             var count = counts[kind] ?? Count(allowance: Self.burst, allowanceIncreasedAt: now)
             let increase = Int((now - count.allowanceIncreasedAt) / Self.interval)

@@ -56,7 +56,7 @@ package struct MetricsText: Sendable {
 }
 
 extension MetricsText {
-    /// Appends the requests of all servers: their number, and the histogram of their durations.
+    /// Appends the number of requests to all servers, and the histogram of their durations.
     package mutating func append(_ requests: RequestMetrics) {
         let routes = requests.snapshot().sorted { $0.key < $1.key }
         append(

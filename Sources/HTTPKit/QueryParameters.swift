@@ -1,4 +1,4 @@
-/// The decoded parameters of a request's query. Each name is declared by the route and occurs only once.
+/// The decoded parameters of a request's query. The route declares each name, and no name occurs twice.
 package struct QueryParameters: Sendable {
     private let values: [String: String]
 

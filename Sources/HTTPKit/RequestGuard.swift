@@ -23,9 +23,9 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
         /// The time from a request's head to the request's end. A slower request gets 408. This limit is the same on
         /// the decryptor socket, and shorter than the daemon's shutdown limit.
         package var requestTime = TimeAmount.seconds(10)
-        /// The time that a client has to read a response after the server has written the response's end. Then the
-        /// guard closes the connection. The time is shorter than the daemon's shutdown limit of 30 s, so that a client
-        /// that reads nothing does not delay a shutdown.
+        /// The time that a client has to read a response after the server has written the response's end. A client that
+        /// needs longer loses the connection. The time is shorter than the daemon's shutdown limit of 30 s, so that a
+        /// client that reads nothing does not delay a shutdown.
         package var responseTime = TimeAmount.seconds(20)
         /// How long the client has to close the connection after the last response.
         package var lingerTime = TimeAmount.seconds(1)
@@ -55,8 +55,8 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
     private var isResponding = false
     /// Whether the response to the last request has begun or is complete.
     private var hasResponded = false
-    /// Whether the connection is closed after the current response, or after the next response if there is no current
-    /// one.
+    /// Whether the connection is closed after the current response. If there is no current response, after the next
+    /// response.
     private var closesAfterResponse = false
     /// Whether the connection is being closed. All further parts of requests and responses are then dropped.
     private var isClosing = false
@@ -127,7 +127,8 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
     }
 
     package func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // NIO reports a ByteToMessageDecoderError for received bytes that it does not parse. Ignore these bytes.
+        // After a parse error, the decoder reports all further bytes with a ByteToMessageDecoderError. The parse error
+        // itself was already handled.
         guard !isClosing, !(error is ByteToMessageDecoderError) else { return }
         guard let fault = HTTPFault(decoding: error) else { return context.fireErrorCaught(error) }
         refuse(fault, context)
@@ -145,8 +146,8 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
         // connection as the end of the request.
         defer { if isReceiving { context.fireErrorCaught(ChannelError.eof) } }
         guard context.channel.isActive else { return }
-        // While `isReceiving`, the fault is in the request that was passed on. If its response has begun, a second
-        // response must not follow. Otherwise the fault is in a new request.
+        // While `isReceiving`, the fault is in the request that was passed on. If the response to this request has begun,
+        // a second response must not follow. If not `isReceiving`, the fault is in a new request.
         if !(hasResponded && isReceiving) {
             let refusal = makeRefusal(fault)
             var headers = refusal.headers
@@ -176,8 +177,8 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
         guard !isClosing else { return }
         closesAfterResponse = true
         guard !isResponding else { return }
-        // If the client is still sending a request that has its response already, the client must have time to read
-        // this response.
+        // The client may still be sending a request to which the server has already responded. The client must then have
+        // time to read this response.
         guard !isReceiving else { return closeAfterLinger(context) }
         isClosing = true
         context.close(promise: nil)

@@ -4,10 +4,13 @@ package import Secrets
 package import Vocabulary
 
 /// Generates, imports and uses the merchants' private keys. No other part of the daemon handles an unsealed private
-/// key, except one that ``exportPrivateKey(_:)`` returned.
+/// key, except a key that ``exportPrivateKey(_:)`` returned.
 ///
-/// The store holds each private key sealed under a data key. A cache of limited capacity holds unsealed the keys that
-/// payments use. Every synchronous method works on the calling thread.
+/// The store contains each private key sealed: encrypted with a data key. A cache of limited capacity contains unsealed
+/// copies of the keys that payments use. Every synchronous method works on the calling thread.
+///
+/// At its end, each method that handles an unsealed key calls `clibcrypto_overwrite_traces`. This function overwrites
+/// the parts of the key that may remain in the thread's registers and stack.
 package final class KeyCustody: KeyCustodian, KeyPairVerifier {
     let keyring: Keyring
     let certificateIssuers: CertificateIssuers?
@@ -33,9 +36,9 @@ package final class KeyCustody: KeyCustodian, KeyPairVerifier {
         algorithm: KeyAlgorithm, purpose: KeyPurpose, for merchant: MerchantIdentifier
     ) throws -> NewKeyPair {
         defer { clibcrypto_overwrite_traces() }
-        try Self.check(algorithm, for: purpose)
+        try Self.requirePermitted(algorithm, for: purpose)
         let key = try SigningKey.generate(algorithm)
-        return try sealed(key.privateKeyBytes, key, purpose: purpose, for: merchant)
+        return try newKeyPair(sealing: key.privateKeyBytes, key, purpose: purpose, for: merchant)
     }
 
     package func importKeyPair(
@@ -44,8 +47,8 @@ package final class KeyCustody: KeyCustodian, KeyPairVerifier {
     ) throws -> NewKeyPair {
         defer { clibcrypto_overwrite_traces() }
         let imported = try PrivateKeyFile.read(privateKey, passphrase: passphrase)
-        try Self.check(imported.bytes.algorithm, for: purpose)
-        return try sealed(imported.bytes, imported.signingKey, purpose: purpose, for: merchant)
+        try Self.requirePermitted(imported.bytes.algorithm, for: purpose)
+        return try newKeyPair(sealing: imported.bytes, imported.signingKey, purpose: purpose, for: merchant)
     }
 
     package func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts {
@@ -62,7 +65,7 @@ package final class KeyCustody: KeyCustodian, KeyPairVerifier {
         defer { clibcrypto_overwrite_traces() }
         if let key = cache.key(hash) { return try key.symmetricKey(from: material) }
         let pending = cache.beginRead(hash)
-        // Keep an error until the cache is informed, because a failed read must end too.
+        // An error is thrown only after `cache.end`, because a failed read must end, too.
         let read: Result<DecryptionKey, any Error> = Result { try decryptionKey(hash) }
         cache.end(pending, with: try? read.get())
         return try read.get().symmetricKey(from: material)
@@ -80,8 +83,10 @@ package final class KeyCustody: KeyCustodian, KeyPairVerifier {
         _ = try unsealAndVerify(stored)
     }
 
-    private func sealed(
-        _ bytes: consuming PrivateKeyBytes, _ key: SigningKey, purpose: KeyPurpose, for merchant: MerchantIdentifier
+    /// Seals the private key, and creates the CSR.
+    private func newKeyPair(
+        sealing bytes: consuming PrivateKeyBytes, _ key: SigningKey, purpose: KeyPurpose,
+        for merchant: MerchantIdentifier
     ) throws -> NewKeyPair {
         let publicKey = key.subjectPublicKeyInfo
         let hash = PublicKeyHash(of: publicKey)
@@ -93,8 +98,8 @@ package final class KeyCustody: KeyCustodian, KeyPairVerifier {
             sealedPrivateKey: keyring.seal(bytes, to: binding))
     }
 
-    /// Reads and unseals a key that may decrypt, and refuses any other key. The callers check the same; this second
-    /// check ensures that an identity key never decrypts.
+    /// Reads and unseals a key that may decrypt, and refuses any other key. The callers also check this, but an
+    /// identity key must never decrypt, even if a caller has a bug.
     private func decryptionKey(_ hash: PublicKeyHash) throws -> DecryptionKey {
         guard let found = try readKeyPair(hash), found.keyPair.purpose == .paymentProcessing else {
             throw Self.notFound(hash)
@@ -130,13 +135,13 @@ package final class KeyCustody: KeyCustodian, KeyPairVerifier {
         }
     }
 
-    /// An unsealed private key, as bytes and ready for decryption.
+    /// An unsealed private key, as bytes and as an object that decrypts.
     private struct UnsealedKey: ~Copyable {
         let bytes: PrivateKeyBytes
         let key: DecryptionKey
     }
 
-    private static func check(_ algorithm: KeyAlgorithm, for purpose: KeyPurpose) throws(MerchantError) {
+    private static func requirePermitted(_ algorithm: KeyAlgorithm, for purpose: KeyPurpose) throws(MerchantError) {
         guard purpose == .paymentProcessing || algorithm == .rsaV1 else {
             throw MerchantError(
                 .keyUnsupported,

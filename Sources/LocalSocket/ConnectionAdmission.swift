@@ -1,13 +1,14 @@
 package import NIOCore
 import Synchronization
 
-/// Decides whether a new connection may stay open, and keeps a list of the open connections.
+/// Limits the number of open connections: decides whether a new connection may stay open, and keeps a list of the open
+/// connections.
 package final class ConnectionAdmission: Sendable {
     /// What the caller of ``admit(_:of:)`` must do with a new connection.
     package enum Decision: Hashable, Sendable {
         case admitted
-        /// Send a response with the reason, and then close the connection. `isFirst` is true for the first refusal after
-        /// an admitted connection: only that refusal is logged.
+        /// Send a response with the reason, and then close the connection. `isFirst` is true for the first refusal
+        /// after an admitted connection: only that refusal is logged.
         case refused(reason: String, isFirst: Bool)
         /// Close the connection without a response, because too many refused connections are still open or the server
         /// is shutting down.
@@ -18,7 +19,7 @@ package final class ConnectionAdmission: Sendable {
     package static let maximumOpenRefused = 64
 
     private struct State: Sendable {
-        var shares: Shares
+        var quotas: UserQuotas
         var admitted: [ObjectIdentifier: any Channel] = [:]
         var refused: [ObjectIdentifier: any Channel] = [:]
         /// Whether the server is shutting down.
@@ -29,21 +30,21 @@ package final class ConnectionAdmission: Sendable {
 
     private let state: Mutex<State>
 
-    package init(_ limits: Shares.Limits) { state = Mutex(State(shares: Shares(limits))) }
+    package init(_ limits: UserQuotas.Limits) { state = Mutex(State(quotas: UserQuotas(limits))) }
 
-    /// Decides about a new connection. An admitted or refused connection counts until it closes.
-    package func admit(_ channel: any Channel, of holder: Shares.Holder) -> Decision {
+    /// Admits, refuses or drops a new connection. An admitted or refused connection is counted until it closes.
+    package func admit(_ channel: any Channel, of holder: UserQuotas.Holder) -> Decision {
         let id = ObjectIdentifier(channel)
         let decision: Decision = state.withLock { state in
             guard !state.isDraining else { return .dropped }
-            do throws(Shares.Exhausted) {
-                try state.shares.take(for: holder)
+            do throws(UserQuotas.Exhausted) {
+                try state.quotas.take(for: holder)
             } catch {
                 guard state.refused.count < Self.maximumOpenRefused else { return .dropped }
                 state.refused[id] = channel
                 defer { state.isRefusing = true }
                 return .refused(
-                    reason: Self.reason(error, state.shares.limits), isFirst: !state.isRefusing)
+                    reason: Self.reason(error, state.quotas.limits), isFirst: !state.isRefusing)
             }
             state.admitted[id] = channel
             state.isRefusing = false
@@ -53,7 +54,7 @@ package final class ConnectionAdmission: Sendable {
         return decision
     }
 
-    private static func reason(_ exhausted: Shares.Exhausted, _ limits: Shares.Limits) -> String {
+    private static func reason(_ exhausted: UserQuotas.Exhausted, _ limits: UserQuotas.Limits) -> String {
         switch exhausted {
         case .total: "\(limits.total) connections are already open"
         case .user(let uid): "the user with uid \(uid) already has \(limits.perUser) open connections"
@@ -61,9 +62,9 @@ package final class ConnectionAdmission: Sendable {
         }
     }
 
-    private func forget(_ id: ObjectIdentifier, _ holder: Shares.Holder) {
+    private func forget(_ id: ObjectIdentifier, _ holder: UserQuotas.Holder) {
         state.withLock { state in
-            if state.admitted.removeValue(forKey: id) != nil { state.shares.giveBack(from: holder) }
+            if state.admitted.removeValue(forKey: id) != nil { state.quotas.giveBack(from: holder) }
             state.refused[id] = nil
         }
     }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// The process at the other end of a Unix socket. The kernel recorded the credentials of the process when it connected:
-/// SO_PEERCRED in unix(7).
+/// The process at the other end of a Unix socket. The kernel recorded these credentials when the process connected (see
+/// SO_PEERCRED in unix(7)), so they do not show later changes.
 package struct PeerCredentials: Hashable, Sendable {
     package let uid: UInt32
     package let gid: UInt32
@@ -33,7 +33,7 @@ package struct PeerCredentials: Hashable, Sendable {
     /// `SO_PEERGROUPS` of <asm-generic/socket.h>, since Linux 4.13.
     private static let peerGroups: CInt = 59
     /// `NGROUPS_MAX` of <linux/limits.h>.
-    private static let mostGroups = 65_536
+    private static let maximumGroups = 65_536
 
     private static func groups(of descriptor: CInt) throws(SocketFault) -> Set<UInt32> {
         var groups = [UInt32](repeating: 0, count: 32)
@@ -44,21 +44,22 @@ package struct PeerCredentials: Hashable, Sendable {
                 return Set(groups.prefix(Int(length) / MemoryLayout<UInt32>.stride))
             }
             let needed = Int(length) / MemoryLayout<UInt32>.stride
-            guard errno == ERANGE, needed > groups.count, needed <= mostGroups else {
+            guard errno == ERANGE, needed > groups.count, needed <= maximumGroups else {
                 throw .system("cannot read the groups of a connection's peer")
             }
             groups = [UInt32](repeating: 0, count: needed)
         }
     }
 
-    /// The longest program path, in bytes.
-    private static let longestProgram = 1024
+    /// In bytes. A longer path is truncated.
+    private static let longestProgramPath = 1024
 
     /// The path of the process's program. If the path cannot be read, the name of the process in brackets. Empty if the
     /// process has ended.
     ///
-    /// Use this only in logs and the audit, never to authorize a caller: another process may have the process identifier
-    /// by now, and a process can choose its own name. Characters that could forge a log line are replaced.
+    /// Use this only in logs and the audit, never to authorize the process: the process may have ended, and another
+    /// process may have its identifier by now. A process can also choose its own name. Characters that could forge a
+    /// log line are replaced.
     package var program: String {
         if let path = Self.bytes(ofLinkAt: "/proc/\(pid)/exe") { return Self.printable(path) }
         guard let name = Self.bytes(ofFileAt: "/proc/\(pid)/comm"), !name.isEmpty else { return "" }
@@ -66,7 +67,7 @@ package struct PeerCredentials: Hashable, Sendable {
     }
 
     private static func bytes(ofLinkAt path: String) -> ArraySlice<UInt8>? {
-        var buffer = [UInt8](repeating: 0, count: longestProgram)
+        var buffer = [UInt8](repeating: 0, count: longestProgramPath)
         let count = buffer.withUnsafeMutableBytes { bytes in
             bytes.withMemoryRebound(to: CChar.self) { text in
                 text.baseAddress.map { readlink(path, $0, text.count) } ?? -1

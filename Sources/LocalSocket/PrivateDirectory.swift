@@ -25,13 +25,14 @@ struct PrivateDirectory {
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            // Built before rmdir(2), which changes `errno`.
+            // The error is created before rmdir(2) is called, because rmdir(2) may change `errno`.
             let fault = SocketFault.system("cannot open the directory created beside \(file)")
             rmdir(path)
             throw fault
         }
     }
 
+    /// Identifies the file of the socket. The identity stays the same when the file is moved.
     func socketIdentity() throws(SocketFault) -> FileIdentity {
         var found = stat()
         guard fstatat(descriptor, Self.socketName, &found, AT_SYMLINK_NOFOLLOW) == 0 else {

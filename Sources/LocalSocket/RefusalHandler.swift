@@ -1,7 +1,7 @@
 package import NIOCore
 
-/// Refuses a connection: sends one response, ignores everything that the client sends, and closes the connection after a
-/// short time.
+/// Refuses a connection: sends one response, ignores everything that the client sends, and closes the connection when
+/// the client has had a short time to read the response.
 package final class RefusalHandler: ChannelInboundHandler {
     package typealias InboundIn = ByteBuffer
     package typealias OutboundOut = ByteBuffer
@@ -30,6 +30,7 @@ package final class RefusalHandler: ChannelInboundHandler {
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
 
     package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        // The client sends nothing more, so the connection can be closed before ``lingerTime`` has passed.
         if case ChannelEvent.inputClosed = event { context.close(promise: nil) }
     }
 

@@ -1,4 +1,4 @@
-/// The error that a socket could not be created, or that its peer could not be identified.
+/// Why a socket could not be created, or why the process at its other end could not be identified.
 package struct SocketFault: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 

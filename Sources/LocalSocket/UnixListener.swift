@@ -1,6 +1,6 @@
 import Glibc
 
-/// A listening Unix socket. Its file has its final mode before another user can reach the file.
+/// A listening Unix socket. The socket's file has its final mode before another user can reach the file.
 ///
 /// ``listen(path:mode:backlog:)`` binds the socket inside a new directory that only this process's user can enter, sets
 /// the mode of the file there, and starts to listen. Then it moves the file to its path with rename(2), which also
@@ -52,6 +52,7 @@ package struct UnixListener: Sendable {
         if FileIdentity(at: path) == identity { unlink(path) }
     }
 
+    /// Throws if the path is too long, or if the new socket must not replace the file at the path.
     private static func requireUsable(_ path: String) throws(SocketFault) {
         let length = path.utf8.count
         guard (1...longestPath).contains(length) else {
@@ -67,8 +68,8 @@ package struct UnixListener: Sendable {
         }
     }
 
-    /// Whether a process listens on the socket at a path. A killed daemon leaves its socket file, but the kernel refuses
-    /// connections to that file.
+    /// Whether a process listens on the socket at a path. A killed daemon leaves its socket file, but the kernel
+    /// refuses connections to that file.
     package static func isListenedOn(_ path: String) -> Bool {
         guard (1...longestPath).contains(path.utf8.count) else { return false }
         let descriptor = socket(
@@ -76,8 +77,8 @@ package struct UnixListener: Sendable {
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         let result = withAddress(of: path) { connect(descriptor, $0, $1) }
-        // With other errors, a process may listen. EAGAIN: the queue of connections is full. EACCES: the socket belongs
-        // to another user.
+        // After any other error, a process may listen. Examples are EAGAIN, if the queue of connections is full, and
+        // EACCES, if the socket belongs to another user.
         return result == 0 || (errno != ECONNREFUSED && errno != ENOENT)
     }
 

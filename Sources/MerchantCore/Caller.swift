@@ -8,7 +8,8 @@ package struct Caller: Hashable, Sendable {
     /// The further groups of the process. They may include the primary group.
     package let supplementaryGroups: Set<UInt32>
     package let pid: Int32
-    /// The program's path, if it could be read. Only for reports, because the process may have ended or changed since.
+    /// The program's path, if it could be read. Use it only in reports, because the process may have ended or started
+    /// another program since.
     package let program: String
 
     package init(uid: UInt32, gid: UInt32, supplementaryGroups: Set<UInt32> = [], pid: Int32, program: String) {
@@ -63,7 +64,7 @@ extension Permit {
 /// The permits of a caller, and the merchants that they apply to.
 package struct Grant: Hashable, Sendable {
     package let permits: Set<Permit>
-    /// nil: every merchant.
+    /// The merchants that the permits apply to; nil for every merchant.
     package let merchants: Set<MerchantIdentifier>?
 
     package init(permits: Set<Permit>, merchants: Set<MerchantIdentifier>?) {
@@ -123,7 +124,7 @@ package struct CallerPolicy: Hashable, Sendable {
         grants(uid: caller.uid, groups: caller.supplementaryGroups.union([caller.gid]))
     }
 
-    /// The grants of a caller whose uid and groups are known, but not its process.
+    /// The grants of a user whose uid and groups are known, without a process.
     package func grants(uid callerUID: UInt32, groups: Set<UInt32>) -> [Grant] {
         rules.filter { rule in
             switch rule.subject {

@@ -1,6 +1,6 @@
 /// An error of the daemon: a refused request or a failure.
 ///
-/// Callers branch on `code`, whose meaning never changes. `detail` says what failed, why and what to do, in lower case,
+/// Programs compare `code`, whose meaning never changes. `detail` says what failed, why and what to do, in lower case,
 /// and never holds a secret.
 package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible {
     package let code: Code

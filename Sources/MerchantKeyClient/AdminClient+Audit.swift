@@ -5,6 +5,7 @@ package import WireAPI
 package struct AuditQuery: Sendable {
     package var merchant: MerchantIdentifier?
     package var key: PublicKeyHash?
+    /// The user id of the process that sent the request.
     package var callerUID: UInt32?
     /// Records at this time or later.
     package var since: Timestamp?
@@ -44,22 +45,24 @@ extension AdminClient {
                     ("order", "oldestFirst"), ("limit", String(Page<AuditRecordDocument>.largestLimit)),
                 ])
             if let cursor { call.query.append(("cursor", cursor)) }
-            let page: Response<Page<AuditRecordDocument>> = try await connection.fetch(call)
+            let page: Response<Page<AuditRecordDocument>> = try await httpClient.fetch(call)
             try body(page)
-            // A repeated cursor would make this loop endless. (If the first page is the last, both cursors are nil.)
-            guard page.document.nextCursor != cursor || cursor == nil else {
+            // Without this check, a daemon that repeats a cursor would keep this loop running forever. The first page
+            // has no earlier cursor.
+            guard cursor == nil || page.document.nextCursor != cursor else {
                 throw ClientError.protocolViolation("a page has the same cursor as the page before")
             }
             cursor = page.document.nextCursor
         } while cursor != nil
     }
 
-    /// Verifies one range of the audit chain.
+    /// Lets the daemon verify one range of the audit chain. (Each audit record contains the hash of the record before
+    /// it.)
     ///
     /// - Parameters:
     ///   - head: an audit head (the number and hash of the last record) that was saved earlier, such as `1044:`
-    ///     followed by the hash in 64 hexadecimal digits. The daemon compares the chain with this head. nil for no
-    ///     comparison.
+    ///     followed by the hash in 64 hexadecimal digits. The daemon checks that the record with this number still has
+    ///     this hash. nil for no such check.
     ///   - cursor: the `nextCursor` of the previous range; nil for the first range.
     package func verifyAudit(
         against head: String?, from cursor: String?
@@ -67,7 +70,7 @@ extension AdminClient {
         var call = SocketCall(path: Paths.auditVerification)
         if let head { call.query.append(("head", head)) }
         if let cursor { call.query.append(("cursor", cursor)) }
-        let response: Response<AuditVerificationDocument> = try await connection.fetch(call)
+        let response: Response<AuditVerificationDocument> = try await httpClient.fetch(call)
         return response.document
     }
 }

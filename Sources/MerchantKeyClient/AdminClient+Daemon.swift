@@ -2,18 +2,20 @@ package import FoundationEssentials
 package import WireAPI
 
 extension AdminClient {
+    /// The numbers of merchants, keys and rolls, the state of backups and webhooks, and the problems that the daemon
+    /// found.
     package func status() async throws(ClientError) -> Response<StatusDocument> {
-        try await connection.fetch(SocketCall(path: Paths.status))
+        try await httpClient.fetch(SocketCall(path: Paths.status))
     }
 
     /// Whether the daemon is live and ready. A daemon that is not ready sends the same document with status 503; that
     /// status does not make this method throw.
     package func health() async throws(ClientError) -> Response<HealthDocument> {
-        try await connection.fetch(SocketCall(path: Paths.health, documentStatuses: [503]))
+        try await httpClient.fetch(SocketCall(path: Paths.health, documentStatuses: [503]))
     }
 
-    /// The OpenAPI document of both sockets, as YAML.
+    /// The OpenAPI document of the admin socket and the decryptor socket, as YAML.
     package func openAPI() async throws(ClientError) -> Data {
-        try await connection.send(SocketCall(path: Paths.openAPI, accept: "application/yaml"))
+        try await httpClient.send(SocketCall(path: Paths.openAPI, accept: "application/yaml"))
     }
 }

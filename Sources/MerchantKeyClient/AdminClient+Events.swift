@@ -5,12 +5,14 @@ package import WireAPI
 /// Selects events by the fields that are set. A field that is nil does not restrict the selection.
 package struct EventFilter: Sendable {
     package var merchant: MerchantIdentifier?
+    /// The kind of event, such as `keyRevoked`.
     package var kind: String?
+    /// `notice`, `warning` or `critical`.
     package var severity: String?
 
     package init() {}
 
-    fileprivate var query: [(name: String, value: String)] {
+    fileprivate var parameters: [(name: String, value: String)] {
         [("merchant", merchant?.rawValue), ("kind", kind), ("severity", severity)].compactMap { name, value in
             value.map { (name, $0) }
         }
@@ -67,6 +69,6 @@ extension AdminClient {
     private func page(
         _ filter: EventFilter, _ otherParameters: [(name: String, value: String)]
     ) async throws(ClientError) -> Response<Page<EventDocument>> {
-        try await connection.fetch(SocketCall(path: Paths.events, query: filter.query + otherParameters))
+        try await httpClient.fetch(SocketCall(path: Paths.events, query: filter.parameters + otherParameters))
     }
 }

@@ -17,6 +17,8 @@ extension AdminClient {
         }
     }
 
+    /// Generates a key pair with its CSR.
+    ///
     /// - Parameter idempotencyKey: identifies the request. A repeat with the same idempotency key generates nothing,
     ///   and returns the key pair of the first request.
     package func generateKey(
@@ -48,15 +50,15 @@ extension AdminClient {
     ) async throws(ClientError) -> Response<Page<KeyDocument>> {
         var query = [("state", state.rawValue), ("limit", String(Page<KeyDocument>.largestLimit))]
         if let cursor { query.append(("cursor", cursor)) }
-        return try await connection.fetch(SocketCall(path: Paths.keys, query: query))
+        return try await httpClient.fetch(SocketCall(path: Paths.keys, query: query))
     }
 
     package func key(_ hash: PublicKeyHash) async throws(ClientError) -> Response<KeyDocument> {
-        try await connection.fetch(SocketCall(path: Paths.key(hash)))
+        try await httpClient.fetch(SocketCall(path: Paths.key(hash)))
     }
 
     package func csr(of hash: PublicKeyHash, as encoding: CSREncoding) async throws(ClientError) -> Data {
-        try await connection.send(SocketCall(path: Paths.csr(of: hash), accept: encoding.mediaType))
+        try await httpClient.send(SocketCall(path: Paths.csr(of: hash), accept: encoding.mediaType))
     }
 
     /// - Parameters:
@@ -66,9 +68,13 @@ extension AdminClient {
         _ file: Data, of merchant: MerchantIdentifier?
     ) async throws(ClientError) -> Response<KeyDocument> {
         let path = merchant.map(Paths.certificates(of:)) ?? Paths.certificates
-        return try await connection.fetch(SocketCall(method: .POST, path: path, body: .file(file)))
+        return try await httpClient.fetch(SocketCall(method: .POST, path: path, body: .file(file)))
     }
 
+    /// Makes a key pair the merchant's current one, because Apple now encrypts tokens to it.
+    ///
+    /// - Parameter dryRun: if true, the daemon only returns what it would change. The methods below have the same
+    ///   parameter.
     package func promote(_ hash: PublicKeyHash, dryRun: Bool) async throws(ClientError) -> Response<
         KeyTransitionDocument
     > {
@@ -77,6 +83,7 @@ extension AdminClient {
         return try await post(Paths.keyTransition(.promote, hash), request)
     }
 
+    /// Makes the daemon refuse tokens for a key pair from now on.
     package func revoke(
         _ hash: PublicKeyHash, reason: String, dryRun: Bool
     ) async throws(ClientError) -> Response<KeyTransitionDocument> {
@@ -85,6 +92,7 @@ extension AdminClient {
         return try await post(Paths.keyTransition(.revoke, hash), request)
     }
 
+    /// Undoes the revocation of a key pair.
     package func restore(_ hash: PublicKeyHash, dryRun: Bool) async throws(ClientError) -> Response<
         KeyTransitionDocument
     > {
@@ -93,6 +101,8 @@ extension AdminClient {
         return try await post(Paths.keyTransition(.restore, hash), request)
     }
 
+    /// Erases the private key of a revoked key pair.
+    ///
     /// - Parameter afterSeconds: how long the daemon waits before it erases the private key; nil for the default, 30
     ///   days.
     package func destroy(

@@ -13,13 +13,13 @@ extension AdminClient {
     }
 
     package func merchant(_ merchant: MerchantIdentifier) async throws(ClientError) -> Response<MerchantDocument> {
-        try await connection.fetch(SocketCall(path: Paths.merchant(merchant)))
+        try await httpClient.fetch(SocketCall(path: Paths.merchant(merchant)))
     }
 
     package func changeMerchant(
         _ merchant: MerchantIdentifier, _ request: ChangeMerchantRequest
     ) async throws(ClientError) -> Response<MerchantDocument> {
-        try await connection.fetch(
+        try await httpClient.fetch(
             SocketCall(method: .PATCH, path: Paths.merchant(merchant), body: try .encoded(request)))
     }
 
@@ -27,6 +27,6 @@ extension AdminClient {
     package func removeMerchant(_ merchant: MerchantIdentifier, dryRun: Bool) async throws(ClientError) {
         var call = SocketCall(method: .DELETE, path: Paths.merchant(merchant))
         if dryRun { call.query = [("dryRun", "true")] }
-        _ = try await connection.send(call)
+        _ = try await httpClient.send(call)
     }
 }

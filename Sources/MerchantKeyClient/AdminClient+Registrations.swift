@@ -5,8 +5,8 @@ package import Vocabulary
 package import WireAPI
 
 extension AdminClient {
-    /// The timeout of calls for which the daemon connects to Apple or to a merchant's domain. It is longer than the
-    /// daemon waits for Apple, retries included.
+    /// The timeout of calls for which the daemon connects to Apple or to a merchant's domain. The daemon itself stops
+    /// waiting for Apple earlier, even if it retries its request.
     private static let appleTimeout: TimeAmount = .seconds(300)
 
     /// Registers a merchant with Apple, or adds domains to its registration.
@@ -16,22 +16,28 @@ extension AdminClient {
 
     /// Unregisters domains of a merchant with Apple.
     ///
-    /// - Parameter dryRun: if true, the daemon returns which domains it would unregister, and changes nothing.
+    /// - Parameters:
+    ///   - partner: the platform's own identifier of the merchant.
+    ///   - dryRun: if true, the daemon returns which domains it would unregister, and changes nothing.
     package func unregister(
         _ partner: PartnerInternalMerchantIdentifier, _ request: UnregisterRequest, dryRun: Bool
-    ) async throws(ClientError) -> Response<WithdrawalDocument> {
+    ) async throws(ClientError) -> Response<UnregistrationDocument> {
         try await call(
             .DELETE, Paths.registration(partner), request, query: dryRun ? [("dryRun", "true")] : [])
     }
 
-    /// - Parameter refresh: if true, the daemon asks Apple. Otherwise the daemon returns its own record.
+    /// The registration of one merchant.
+    ///
+    /// - Parameters:
+    ///   - partner: the platform's own identifier of the merchant.
+    ///   - refresh: if true, the daemon asks Apple. Otherwise the daemon returns its own record.
     package func registration(
         _ partner: PartnerInternalMerchantIdentifier, refresh: Bool
     ) async throws(ClientError) -> Response<RegistrationDocument> {
         var call = SocketCall(path: Paths.registration(partner))
         if refresh { call.query = [("refresh", "true")] }
         call.timeout = Self.appleTimeout
-        return try await connection.fetch(call)
+        return try await httpClient.fetch(call)
     }
 
     /// Every registration, sorted by identifier.
@@ -41,34 +47,37 @@ extension AdminClient {
         try await list(Paths.registrations, pageSize: 250)
     }
 
-    /// Compares one batch of registrations with Apple's records.
+    /// Compares one batch of registrations with Apple's records, and repairs differences if the request asks for this.
     package func syncRegistrations(_ request: SyncRequest) async throws(ClientError) -> Response<SyncDocument> {
         try await call(.POST, Paths.registrationSync, request)
     }
 
-    /// Stores the domain verification file that Apple gave to the platform. It is the same for all domains.
+    /// Stores the domain verification file that Apple gave to the platform. All domains use the
+    /// same file.
     package func setDomainFile(_ file: Data) async throws(ClientError) -> Response<DomainFileDocument> {
-        try await connection.fetch(SocketCall(method: .PUT, path: Paths.domainFile, body: .file(file)))
+        try await httpClient.fetch(SocketCall(method: .PUT, path: Paths.domainFile, body: .file(file)))
     }
 
     /// The size, hash and time of the stored domain verification file, without its bytes.
     package func domainFile() async throws(ClientError) -> Response<DomainFileDocument> {
-        try await connection.fetch(SocketCall(path: Paths.domainFile))
+        try await httpClient.fetch(SocketCall(path: Paths.domainFile))
     }
 
     /// The domain verification file, which a merchant's domain must serve unchanged.
     package func domainFileBytes() async throws(ClientError) -> Data {
-        try await connection.send(SocketCall(path: Paths.wellKnownDomainFile, accept: "text/plain"))
+        try await httpClient.send(SocketCall(path: Paths.wellKnownDomainFile, accept: "text/plain"))
     }
 
+    /// Checks whether a domain serves the domain verification file as Apple requires.
     package func checkDomain(_ domain: DomainName) async throws(ClientError) -> Response<DomainCheckDocument> {
         try await call(.POST, Paths.domainChecks, DomainCheckRequest(domain))
     }
 
+    /// Sends a request with a JSON body and the longer timeout.
     private func call<Document: Decodable & Sendable>(
         _ method: HTTPMethod, _ path: String, _ body: some RequestBody, query: [(name: String, value: String)] = []
     ) async throws(ClientError) -> Response<Document> {
-        try await connection.fetch(
+        try await httpClient.fetch(
             SocketCall(
                 method: method, path: path, query: query, body: try .encoded(body),
                 timeout: Self.appleTimeout))

@@ -5,7 +5,8 @@ package import WireAPI
 extension AdminClient {
     /// Starts a roll (the replacement of a merchant's key pair by a new one), or returns the roll that is already open.
     ///
-    /// - Parameter algorithm: the algorithm of the new key pair; nil for the daemon's default.
+    /// - Parameter algorithm: the algorithm of the new key pair; nil for the algorithm of the merchant's only
+    ///   current key, or EC_v1 if the merchant has no current key or several.
     package func startRoll(
         of merchant: MerchantIdentifier, algorithm: KeyAlgorithm?
     ) async throws(ClientError) -> Response<RollDocument> {
@@ -29,9 +30,11 @@ extension AdminClient {
     }
 
     package func roll(_ rollId: String) async throws(ClientError) -> Response<RollDocument> {
-        try await connection.fetch(SocketCall(path: Paths.roll(rollId)))
+        try await httpClient.fetch(SocketCall(path: Paths.roll(rollId)))
     }
 
+    /// Ends a roll: the daemon revokes the old key.
+    ///
     /// - Parameter now: whether to revoke the old key even if it may still be used. This requires a reason.
     package func finishRoll(
         _ rollId: String, now: Bool, reason: String?, dryRun: Bool
@@ -43,6 +46,7 @@ extension AdminClient {
         return try await post("\(Paths.roll(rollId))/finish", request)
     }
 
+    /// Ends a roll before the new key is promoted. The old key stays in use.
     package func abandonRoll(
         _ rollId: String, reason: String?, dryRun: Bool
     ) async throws(ClientError) -> Response<RollDocument> {

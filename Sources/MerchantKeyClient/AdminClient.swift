@@ -7,14 +7,14 @@ package import WireAPI
 ///
 /// The client keeps connections open. Call ``shutdown()`` when done, or use ``with(socketPath:connections:_:)``.
 package final class AdminClient: Sendable {
-    let connection: SocketConnection
+    let httpClient: SocketHTTPClient
 
     /// - Parameter connections: how many calls can run at the same time. Further calls wait.
     package init(socketPath: String, connections: Int = 8) {
-        connection = SocketConnection(socketPath: socketPath, connections: connections)
+        httpClient = SocketHTTPClient(socketPath: socketPath, connections: connections)
     }
 
-    package func shutdown() async { await connection.shutdown() }
+    package func shutdown() async { await httpClient.shutdown() }
 
     /// Runs `body` with a client and shuts the client down afterwards, also if `body` throws.
     package static func with<Result>(
@@ -31,18 +31,18 @@ package final class AdminClient: Sendable {
         }
     }
 
-    /// Sends a `POST` request with a JSON body. A subcommand may call this directly instead of adding a method for its
-    /// route.
+    /// Sends a `POST` request with a JSON body.
     package func post<Document: Decodable & Sendable>(
         _ path: String, _ body: some RequestBody, idempotencyKey: String? = nil
     ) async throws(ClientError) -> Response<Document> {
-        try await connection.fetch(
+        try await httpClient.fetch(
             SocketCall(method: .POST, path: path, body: try .encoded(body), idempotencyKey: idempotencyKey))
     }
 
     /// Requests one page after the other until the list ends or `limit` items were received.
     ///
-    /// - Parameter pageSize: the number of items in a page; smaller for large items.
+    /// - Parameter pageSize: the largest number of items in a page. Large items need smaller pages, because the size of
+    ///   a response is limited.
     func list<Item: Codable & Sendable>(
         _ path: String, query: [(name: String, value: String)] = [], limit: Int = .max,
         pageSize: Int = Page<Item>.largestLimit
@@ -54,14 +54,15 @@ package final class AdminClient: Sendable {
             let pageLimit = min(pageSize, limit - items.count)
             var call = SocketCall(path: path, query: query + [("limit", String(pageLimit))])
             if let cursor { call.query.append(("cursor", cursor)) }
-            let page: Response<Page<Item>> = try await connection.fetch(call)
+            let page: Response<Page<Item>> = try await httpClient.fetch(call)
             items += page.document.items
             pages.append(page.json)
             guard let next = page.document.nextCursor else {
                 return Listing(items: items, pages: pages, hasMore: false)
             }
             guard items.count < limit else { return Listing(items: items, pages: pages, hasMore: true) }
-            // Otherwise this loop might never end.
+            // Without this check, a daemon that repeats a cursor or sends empty pages would keep this loop running
+            // forever.
             guard next != cursor, !page.document.items.isEmpty else {
                 throw .protocolViolation(
                     "a page that is not the last one has no items, or has the same cursor as the page before")

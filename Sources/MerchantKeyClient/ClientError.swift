@@ -9,9 +9,9 @@ public enum ClientError: Error, Hashable, Sendable, CustomStringConvertible {
     case unreachable(socketPath: String, why: String)
     /// The daemon refused the request.
     case refused(Refusal)
-    /// The daemon's response does not conform to the daemon's HTTP contract.
+    /// The daemon's response does not conform to the daemon's OpenAPI document. The text says how.
     case protocolViolation(String)
-    /// An argument is invalid; nothing was sent.
+    /// An argument is invalid, for the reason in the text; nothing was sent.
     case malformed(String)
 
     /// A human-readable description in one line.
@@ -19,8 +19,8 @@ public enum ClientError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .unreachable(let socketPath, let why): "can't reach the daemon at \(socketPath): \(why)"
         case .refused(let refusal): refusal.description
-        case .protocolViolation(let finding): "the daemon's response can't be read: \(finding)"
-        case .malformed(let finding): finding
+        case .protocolViolation(let why): "the daemon's response can't be read: \(why)"
+        case .malformed(let why): why
         }
     }
 }

@@ -4,7 +4,7 @@ package import WireAPI
 
 /// A decrypted payment token. It contains an account number: keep it only as long as needed, and never log it.
 public struct DecryptedToken: Sendable {
-    /// One check of the token, such as that of its signature, and the outcome.
+    /// One check of the token, such as the check of its signing time, and the outcome.
     public struct Check: Hashable, Sendable {
         /// The check's name.
         public let name: String
@@ -16,9 +16,11 @@ public struct DecryptedToken: Sendable {
 
     /// The decrypted payment data: JSON text, exactly as Apple encrypted it.
     public let plaintext: [UInt8]
-    /// Whether the daemon verified the token, and every check of the verification passed, including the signature.
+    /// Whether the daemon verified the token's signature, and every check of the signature passed. The comparisons with
+    /// the ``PaymentExpectation`` do not count.
     public let isVerified: Bool
-    /// All checks: first the verification of the token, then the comparisons with the ``PaymentExpectation``.
+    /// All checks: first those of the signature, then the comparisons with the ``PaymentExpectation``, and last whether
+    /// the token was claimed.
     public let checks: [Check]
     /// The hash of the public key that the token was encrypted to, in Base64.
     public let publicKeyHash: String
@@ -41,6 +43,7 @@ public struct DecryptedToken: Sendable {
 package struct DecryptedTokenDocument: Decodable, Sendable {
     /// The decrypted JSON text, in Base64.
     package let plaintext: String
+    /// The checks of the token and their outcomes.
     package let verification: VerificationDocument?
     package let publicKeyHash: PublicKeyHash
     package let merchantIdentifier: MerchantIdentifier

@@ -15,9 +15,9 @@ extension DecryptorClient {
     ///   - idempotencyKey: identifies this attempt to take the payment, 1 to 255 visible ASCII characters. If the call
     ///     throws ``ClientError/unreachable(socketPath:why:)``, the token may already be claimed: repeat the identical
     ///     call with the same key. For one hour, the same caller then receives the same response. Without a key, a lost
-    ///     response cannot be requested again. Generate the key at random. If the key were derived from the token,
-    ///     every attempt would count as a repeat and receive the plaintext. The daemon refuses a key that contains the
-    ///     token's transactionId.
+    ///     response cannot be requested again. Generate a random idempotency key for each attempt. If the key were
+    ///     derived from the token, every attempt would count as a repeat and receive the plaintext. The daemon refuses
+    ///     an idempotency key that contains the token's transactionId.
     public func decrypt(
         _ paymentData: [UInt8], expecting expectation: PaymentExpectation, claim: Bool, idempotencyKey: String? = nil
     ) async throws(ClientError) -> DecryptedToken {
@@ -29,7 +29,7 @@ extension DecryptorClient {
     package func decrypt(
         _ paymentData: [UInt8], _ parameters: DecryptParameters, idempotencyKey: String? = nil
     ) async throws(ClientError) -> Response<DecryptedTokenDocument> {
-        try await connection.fetch(
+        try await httpClient.fetch(
             SocketCall(
                 method: .POST, path: Paths.decryptToken, body: try Self.body(paymentData, parameters),
                 idempotencyKey: idempotencyKey))
@@ -41,7 +41,7 @@ extension DecryptorClient {
     package func verify(
         _ paymentData: [UInt8], receivedAt: Timestamp?
     ) async throws(ClientError) -> Response<VerificationDocument> {
-        try await connection.fetch(
+        try await httpClient.fetch(
             SocketCall(
                 method: .POST, path: Paths.verifyToken,
                 body: try Self.body(paymentData, VerifyParameters(receivedAt: receivedAt))
@@ -50,8 +50,8 @@ extension DecryptorClient {
 
     /// The body of a request: the unchanged text of the token, followed by the fields of `parameters`.
     ///
-    /// The token is untrusted text, so this function checks that the text is exactly one JSON object. Otherwise text
-    /// after the object could set a field of the request, such as `verify`.
+    /// The token is untrusted text, so this function checks that the text is exactly one JSON object. Without the
+    /// check, text after the object could set a field of the request, such as `verify`.
     private static func body(
         _ paymentData: [UInt8], _ parameters: some Encodable
     ) throws(ClientError) -> SocketCall.Body {
@@ -60,7 +60,8 @@ extension DecryptorClient {
         } catch {
             throw .malformed("the payment token can't be parsed: \(error)")
         }
-        // The other fields without the opening brace; only the closing brace if there are no other fields.
+        // The JSON object of the parameters without its opening brace. Of an empty object, only the closing brace is
+        // left.
         let otherFields = try SocketCall.Body.encoded(parameters).bytes.dropFirst()
         var body = Data("{\"paymentData\":".utf8)
         body.append(contentsOf: paymentData)
@@ -73,11 +74,12 @@ extension DecryptorClient {
 /// The fields of a `POST /v1/payment-tokens/decrypt` request besides the token.
 package struct DecryptParameters: Encodable, Sendable {
     package let expected: PaymentExpectation
-    /// nil for the daemon's default, true.
+    /// Whether the daemon verifies the token's signature; nil for the daemon's default, true.
     package var verify: Bool?
     /// The token is verified as if it had been received at this time; nil for now.
     package var receivedAt: Timestamp?
-    /// Not optional, because the daemon claims the token if the field is absent.
+    /// Whether the daemon records that the token was used. Not optional, because the daemon does this if the field is
+    /// absent.
     package let claim: Bool
     /// `authorization` requests the fields of an authorization message in addition to the payment data; nil for none.
     package var view: String?

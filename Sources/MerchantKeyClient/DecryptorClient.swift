@@ -4,18 +4,18 @@ import WireAPI
 
 /// A client of the decryptor socket of `merchantkeyd`, for processes that decrypt payment tokens.
 ///
-/// Tasks may share a client. The client keeps connections open: call ``shutdown()`` when done, or use
-/// ``with(socketPath:_:)``.
+/// Several tasks can use a client at the same time. The client keeps connections open: call ``shutdown()`` when done,
+/// or use ``with(socketPath:_:)``.
 public final class DecryptorClient: Sendable {
-    let connection: SocketConnection
+    let httpClient: SocketHTTPClient
 
     /// Creates a client. The client connects to the daemon at the first call.
     ///
     /// - Parameter socketPath: the path of the decryptor socket, at most 103 bytes.
-    public init(socketPath: String) { connection = SocketConnection(socketPath: socketPath) }
+    public init(socketPath: String) { httpClient = SocketHTTPClient(socketPath: socketPath) }
 
     /// Closes the connections. Later calls fail.
-    public func shutdown() async { await connection.shutdown() }
+    public func shutdown() async { await httpClient.shutdown() }
 
     /// Runs `body` with a client and shuts the client down afterwards, also if `body` throws.
     public static func with<Result>(
@@ -38,7 +38,7 @@ public final class DecryptorClient: Sendable {
     /// - Throws: ``ClientError/refused(_:)`` with `keyNotFound`, `keyRevoked` or `keyDestroyed` if the key may not be
     ///   used.
     public func resolve(_ publicKeyHash: String) async throws(ClientError) -> ResolvedKey {
-        let response: Response<ResolvedKeyDocument> = try await connection.fetch(
+        let response: Response<ResolvedKeyDocument> = try await httpClient.fetch(
             SocketCall(path: Self.path(of: publicKeyHash)))
         return ResolvedKey(response.document)
     }
@@ -72,7 +72,7 @@ public final class DecryptorClient: Sendable {
     private func symmetricKey(
         of publicKeyHash: String, _ request: SymmetricKeyRequest
     ) async throws(ClientError) -> [UInt8] {
-        let response: Response<SymmetricKeyDocument> = try await connection.fetch(
+        let response: Response<SymmetricKeyDocument> = try await httpClient.fetch(
             SocketCall(
                 method: .POST, path: "\(Self.path(of: publicKeyHash))/symmetric-key", body: try .encoded(request)))
         guard let key = Data(base64Encoded: response.document.symmetricKey), [16, 32].contains(key.count) else {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-/// The payment that the caller expects. The daemon compares the token with the fields that are set, and reports the
-/// other fields as `notChecked`.
+/// The payment that the caller expects. The daemon refuses a token that differs from a field that is set here, and
+/// reports the other fields as `notChecked`.
 public struct PaymentExpectation: Hashable, Sendable {
     /// The merchant that the token must belong to.
     public enum Merchant: Hashable, Sendable {

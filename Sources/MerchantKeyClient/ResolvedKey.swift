@@ -1,7 +1,7 @@
 import Vocabulary
 package import WireAPI
 
-/// The public description of a key pair that decrypts payment tokens. The private key stays in the daemon.
+/// The public properties of a key pair that decrypts payment tokens. The private key stays in the daemon.
 public struct ResolvedKey: Hashable, Sendable {
     /// The hash of the public key, in Base64, as in the header of a token.
     public let publicKeyHash: String

@@ -20,7 +20,7 @@ package struct Operations: Sendable {
         package let environment: Environment
         package let tokenRoots: [TrustRoot]
         package let rollPolicy: RollPolicy
-        package let backups: any BackupVerifying
+        package let backups: any BackupManaging
         package let masterKey: any MasterKeyRotating
         /// Returns the current findings about the daemon itself and its machine.
         package let conditions: @Sendable () -> [StatusFinding]
@@ -36,7 +36,7 @@ package struct Operations: Sendable {
         package init(
             store: any MerchantRepository, custodian: any KeyCustodian, claims: any ClaimLedger, clock: any WallClock,
             confirmedTime: ConfirmedTime? = nil, environment: Environment, tokenRoots: [TrustRoot]? = nil,
-            rollPolicy: RollPolicy = RollPolicy(), backups: any BackupVerifying, masterKey: any MasterKeyRotating,
+            rollPolicy: RollPolicy = RollPolicy(), backups: any BackupManaging, masterKey: any MasterKeyRotating,
             conditions: @escaping @Sendable () -> [StatusFinding] = { [] },
             gateway: any RegistrationGateway = NotConfiguredGateway(), domainChecker: any DomainChecker,
             notifier: EventNotifier
@@ -87,13 +87,14 @@ package struct Operations: Sendable {
     package let refusals: RefusalLog
     /// The faults found in stored keys and in the audit since the daemon started.
     package let integrity = IntegrityFindings()
-    /// Observed uses of key pairs that are not stored yet.
+    /// Counts the uses of key pairs in memory until they are stored.
     package let observedUses = KeyUses()
 
     package init(_ parts: Collaborators) {
         let (store, clock, confirmedTime, policy) = (parts.store, parts.clock, parts.confirmedTime, parts.rollPolicy)
         let generation = KeyPairGeneration(custodian: parts.custodian)
-        // In Apple's sandbox environment, all customers pay with the same test cards.
+        // In Apple's sandbox environment, all customers pay with the same test cards, so that account numbers do not
+        // distinguish customers.
         let tokenTimes = TokenTimeWatch(distinguishesAccounts: parts.environment == .production)
         // Each use case gets the store as a `Transactions`. The closures `{ $0 }` narrow the store's transaction to the
         // protocols that the use case names in its `Records`; `{ _ in }` gives it no access.

@@ -11,7 +11,7 @@ package final class WorkThreads: TaskExecutor {
     /// Generates RSA keys, one at a time.
     static let generation = WorkThreads(DispatchQueue(label: "generation"))
     /// For work that blocks its thread. Dispatch starts another thread if all of this queue's threads are blocked.
-    package static let waiting = WorkThreads(DispatchQueue(label: "waiting", attributes: .concurrent))
+    package static let blocking = WorkThreads(DispatchQueue(label: "blocking", attributes: .concurrent))
 
     private let queue: DispatchQueue
 

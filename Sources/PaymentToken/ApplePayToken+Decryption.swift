@@ -15,9 +15,9 @@ extension ApplePayToken.Version {
 extension ApplePayToken {
     /// The AES-GCM initialization vector: 16 zero bytes.
     ///
-    /// 12 zero bytes, the usual length, would not decrypt a token, because GCM derives its first counter block
-    /// differently for other lengths (NIST SP 800-38D section 7.1). A fixed vector is safe because each key encrypts
-    /// only one token.
+    /// With 12 zero bytes, the usual length, decryption would fail: GCM derives its first counter block from 12 bytes
+    /// in another way than from 16 bytes (NIST SP 800-38D section 7.1). A fixed vector is safe because each key
+    /// encrypts only one token.
     static let initializationVector = [UInt8](repeating: 0, count: 16)
     /// The length of the GCM tag in bytes.
     static let tagLength = 16
@@ -45,8 +45,8 @@ extension ApplePayToken {
         } catch {
             throw PaymentTokenError(
                 .decryptionFailed,
-                "the token cannot be decrypted with this symmetric key: the key was restored with another private key "
-                    + "or merchant identifier, or the token was modified")
+                "the token cannot be decrypted with this symmetric key: the key was computed with the wrong private "
+                    + "key or merchant identifier, or the token was modified")
         }
         defer { Wipe.bytes(&plaintext) }
         return DecryptedPaymentData(plaintext: SecretBytes(copying: plaintext))

@@ -4,8 +4,8 @@ import Vocabulary
 extension ApplePayToken {
     /// Returns everything that can be read without a key. Nothing is verified.
     ///
-    /// This method never fails. A property that cannot be read is nil, and the list of certificates omits certificates
-    /// that cannot be read.
+    /// This method never fails. An optional property is nil if it cannot be read, and the list of certificates omits
+    /// certificates that cannot be read.
     public func inspection() -> TokenInspection {
         let message = CMSMessage(signature)
         let signers = message?.signers ?? []

@@ -5,15 +5,16 @@ extension ApplePayToken {
     /// The permitted lengths of the decoded parts of a token, in bytes.
     ///
     /// In a real token, the data has about 200 bytes, and the signature about 2,700. The data is longer if it contains
-    /// the card art of a merchant token or an EMV record. It has at least the GCM tag (16 bytes) and `{}` (2 bytes).
+    /// an EMV record, or the card images of a merchant token. The shortest data is an encrypted `{}` (2 bytes) and the
+    /// GCM tag (16 bytes).
     enum PermittedLength {
         static let data = 18...32_768
         static let signature = 0...16_384
         static let applicationDataHash = 32
     }
 
-    /// Creates a token from JSON in one of three forms: a whole payment token, a payment with the token in its field
-    /// `token`, or the token's `paymentData` object alone.
+    /// Creates a token from JSON in one of three forms: a whole payment token, an object whose field `token` contains
+    /// the whole token (Apple's `ApplePayPayment`), or the token's `paymentData` object alone.
     ///
     /// Parsing is strict: it rejects more than 64 KiB, repeated field names, and Base64 that is not canonical. Unknown
     /// fields are ignored, because Apple adds fields over time.
@@ -111,7 +112,7 @@ extension ApplePayToken {
         return hash
     }
 
-    /// Decodes a required field. `permittedLength` counts decoded bytes.
+    /// Reads and decodes a required Base64 field. `permittedLength` counts decoded bytes.
     private static func decodedBase64(
         _ fields: inout JSONFields, _ name: String, _ permittedLength: ClosedRange<Int>
     ) throws(JSONFault) -> [UInt8] {

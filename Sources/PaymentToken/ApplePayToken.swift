@@ -12,7 +12,7 @@ public struct ApplePayToken: Sendable {
         case rsaV1 = "RSA_v1"
     }
 
-    /// The header field from which the merchant restores the symmetric key.
+    /// The header field from which the symmetric key is computed with the merchant's private key.
     public enum KeyMaterial: Sendable, Hashable {
         /// EC_v1: the sender's ephemeral public key for the key agreement.
         case ephemeralPublicKey(EphemeralPublicKey)
@@ -30,7 +30,7 @@ public struct ApplePayToken: Sendable {
 
     /// The version of the token: EC_v1 if ``keyMaterial`` is an ephemeral public key, RSA_v1 if it is a wrapped key.
     public let version: Version
-    /// The header field from which the merchant restores the symmetric key.
+    /// The header field from which the symmetric key is computed with the merchant's private key.
     public let keyMaterial: KeyMaterial
     /// The unique identifier of the payment, used to detect replays.
     public let transactionId: TransactionId
@@ -60,7 +60,7 @@ public struct ApplePayToken: Sendable {
         self.signature = signature
     }
 
-    /// The key pair algorithm for this version.
+    /// The algorithm of the merchant key pairs to which tokens of this version are encrypted.
     package var algorithm: KeyAlgorithm {
         switch version {
         case .ecV1: .ecV1

@@ -25,16 +25,16 @@ public struct AuthorizationFields: Sendable {
     public let electronicCommerceIndicator: String?
     /// The cryptogram in Base64, for American Express; nil for other networks.
     public let tokenBlockA: SensitiveText?
-    /// As many zero bytes as token block A has, in Base64, for American Express; nil for other networks, or if token
-    /// block A is not Base64.
+    /// For American Express, zero bytes in Base64: as many as the decoded token block A has. Nil for other networks, or
+    /// if token block A is not Base64.
     public let tokenBlockB: SensitiveText?
     /// The device manufacturer identifier, for American Express; nil for other networks.
     public let tokenRequestorID: String?
 }
 
 extension PaymentData {
-    /// Returns the data under the field names of an authorization message; nil if there is
-    /// no `onlinePaymentCryptogram`.
+    /// Returns the data under the field names of an authorization message; nil if there is no
+    /// `onlinePaymentCryptogram`, as in EMV payments.
     public func authorizationFields(for network: AuthorizationFields.Network) -> AuthorizationFields? {
         guard let cryptogram = proof.onlinePaymentCryptogram else { return nil }
         let isAmericanExpress = network == .americanExpress

@@ -55,14 +55,15 @@ public struct ExpectedTransaction: Sendable {
         TransactionCheck(.merchantIdentifier, found: keyOwner, expected: merchantIdentifier)
     }
 
-    /// Compares the applicationData hash in the token with the hash of the expected bytes. This needs no key, because
-    /// the hash is not encrypted.
+    /// Compares the applicationData hash in the token with the hash of the expected bytes. The comparison needs no key,
+    /// because the hash in the token is not encrypted.
     ///
     /// If ``applicationData`` is nil, the outcome is `notChecked`, even if the token has an applicationData hash. The
     /// signature covers the hash, so the hash is authentic if the signature is verified.
     public func compareApplicationData(with token: ApplePayToken) -> TransactionCheck {
         let found = token.applicationDataHash.map { Hex.encode($0) }
         guard let applicationData else { return TransactionCheck(.applicationData, found: found, expected: nil) }
+        // "none" differs from every hash, so the check fails if the token has no hash.
         return TransactionCheck(
             .applicationData, found: found ?? "none", expected: Hex.encode(SHA256.hash(data: applicationData)))
     }
@@ -86,7 +87,8 @@ public struct TransactionCheck: Sendable, Equatable {
     public let name: Name
     /// The outcome; `notChecked` if there is no expected value.
     public let outcome: TokenVerification.Outcome
-    /// The value in the token, or the identifier of the merchant who owns the key. Must not be logged.
+    /// The value in the token; for `merchantIdentifier`, the identifier of the merchant who owns the key. Must not be
+    /// logged.
     public let found: SensitiveText?
     /// The value in the ``ExpectedTransaction``. Must not be logged.
     public let expected: SensitiveText?
@@ -101,6 +103,6 @@ public struct TransactionCheck: Sendable, Equatable {
 }
 
 extension TransactionAmount {
-    /// A text that is the same for equal integers, because it has no leading zeros. Other amounts are compared as sent.
+    /// The amount as text, for comparisons: an integer without leading zeros, or any other amount as it was sent.
     fileprivate var normalizedText: String { minorUnits.map { String($0) } ?? text }
 }

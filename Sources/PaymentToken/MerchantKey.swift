@@ -3,7 +3,8 @@ public import Crypto
 /// A merchant's payment processing key: the merchant identifier, and a function that restores the symmetric keys of
 /// tokens.
 ///
-/// The value does not contain the private key. The function uses the private key, for example by asking merchantkeyd.
+/// *Restore* is Apple's word for computing the symmetric key of a token with the merchant's private key. The value does
+/// not contain the private key. The function uses the private key, for example by asking merchantkeyd.
 public struct MerchantKey: Sendable {
     /// A function that restores the symmetric key of a token encrypted to this key: 32 bytes for EC_v1, 16 for RSA_v1.
     public typealias RestoreSymmetricKey = @Sendable (ApplePayToken) async throws -> SymmetricKey

@@ -14,7 +14,7 @@ public struct MerchantTokenMetadata: Sendable {
     public struct CardArt: Sendable {
         /// The file name.
         public let name: String?
-        /// The media type.
+        /// The media type, such as `image/png`.
         public let type: String?
         /// The URL from which the image can be downloaded.
         public let url: String?
@@ -24,7 +24,7 @@ public struct MerchantTokenMetadata: Sendable {
     public struct CardMetadata: Sendable {
         /// The country in which the card was issued: two letters.
         public let cardCountry: String?
-        /// The expiration date of the card.
+        /// The expiration date of the card, as Apple sent it.
         public let expirationDate: String?
         /// The last digits of the account number printed on the card (FPAN).
         public let fpanSuffix: String?

@@ -84,7 +84,7 @@ extension MerchantTokenMetadata.CardMetadata {
 }
 
 extension JSONFields {
-    /// Returns a required string that consists of decimal digits.
+    /// Returns a required string that consists of decimal digits. `count` is the permitted number of digits.
     fileprivate mutating func digits(_ name: String, _ count: ClosedRange<Int>) throws(JSONFault) -> String {
         let text = try requiredString(name)
         guard count.contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
@@ -120,7 +120,8 @@ extension JSONFields {
         return objects
     }
 
-    /// The fields that were not read before this call. Each initializer therefore reads this property last.
+    /// The fields that were not read so far. So each initializer must use this property after it has read all fields
+    /// that it knows.
     fileprivate var unknownFields: [PaymentData.UnknownField] {
         unknown.map { .init(name: $0.name, json: SensitiveText(JSONText.compact($0.value))) }
     }

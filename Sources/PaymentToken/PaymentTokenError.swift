@@ -10,15 +10,15 @@ public struct PaymentTokenError: Error, Hashable, Sendable, CustomStringConverti
         case unsupportedVersion
         /// The symmetric key has the wrong length for the version of the token.
         case wrongKeyLength
-        /// The token cannot be decrypted: the symmetric key was restored with another private key or merchant
+        /// The token cannot be decrypted: the symmetric key was computed with the wrong private key or merchant
         /// identifier, or the token was modified.
         case decryptionFailed
         /// The token was decrypted, but its plaintext is not valid payment data.
         case plaintextMalformed
         /// A check of the token's signature failed.
         case verificationFailed
-        /// The input for a ``TrustRoot`` is not a root certificate: a certificate authority whose subject and issuer
-        /// are equal.
+        /// A ``TrustRoot`` cannot be created, because the input is not a root certificate. A root certificate belongs
+        /// to a certificate authority, and its subject and issuer are equal.
         case invalidTrustRoot
     }
 

@@ -18,7 +18,7 @@ public struct PaymentTokenOpener: Sendable {
     /// function throws if the identifier is already recorded, so that each token is accepted only once.
     ///
     /// When the function returns, the claim must be on stable storage and visible to all processes that open tokens.
-    /// Keep the claim for at least ten minutes, because a token is acceptable from five minutes before until five
+    /// Keep the claim for at least ten minutes, because the opener accepts a token from five minutes before until five
     /// minutes after its signing time.
     public typealias Claim = @Sendable (TransactionId) async throws -> Void
 
@@ -35,8 +35,8 @@ public struct PaymentTokenOpener: Sendable {
 
     /// Verifies and decrypts a token, compares it with the expected transaction, and claims its transaction identifier.
     ///
-    /// The claim is the last step. A rejected token claims nothing, so an attacker cannot block a genuine payment with
-    /// a forged token that has the same transaction identifier.
+    /// The claim is the last step. The identifier of a rejected token is not claimed, so an attacker cannot block a
+    /// genuine payment with a forged token that has the same transaction identifier.
     ///
     /// - Parameters:
     ///   - token: the parsed token.

@@ -21,7 +21,8 @@ public struct SensitiveText: Sendable, Equatable {
     /// The text masked as an account number: only the first six and the last four digits are visible (PCI DSS 4.0
     /// requirement 3.4.1).
     ///
-    /// Of a number of 9 to 12 digits, only the last four digits are visible. Of a shorter number, only the length is.
+    /// Of a number of 9 to 12 digits, only the last four digits are visible. Of a shorter number, only the length is
+    /// visible.
     public var maskedAccountNumber: String {
         let visiblePrefixLength = unredacted.count >= 13 ? 6 : 0
         guard unredacted.count > 8 else { return masked }

@@ -6,8 +6,8 @@ package import Vocabulary
 /// The derivation of the AES-256 key of an EC_v1 token from the shared secret of the key agreement.
 ///
 /// The derivation is one round of the one-step key derivation of NIST SP 800-56A revision 3, section 5.8.2.1: SHA-256
-/// over counter ‖ Z ‖ AlgorithmID ‖ PartyUInfo ‖ PartyVInfo. Apple's page "Restoring the symmetric key" lists
-/// AlgorithmID before Z, but real tokens need the order of NIST.
+/// over counter ‖ Z ‖ AlgorithmID ‖ PartyUInfo ‖ PartyVInfo, where Z is the shared secret. Apple's page "Restoring the
+/// symmetric key" lists AlgorithmID before Z, but real tokens need the order of NIST.
 public enum SymmetricKeyDerivation {
     /// The number of the round as 32 bits, big-endian. The first and only round has the number 1.
     private static let counter: [UInt8] = [0, 0, 0, 1]

@@ -22,7 +22,7 @@ public struct TokenInspection: Sendable, Hashable {
     /// The environment of the signing certificate; nil if the signature does not contain exactly one signing
     /// certificate.
     public let environment: TokenEnvironment?
-    /// The certificates in the signature, in their order there; empty if the signature cannot be read.
+    /// The certificates in the signature, in the order of the signature; empty if the signature cannot be read.
     public let certificates: [Certificate]
 
     /// A certificate in the signature.

@@ -6,7 +6,7 @@ public struct WrappedKey: Sendable, Hashable {
     /// The encrypted key: 256 bytes, the length of the modulus.
     public let bytes: [UInt8]
 
-    /// The length in bytes.
+    /// The length of a wrapped key in bytes.
     static let length = 256
 
     /// Creates a wrapped key from the decoded `wrappedKey` of a token header.

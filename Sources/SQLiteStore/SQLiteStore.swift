@@ -8,9 +8,9 @@ import Vocabulary
 
 /// Stores merchants, keys, rolls, registrations, events and the audit in one SQLite database.
 ///
-/// One connection writes, and up to ``Connections/readers`` connections read. When ``write(_:)`` returns, its changes
-/// are on stable storage: the database has a write-ahead log, and `synchronous = FULL` syncs the log at each commit.
-/// Only one process may open the database; the caller must ensure that.
+/// One connection writes, and up to ``Connections/maximumReaders`` connections read. When ``write(_:)`` returns, its
+/// changes are on stable storage: the database has a write-ahead log, and `synchronous = FULL` syncs the log at each
+/// commit. Only one process may open the database; the caller must ensure that.
 package final class SQLiteStore: MerchantRepository, Sendable {
     /// The path of the database; its write-ahead log and shared memory are in the same directory.
     package let path: String
@@ -23,8 +23,8 @@ package final class SQLiteStore: MerchantRepository, Sendable {
 
     /// - Parameters:
     ///   - clock: gives the time at which writes began to fail, for ``health``.
-    ///   - confirmedTime: the daemon's own count of time. While the machine's clock is behind this time, events get this
-    ///     time. If nil, events keep the time of the machine's clock.
+    ///   - confirmedTime: the daemon's own count of time, which does not change when the machine's clock is set. If the
+    ///     machine's clock was set back, events get this time. If nil, events keep the time of the machine's clock.
     package init(
         _ database: OpenedDatabase, clock: any WallClock, observers: StoreObservers = StoreObservers(),
         confirmedTime: ConfirmedTime? = nil
@@ -36,8 +36,8 @@ package final class SQLiteStore: MerchantRepository, Sendable {
             pool: pool, openedFiles: openedFiles, clock: clock, observers: observers, confirmedTime: confirmedTime)
     }
 
-    /// Opens a database and builds a store with it. A caller that needs values from the database to build the store opens
-    /// an ``OpenedDatabase`` first.
+    /// Opens a database and builds a store with it. A caller that needs values from the database to build the store
+    /// opens an ``OpenedDatabase`` first.
     package static func open(
         path: String, clock: any WallClock = SystemClock(), observers: StoreObservers = StoreObservers(),
         trace: (@Sendable (String) -> Void)? = nil, migrations: [(name: String, sql: String)] = Schema.migrations
@@ -47,7 +47,7 @@ package final class SQLiteStore: MerchantRepository, Sendable {
             observers: observers)
     }
 
-    /// Whether the store accepts writes, and if not, why.
+    /// Whether writes succeed, and if not, why.
     package var health: StoreHealth { queue.health }
 
     /// Checks that the paths of the database and its write-ahead log still name the opened files. If a path names
@@ -56,7 +56,7 @@ package final class SQLiteStore: MerchantRepository, Sendable {
     /// - Returns: nil if the database's path names the opened file. Otherwise the inode of the opened file, to which
     ///   the write-ahead log belongs.
     package func checkForReplacement() -> UInt64? {
-        // The queue has recorded the error, so it is not needed here.
+        // The error is ignored here, because the queue has recorded it and refuses all further writes.
         try? queue.requireUnreplacedFiles()
         return openedFiles.inodeIfReplaced
     }
@@ -81,9 +81,9 @@ package final class SQLiteStore: MerchantRepository, Sendable {
 
     /// Checkpoints the write-ahead log before the database is closed.
     ///
-    /// Closing the database does not always checkpoint: if a thread still uses a reader, that reader closes last, and a
-    /// reader cannot checkpoint. If another program reads the database or the disk is full, this checkpoint fails, too,
-    /// and the log keeps its content until the next start.
+    /// When the last connection closes, SQLite checkpoints only if this connection can write. But if a thread still
+    /// uses a reader, the reader closes last. If another program reads the database or the disk is full, the checkpoint
+    /// here fails, too, and the log keeps its content until the next start.
     private func checkpointAtClose() {
         guard openedFiles.inodeIfReplaced == nil, !queue.isUnreliable else { return }
         do { try pool.barrierWriteWithoutTransaction { _ = try Self.checkpointAndTruncateLog($0) } } catch {
@@ -114,7 +114,8 @@ package final class SQLiteStore: MerchantRepository, Sendable {
     /// checks find a fault.
     package func quickCheck() async throws -> [String] {
         do { return try await readTables { try Self.faults(in: $0) } } catch  where SQLiteErrors.isCorruption(error) {
-            // If SQLite cannot read a whole tree of pages, the check itself fails. This failure is a fault, too.
+            // If SQLite cannot read all pages of a table or index, the check itself fails. This failure is a fault,
+            // too.
             return [(SQLiteErrors.translated(error) as? MerchantError)?.detail ?? "\(error)"]
         } catch { throw SQLiteErrors.translated(error) }
     }
@@ -143,7 +144,7 @@ extension SQLiteStore {
         do { return try pool.read { try body(StoreReader(db: $0)) } } catch { throw translatedReadError(error) }
     }
 
-    /// Cancelling the task does not cancel a write.
+    /// Commits the changes of `body` in one transaction. Cancelling the task does not cancel a write.
     package func write<Result: Sendable>(
         _ body: @escaping @Sendable (any RepositoryWriting) throws -> Result
     ) async throws -> Result { try await writeStore { try body($0) } }
@@ -173,7 +174,8 @@ extension SQLiteStore {
         }
     }
 
-    /// Reads on a thread of GRDB. That thread returns the connection to the pool without waiting for the calling task.
+    /// Reads the tables on a thread of GRDB. That thread returns the connection to the pool without waiting for the
+    /// calling task.
     ///
     /// GRDB's own asynchronous `read` keeps its connection while the task is suspended, which can cause a deadlock. If
     /// every thread of Swift's concurrency pool waited for a connection in ``readNow(_:)``, no thread could resume the

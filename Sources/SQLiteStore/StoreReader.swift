@@ -7,7 +7,8 @@ struct StoreReader: StoreReading {
     let db: Database
 }
 
-/// The queries of ``StoreReader`` and of ``StoreTransaction``, which also sees its own changes.
+/// The queries of ``StoreReader`` and of ``StoreTransaction``. In a ``StoreTransaction``, they also see its own
+/// changes.
 ///
 /// No query may scan a large table; a test checks the query plans. Therefore:
 ///
@@ -20,16 +21,20 @@ protocol StoreReading: RepositoryReading {
 }
 
 extension StoreReading {
-    /// The value of the first row; nil if there is no row. Each connection prepares a statement once and then reuses it.
+    /// Runs a query, and converts its first row with `value`; nil if there is no row. Each connection prepares a
+    /// statement once and then reuses the statement.
     ///
     /// Uses a cursor, because `Row.fetchOne` copies the row, and a copied row finds columns more slowly.
-    func first<Value>(_ sql: String, _ arguments: StatementArguments, _ value: (Row) throws -> Value) throws -> Value? {
+    func firstRow<Value>(_ sql: String, _ arguments: StatementArguments, _ value: (Row) throws -> Value) throws
+        -> Value?
+    {
         let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
         return try withExtendedLifetime(rows) { try rows.next().map(value) }
     }
 
-    /// The values of all rows.
-    func every<Value>(_ sql: String, _ arguments: StatementArguments, _ value: (Row) throws -> Value) throws -> [Value]
+    /// Runs a query, and converts each row with `value`.
+    func allRows<Value>(_ sql: String, _ arguments: StatementArguments, _ value: (Row) throws -> Value) throws
+        -> [Value]
     {
         let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
         var values: [Value] = []

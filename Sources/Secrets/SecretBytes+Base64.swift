@@ -24,7 +24,7 @@ extension SecretBytes {
                 out[written] = UInt8(truncatingIfNeeded: bits >> UInt32(bitCount))
                 written += 1
             }
-            // The last `bitCount` bits belong to no byte.
+            // The last `bitCount` bits belong to no byte, and must be zero.
             isValid = bits & (1 << UInt32(bitCount) - 1) == 0
         }
         guard isValid else { return nil }

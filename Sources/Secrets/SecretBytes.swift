@@ -2,8 +2,8 @@ import Glibc
 
 /// Secret bytes in memory that has one owner and is overwritten before it is freed.
 ///
-/// The type is noncopyable and conforms to no protocol, so it cannot be interpolated, reflected, compared or encoded.
-/// The bytes are accessible only inside a closure.
+/// The type is noncopyable and conforms to no protocol except `Sendable`. So a value cannot be interpolated, reflected,
+/// compared or encoded. The bytes are accessible only inside a closure.
 package struct SecretBytes: ~Copyable, @unchecked Sendable {
     // @unchecked Sendable is safe: the memory has one owner, only the initializer writes it, and deinit frees it once.
     private let memory: UnsafeMutableRawBufferPointer

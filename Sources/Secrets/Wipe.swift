@@ -9,7 +9,8 @@ package enum Wipe {
         data.withUnsafeMutableBytes { if let start = $0.baseAddress { explicit_bzero(start, $0.count) } }
     }
 
-    /// Overwrites the bytes in place. `array` must be the only reference to its buffer, for the same reason.
+    /// Overwrites the bytes in place. `array` must be the only reference to its buffer: otherwise copy-on-write makes a
+    /// copy of the buffer, and only this copy is overwritten.
     package static func bytes(_ array: inout [UInt8]) {
         array.withUnsafeMutableBytes { if let start = $0.baseAddress { explicit_bzero(start, $0.count) } }
     }

@@ -6,13 +6,14 @@ package import Vocabulary
 /// The caller at the other end of a connection, with the permits that the caller had when it connected.
 package struct Peer: Sendable {
     package let caller: Caller
+    /// The caller's permits, each with the merchants to which the permit applies.
     package let grants: [Grant]
-    /// The user whose limits apply to the connection. All users without a permit share one limit.
-    package let holder: Shares.Holder
+    /// Whose limits apply to the connection: those of one user, or those that all users without a permit share.
+    package let holder: UserQuotas.Holder
     /// Collects refused requests for the audit.
     private let refusals: RefusalLog
 
-    package init(caller: Caller, grants: [Grant], holder: Shares.Holder, refusals: RefusalLog) {
+    package init(caller: Caller, grants: [Grant], holder: UserQuotas.Holder, refusals: RefusalLog) {
         self.caller = caller
         self.grants = grants
         self.holder = holder
@@ -24,7 +25,8 @@ package struct Peer: Sendable {
     /// - Parameters:
     ///   - key: the key pair that the request names, for the record of a refusal. Evaluated only if the caller is
     ///     refused.
-    ///   - merchant: the merchant for which the caller must have the permit. If nil, the permit may be for any merchant.
+    ///   - merchant: the merchant for which the caller must have the permit. If nil, the permit may be for any
+    ///     merchant.
     /// - Throws: `forbidden`, naming the missing permit. The refusal is recorded for the audit.
     package func require(
         _ permit: Permit, of key: @autoclosure () -> PublicKeyHash? = nil, for merchant: MerchantIdentifier? = nil
@@ -64,10 +66,12 @@ package struct Peer: Sendable {
         }
     }
 
+    /// Records for the audit that a request was refused because the caller lacks a permit.
+    ///
     /// - Parameter permit: the missing permit; nil if the caller has no permit at all.
     package func recordRefusal(
         _ permit: Permit?, of key: PublicKeyHash? = nil, for merchant: MerchantIdentifier? = nil
     ) {
-        refusals.note(Refusal(by: caller, permit: permit, key: key, merchant: merchant))
+        refusals.note(RefusalKind(by: caller, permit: permit, key: key, merchant: merchant))
     }
 }

@@ -9,19 +9,20 @@ import StrictJSON
 /// The log never contains the detail of a refused request, because the detail may name values of a payment.
 package struct ProblemReporter: Sendable {
     package let log: LimitedLog
-    private let damage: IntegrityFindings
+    private let integrityFindings: IntegrityFindings
     private let refusalLevel: Logger.Level
     private let forbiddenLevel: Logger.Level
 
     /// - Parameters:
-    ///   - damage: collects the errors that report a damaged key.
-    ///   - refusalLevel: the level of the log line for a refused request whose caller has the permit.
-    ///   - forbiddenLevel: the level of the log line for a request whose caller lacks the permit.
+    ///   - integrityFindings: collects the errors with the code `keyDamaged`, for the daemon's status.
+    ///   - refusalLevel: the level of the log line for a request that was refused for another reason than a missing
+    ///     permit.
+    ///   - forbiddenLevel: the level of the log line for a request that was refused because the caller lacks a permit.
     package init(
-        log: LimitedLog, damage: IntegrityFindings, refusalLevel: Logger.Level, forbiddenLevel: Logger.Level
+        log: LimitedLog, integrityFindings: IntegrityFindings, refusalLevel: Logger.Level, forbiddenLevel: Logger.Level
     ) {
         self.log = log
-        self.damage = damage
+        self.integrityFindings = integrityFindings
         self.refusalLevel = refusalLevel
         self.forbiddenLevel = forbiddenLevel
     }
@@ -30,7 +31,7 @@ package struct ProblemReporter: Sendable {
     ///
     /// - Parameters:
     ///   - metadata: further fields of the log line, such as the caller's. Evaluated only if the line is written.
-    ///   - uid: the user whose limit of log lines applies to this line.
+    ///   - uid: the user who sent the request. Each user can cause only a limited number of log lines.
     package func response(
         to error: any Error, requestId: String, uid: UInt32? = nil, metadata: @autoclosure () -> Logger.Metadata = [:]
     ) -> ProblemResponse {
@@ -41,8 +42,8 @@ package struct ProblemReporter: Sendable {
             return ProblemResponse(fault, requestId: requestId)
         }
         let error = Self.merchantError(error)
-        // Ignores all errors except `keyDamaged`.
-        damage.note(error)
+        // `note` ignores all errors except `keyDamaged`.
+        integrityFindings.note(error)
         let (level, message): (Logger.Level, String) =
             switch error.code {
             case .internalError, .keyDamaged, .storeUnavailable: (.error, "request failed")
@@ -55,6 +56,7 @@ package struct ProblemReporter: Sendable {
         return ProblemResponse(error, requestId: requestId)
     }
 
+    /// - Parameter withDetail: whether to log the error's detail. True only for failures of the daemon.
     private static func fields(
         _ error: MerchantError, _ requestId: String, withDetail: Bool
     ) -> Logger.Metadata {

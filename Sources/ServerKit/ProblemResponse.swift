@@ -5,10 +5,11 @@ package import NIOCore
 import NIOHTTP1
 import WireAPI
 
-/// The response with a problem document (RFC 9457). All servers of the daemon send the same form.
+/// An error response whose body is a problem document (RFC 9457). All servers of the daemon use this type.
 package struct ProblemResponse: Sendable {
     package let status: Int
-    /// `Content-Type` and `X-Request-Id`; `Retry-After` and `Allow` if the error has a value for them.
+    /// The header fields: `Content-Type` and `X-Request-Id`; `Retry-After` and `Allow` if the error has a value for
+    /// them.
     package let fields: [(name: String, value: String)]
     package let body: ByteBuffer
 
@@ -48,7 +49,8 @@ package struct ProblemResponse: Sendable {
             Problem(status: status, code: code, title: title, detail: detail, requestId: requestId), allow: allow)
     }
 
-    /// The complete HTTP/1.1 response as bytes, with `Connection: close`, for a channel without an HTTP encoder.
+    /// The complete HTTP/1.1 response as bytes, with `Connection: close`. For a refused connection, whose channel has
+    /// no HTTP encoder.
     package var closingMessage: ByteBuffer {
         var message = ByteBuffer(
             string: "HTTP/1.1 \(status) \(HTTPResponseStatus(statusCode: status).reasonPhrase)\r\n")

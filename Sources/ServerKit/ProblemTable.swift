@@ -2,7 +2,7 @@ package import MerchantCore
 
 /// The HTTP status, problem title and Retry-After of each error code. Only this table translates error codes to HTTP.
 package enum ProblemTable {
-    /// - Returns: the HTTP status, and the problem's title in lower case. Every problem with this code has this title.
+    /// - Returns: the HTTP status, and the field `title` of every problem document with this code.
     package static func status(of code: MerchantError.Code) -> (status: Int, title: String) {
         switch code {
         case .malformed: (400, "malformed request")
@@ -73,7 +73,8 @@ package enum ProblemTable {
         }
     }
 
-    /// The value of `Retry-After` in seconds; nil if the response does not have this header.
+    /// The value of `Retry-After` in seconds, unless the error itself has a value; nil if the response has no such
+    /// header.
     package static func retryAfter(_ code: MerchantError.Code) -> Int? {
         switch code {
         case .overloaded, .storeUnavailable: 1

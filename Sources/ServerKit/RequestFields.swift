@@ -3,9 +3,9 @@ package import MerchantCore
 package import Vocabulary
 
 extension TextValue {
-    /// Reads a value of a path, a query or a body.
+    /// Converts a text from a request's path, query or body.
     ///
-    /// - Parameter field: the name of the field, for the error.
+    /// - Parameter field: the name of the field that contains the text, for the error.
     /// - Throws: `malformed`, naming the field and what it must contain.
     package init(_ text: String, named field: String) throws(MerchantError) {
         guard let value = Self(text: text) else {
@@ -16,6 +16,8 @@ extension TextValue {
 }
 
 extension QueryParameters {
+    /// Reads a parameter and converts its text to `Value`.
+    ///
     /// - Returns: nil if the query does not have the parameter.
     /// - Throws: `malformed`, naming the parameter and what it must contain.
     package func value<Value: TextValue>(

@@ -15,10 +15,11 @@ package struct SocketGate: Sendable {
     private let lingerTime: TimeAmount
 
     /// - Parameters:
-    ///   - limits: how many connections may be open at the same time. A further connection gets 503 and is closed.
+    ///   - limits: how many connections may be open at the same time. A further connection gets a response with the
+    ///     status 503 and is closed.
     ///   - lingerTime: how long a refused client has to read its response before the connection is closed.
     package init(
-        policy: CallerPolicy, limits: Shares.Limits, refusals: RefusalLog, log: LimitedLog, lingerTime: TimeAmount
+        policy: CallerPolicy, limits: UserQuotas.Limits, refusals: RefusalLog, log: LimitedLog, lingerTime: TimeAmount
     ) {
         self.policy = policy
         admission = ConnectionAdmission(limits)
@@ -30,7 +31,8 @@ package struct SocketGate: Sendable {
     /// Reads the caller's credentials from the kernel, and counts the connection until it closes. Call this on the
     /// channel's event loop.
     ///
-    /// - Returns: nil if this function refused or closed the connection. The caller must not use the channel then.
+    /// - Returns: the process at the other end; nil if this function refused or closed the connection. If the result is
+    ///   nil, do not use the channel.
     package func admit(_ channel: any Channel) throws -> Peer? {
         guard let credentials = Self.credentials(of: channel) else {
             log.write(.error, "connection closed, because its peer's credentials cannot be read", metadata: [:])
@@ -39,7 +41,7 @@ package struct SocketGate: Sendable {
         }
         let grants = policy.grants(
             uid: credentials.uid, groups: credentials.supplementaryGroups.union([credentials.gid]))
-        let holder: Shares.Holder = grants.allowNothing ? .withoutPermit : .user(uid: credentials.uid)
+        let holder: UserQuotas.Holder = grants.allowNothing ? .withoutPermit : .user(uid: credentials.uid)
         switch admission.admit(channel, of: holder) {
         case .dropped:
             channel.close(promise: nil)
@@ -67,15 +69,17 @@ package struct SocketGate: Sendable {
     ///
     /// - Returns: every connection that is still open.
     @discardableResult package func beginDrain() -> [any Channel] {
-        let open = admission.beginDrain()
-        for channel in open { channel.pipeline.fireUserInboundEventTriggered(DrainEvent()) }
-        return open
+        let openChannels = admission.beginDrain()
+        for channel in openChannels { channel.pipeline.fireUserInboundEventTriggered(DrainEvent()) }
+        return openChannels
     }
 
+    /// - Returns: nil if the credentials cannot be read.
     private static func credentials(of channel: any Channel) -> PeerCredentials? {
         let credentials = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
             of: NIOBSDSocket.Handle.self
         ) { try? PeerCredentials(of: $0) }
+        // `withUnsafeTransportIfAvailable` wraps the closure's optional result in another optional.
         return credentials ?? nil
     }
 }

@@ -1,5 +1,5 @@
-/// Reads the members of a JSON object by name and type. Call ``refuseUnknown()`` after the last read, to refuse members
-/// that were not read.
+/// Reads the members (fields) of a JSON object by name and type. Call ``refuseUnknown()`` after the last read, to
+/// refuse an object with members that were not read.
 package struct JSONFields {
     let object: JSONObject
     /// The path of the object with a final dot, such as `expected.`; empty for the outermost object.

@@ -1,9 +1,9 @@
-/// Limits on the JSON text that the parser accepts.
+/// Limits on the JSON text that the parser accepts. `bytes` is the length of the text.
 package struct JSONLimits: Sendable {
     package var bytes: Int
-    /// Levels of nesting. The outermost value is level 1.
+    /// The number of levels of nesting. The outermost value is level 1.
     package var depth: Int
-    /// Values in the whole text, including objects and arrays.
+    /// The number of values in the whole text, including objects and arrays.
     package var values: Int
 
     package init(bytes: Int, depth: Int, values: Int) {
@@ -54,7 +54,7 @@ package struct JSONParser {
         while let byte = peek(), byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
     }
 
-    private func fault(_ expected: String) -> JSONFault {
+    private func fault(expected: String) -> JSONFault {
         let found = position < bytes.count ? "an unexpected byte" : "the end"
         return JSONFault("found \(found) at byte \(position) of the JSON text, expected \(expected)")
     }
@@ -75,13 +75,13 @@ package struct JSONParser {
         case UInt8(ascii: "f"): return try literal("false", .bool(false))
         case UInt8(ascii: "n"): return try literal("null", .null)
         case .some(UInt8(ascii: "-")), .some(UInt8(ascii: "0")...UInt8(ascii: "9")): return .number(try number())
-        default: throw fault("a JSON value")
+        default: throw fault(expected: "a JSON value")
         }
     }
 
     private mutating func literal(_ text: StaticString, _ value: JSONValue) throws(JSONFault) -> JSONValue {
         let matches = text.withUTF8Buffer { bytes[position...].starts(with: $0) }
-        guard matches else { throw fault("a JSON value") }
+        guard matches else { throw fault(expected: "a JSON value") }
         position += text.utf8CodeUnitCount
         return value
     }
@@ -97,13 +97,13 @@ package struct JSONParser {
         }
         while true {
             skipBlanks()
-            guard peek() == UInt8(ascii: "\"") else { throw fault("a member's name") }
+            guard peek() == UInt8(ascii: "\"") else { throw fault(expected: "a member's name") }
             let name = try string()
             guard names.insert(name).inserted else {
                 throw JSONFault("found the field '\(name.prefix(64))' twice, expected each name once")
             }
             skipBlanks()
-            guard peek() == UInt8(ascii: ":") else { throw fault("':'") }
+            guard peek() == UInt8(ascii: ":") else { throw fault(expected: "':'") }
             position += 1
             skipBlanks()
             members.append(.init(name: name, value: try value(depth: depth + 1)))
@@ -113,7 +113,7 @@ package struct JSONParser {
             case UInt8(ascii: "}"):
                 position += 1
                 return JSONObject(members: members)
-            default: throw fault("',' or '}'")
+            default: throw fault(expected: "',' or '}'")
             }
         }
     }
@@ -135,7 +135,7 @@ package struct JSONParser {
             case UInt8(ascii: "]"):
                 position += 1
                 return items
-            default: throw fault("',' or ']'")
+            default: throw fault(expected: "',' or ']'")
             }
         }
     }
@@ -159,7 +159,7 @@ package struct JSONParser {
     private mutating func digits() throws(JSONFault) {
         let start = position
         while let byte = peek(), byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") { position += 1 }
-        guard position > start else { throw fault("a digit") }
+        guard position > start else { throw fault(expected: "a digit") }
     }
 
     private mutating func string() throws(JSONFault) -> String {
@@ -176,7 +176,7 @@ package struct JSONParser {
             case UInt8(ascii: "\\"):
                 position += 1
                 text.unicodeScalars.append(try escape())
-            case 0..<0x20: throw fault("no control character in a string")
+            case 0..<0x20: throw fault(expected: "no control character in a string")
             default:
                 let start = position
                 while let byte = peek(), byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 {
@@ -185,7 +185,7 @@ package struct JSONParser {
                 text += try utf8(bytes[start..<position])
             }
         }
-        throw fault("the end of a string")
+        throw fault(expected: "the end of a string")
     }
 
     private func utf8(_ slice: ArraySlice<UInt8>) throws(JSONFault) -> String {
@@ -196,7 +196,7 @@ package struct JSONParser {
     }
 
     private mutating func escape() throws(JSONFault) -> Unicode.Scalar {
-        guard let byte = peek() else { throw fault("an escape") }
+        guard let byte = peek() else { throw fault(expected: "an escape") }
         position += 1
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
@@ -210,17 +210,17 @@ package struct JSONParser {
             let unit = try hex4()
             if let scalar = Unicode.Scalar(unit) { return scalar }
             guard (0xD800..<0xDC00).contains(unit), peek() == UInt8(ascii: "\\") else {
-                throw fault("a surrogate pair")
+                throw fault(expected: "a surrogate pair")
             }
             position += 1
-            guard peek() == UInt8(ascii: "u") else { throw fault("a surrogate pair") }
+            guard peek() == UInt8(ascii: "u") else { throw fault(expected: "a surrogate pair") }
             position += 1
             let low = try hex4()
             guard (0xDC00..<0xE000).contains(low),
                 let scalar = Unicode.Scalar(0x10000 + (UInt32(unit) - 0xD800) << 10 + (UInt32(low) - 0xDC00))
-            else { throw fault("a surrogate pair") }
+            else { throw fault(expected: "a surrogate pair") }
             return scalar
-        default: throw fault("an escape")
+        default: throw fault(expected: "an escape")
         }
     }
 
@@ -229,7 +229,7 @@ package struct JSONParser {
             let unit = UInt16(String(decoding: bytes[position..<position + 4], as: UTF8.self), radix: 16),
             // `UInt16.init` would also accept a sign.
             bytes[position] != UInt8(ascii: "+"), bytes[position] != UInt8(ascii: "-")
-        else { throw fault("four hexadecimal digits") }
+        else { throw fault(expected: "four hexadecimal digits") }
         position += 4
         return unit
     }

@@ -32,7 +32,9 @@ package enum JSONText {
         case .bool(let isTrue): isTrue ? "true" : "false"
         case .number(let digits): digits
         case .string(let text): quoted(text)
-        case .null, .array, .object: "null"
+        case .null: "null"
+        // Never called with an array or an object.
+        case .array, .object: "null"
         }
     }
 

@@ -13,9 +13,11 @@ struct StrictObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
         self.known = known
     }
 
+    /// Always empty, because ``StrictDecoder`` adds the path to errors by itself.
     var codingPath: [any CodingKey] { [] }
     var allKeys: [Key] { object.members.compactMap { Key(stringValue: $0.name) } }
 
+    /// Also records that the type knows the field. Fields that are not recorded are refused as unknown.
     func contains(_ key: Key) -> Bool {
         known.names.insert(key.stringValue)
         return object[key.stringValue] != nil
@@ -78,7 +80,7 @@ struct StrictObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func superDecoder(forKey key: Key) throws -> any Decoder { throw Self.unsupported }
 
-    /// Nested containers and `superDecoder` are not supported, because no type of `WireAPI` uses them.
+    /// Nested containers and `superDecoder` are not supported, because no request or response type uses them.
     private static var unsupported: JSONFault { JSONFault("the decoder supports no nested containers") }
 }
 
@@ -93,6 +95,7 @@ struct StrictArray: UnkeyedDecodingContainer {
         self.path = path
     }
 
+    /// Always empty, because ``StrictDecoder`` adds the path to errors by itself.
     var codingPath: [any CodingKey] { [] }
     var count: Int? { items.count }
     var isAtEnd: Bool { currentIndex == items.count }
@@ -103,7 +106,7 @@ struct StrictArray: UnkeyedDecodingContainer {
         return try StrictDecoder.decode(type, from: items[currentIndex], at: path)
     }
 
-    /// Always false, so that decoding a null item fails with a wrong type.
+    /// Always false, so that decoding a null item throws the error for a value of the wrong type.
     mutating func decodeNil() throws -> Bool { false }
 
     mutating func decode(_ type: Bool.Type) throws -> Bool { try next(type) }

@@ -7,7 +7,7 @@ extension JSONFields {
     /// the field's name before this description.
     package func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws(JSONFault) -> Value {
         do {
-            // The path of fields ends with a dot, and the path of a decoder does not.
+            // `path` ends with a dot here, but a decoder's path has no final dot.
             return try StrictDecoder.decode(type, from: .object(object), at: String(path.dropLast()))
         } catch let fault as JSONFault {
             throw fault
@@ -19,7 +19,8 @@ extension JSONFields {
 
 /// Decodes one JSON value as a `Decodable` type, and refuses the fields that the type does not read.
 struct StrictDecoder: Decoder {
-    /// The field names that a type tried to read from one object. All other fields are unknown.
+    /// The field names that a type tried to read from one object. All other fields are unknown. This is a class, so
+    /// that all containers of a decoder add to the same names.
     final class KnownNames {
         var names: Set<String> = []
     }

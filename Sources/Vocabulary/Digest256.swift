@@ -7,7 +7,8 @@ package protocol Digest256: Hashable, Sendable, CustomStringConvertible {
     init(bits: Bits256)
 }
 
-/// The 32 bytes of a digest, as four big-endian integers. An array would allocate memory for each digest.
+/// The 32 bytes of a digest, as four big-endian integers. Not an array, because an array would allocate memory for each
+/// digest.
 package struct Bits256: Hashable, Sendable {
     var a, b, c, d: UInt64
 
@@ -62,7 +63,7 @@ extension Digest256 {
     /// Base64 as in payment tokens: 44 characters, standard alphabet, padded.
     package var base64: String { Data(bytes).base64EncodedString() }
 
-    /// Base64url as in paths: 43 characters, no padding.
+    /// Base64url as in the paths of URLs: 43 characters, no padding.
     package var base64URL: String {
         Base64.urlAlphabet(base64.dropLast())
     }

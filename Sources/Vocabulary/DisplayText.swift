@@ -13,7 +13,7 @@ package struct DisplayText: Hashable, Sendable {
         case blank
         case character(Unicode.Scalar)
 
-        /// The end of an error message, which the caller begins with the name of a field: `'reason' is blank, expected
+        /// The end of an error message; the caller writes the name of a field before it: `'reason' is blank, expected
         /// …`. Does not quote the text.
         package var description: String {
             switch self {

@@ -25,6 +25,7 @@ package struct DomainName: TextValue, Comparable {
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
+    /// The end of an error message. The caller writes the name of a field before it.
     package static func refusal(of text: String) -> String { "has '\(text.prefix(300))', \(expectation)" }
 
     /// The part of error messages that says which text is expected.

@@ -1,12 +1,12 @@
 /// The state of a key pair: `pending → standby → current → retiring → revoked → destroyed`.
 package enum KeyState: String, NamedValue {
-    /// Generated, with a CSR. No certificate is stored yet.
+    /// The key pair has a CSR, but no certificate yet.
     case pending
-    /// A certificate is stored. Apple does not encrypt to the key yet.
+    /// The key pair has a certificate. Apple does not encrypt to the key yet.
     case standby
     /// Apple encrypts to the key. At most one key pair per merchant, purpose and algorithm is current.
     case current
-    /// Replaced at Apple. Tokens that are encrypted to the key may still arrive.
+    /// Apple encrypts to another key now. Tokens that are encrypted to this key may still arrive.
     case retiring
     /// Revoked, with or without a certificate. Tokens for the key are refused. The encrypted private key is kept, so
     /// that the key can be restored.

@@ -2,8 +2,8 @@ import Glibc
 
 /// The machine that the process runs on.
 package enum Machine {
-    /// The time since the machine booted, including the time for which the machine was suspended. Setting the machine's
-    /// clock does not change it.
+    /// The time since the machine booted, including the time for which the machine was suspended. This time does not
+    /// change when the machine's clock is set.
     package static var uptime: Duration {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)

@@ -12,7 +12,8 @@ package struct MerchantIdentifier: TextValue, Comparable {
     /// - Returns: nil unless the text has the form above.
     package init?(_ text: some StringProtocol) { self.init(text: String(text)) }
 
-    /// Not generic, and checks in one pass, to be fast: the store validates an identifier in every row that it reads.
+    /// This initializer must be fast, because the store validates an identifier in every row that it reads. So it is
+    /// not generic, and reads the text only once.
     package init?(text: String) {
         var text = text
         guard text.withUTF8(Self.isValid) else { return nil }
@@ -40,6 +41,7 @@ package struct MerchantIdentifier: TextValue, Comparable {
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
+    /// The end of an error message. The caller writes the name of a field before it.
     package static func refusal(of text: String) -> String { "is not a merchant identifier, \(expectation)" }
 
     /// The part of error messages that says which text is expected.

@@ -1,7 +1,7 @@
 /// The platform's own name for a merchant. The merchant is registered with Apple under this name.
 ///
-/// The name has 3 to 1024 characters, each one of `a-z A-Z 0-9 ~ - _ + & @ $ ! | , . ;`. In paths, percent-encode the
-/// name.
+/// The name has 3 to 1024 characters, each one of `a-z A-Z 0-9 ~ - _ + & @ $ ! | , . ;`. In the path of a
+/// URL, percent-encode the name.
 ///
 /// Source: Apple, Web Merchant Registration API, RegisterMerchantRequest.
 package struct PartnerInternalMerchantIdentifier: TextValue, Comparable {
@@ -21,6 +21,7 @@ package struct PartnerInternalMerchantIdentifier: TextValue, Comparable {
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
+    /// The end of an error message. The caller writes the name of a field before it.
     package static func refusal(of text: String) -> String {
         "is '\(text.prefix(64))' of \(text.utf8.count) bytes, \(expectation)"
     }

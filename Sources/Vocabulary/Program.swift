@@ -1,5 +1,5 @@
-/// Facts that the three programs of this package share.
+/// What the three programs of this package have in common.
 package enum Program {
-    /// Shown by `--version` and `status`, and recorded in the audit at each start.
+    /// The version that `--version` and `status` show. The daemon also records it in the audit at each start.
     package static let version = "0.1.0"
 }

@@ -45,6 +45,7 @@ package struct PublicKeyHash: Digest256, TextValue {
 
     package var text: String { base64 }
 
+    /// The end of an error message. The caller writes the name of a field before it.
     package static func refusal(of text: String) -> String {
         "is not a publicKeyHash, expected 44 characters of Base64, 43 of Base64url or 64 hexadecimal digits"
     }
@@ -72,5 +73,6 @@ package struct MerchantIdentifierHash: Digest256, TextValue {
 
     package var text: String { hex }
 
+    /// The end of an error message. The caller writes the name of a field before it.
     package static func refusal(of text: String) -> String { "is not a SHA-256, expected 64 hexadecimal digits" }
 }

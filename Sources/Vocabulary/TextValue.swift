@@ -6,8 +6,8 @@ package protocol TextValue: Hashable, Sendable, Codable, CustomStringConvertible
     /// The text that the daemon writes. ``init(text:)`` may accept other texts for the same value.
     var text: String { get }
 
-    /// Why a text is not a valid value: the end of an error message, which the caller begins with the name of a field,
-    /// as in `'at' is not a time, expected …`.
+    /// Why a text is not a valid value. This is the end of an error message; the caller writes the name of a field
+    /// before it: `'at' is not a time, expected …`.
     static func refusal(of text: String) -> String
 }
 

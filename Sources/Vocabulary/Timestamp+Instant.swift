@@ -1,3 +1,4 @@
+/// Code that is generic over `InstantProtocol`, such as a circuit breaker, can use timestamps.
 extension Timestamp: InstantProtocol {
     package func advanced(by duration: Duration) -> Timestamp { adding(duration) }
 

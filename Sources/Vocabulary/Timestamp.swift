@@ -11,6 +11,7 @@ package struct Timestamp: TextValue, Comparable {
 
     /// Reads RFC 3339 with any time zone offset, with or without fractions of a second.
     package init?(rfc3339 text: some StringProtocol) {
+        // Refuses long texts before the slow parser reads them.
         guard text.utf8.count <= 40 else { return nil }
         if let milliseconds = Self.millisecondsOfOwnFormat(Array(text.utf8)) {
             self.init(millisecondsSince1970: milliseconds)
@@ -19,6 +20,7 @@ package struct Timestamp: TextValue, Comparable {
         // RFC 3339 also permits a lower-case `t` and `z`.
         let text = String(text).uppercased()
         let format = Date.ISO8601FormatStyle()
+        // The first format reads only whole seconds; the second also reads fractions of a second.
         if let date = (try? format.parse(text))
             ?? (try? format.year().month().day().time(includingFractionalSeconds: true).timeZone(separator: .omitted)
                 .parse(text))
@@ -60,9 +62,10 @@ package struct Timestamp: TextValue, Comparable {
 }
 
 extension Timestamp {
-    /// Reads the format that ``rfc3339`` writes, for the days 1 to 28 of a month and the years 1970 to 9999.
+    /// Reads the format that ``rfc3339`` writes, for the days 1 to 28 of a month and the years 1970 to 9999. Leaves
+    /// other days to Foundation's parser, because not every month has them.
     ///
-    /// Foundation's parser reads all other texts, but is 20 times slower. Speed matters here: a list of a million keys
+    /// Foundation's parser reads all texts, but is 20 times slower. Speed matters here: a list of a million keys
     /// contains several million timestamps.
     ///
     /// - Returns: the milliseconds since 1970; nil for any other text.

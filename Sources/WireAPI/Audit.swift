@@ -5,9 +5,9 @@ extension Paths {
     package static let auditVerification = "/v1/audit/verification"
 }
 
-/// One record of `GET /v1/audit`.
+/// One record of `GET /v1/audit`. The records form a hash chain: each contains the hash of the record before it.
 package struct AuditRecordDocument: Codable, Hashable, Sendable {
-    /// The process that sent the request.
+    /// The process that requested the operation. For an operation that the daemon performs by itself, the daemon.
     package struct CallerDocument: Codable, Hashable, Sendable {
         package let uid: UInt32
         package let gid: UInt32
@@ -20,20 +20,21 @@ package struct AuditRecordDocument: Codable, Hashable, Sendable {
         }
     }
 
+    /// The number of the record. The first record has the number 1.
     package let sequence: Int
     package let at: Timestamp
-    /// The operation that the record describes.
+    /// The code of the operation that the record describes.
     package let action: String
     package let caller: CallerDocument
     package var merchantIdentifier: MerchantIdentifier?
     package var publicKeyHash: PublicKeyHash?
-    /// The state or value that the operation changed, before the operation.
+    /// The value that the operation changed, such as the state of a key, before the operation.
     package var before: String?
-    /// The same state or value after the operation.
+    /// The same value after the operation.
     package var after: String?
     package var reason: String?
     package var requestId: String?
-    /// The record's hash as lower-case hexadecimal. The next record contains it as `previousHash`.
+    /// The record's hash as lower-case hexadecimal. The next record contains this hash as `previousHash`.
     package let hash: String
     package let previousHash: String
 
@@ -57,10 +58,11 @@ package struct AuditHeadDocument: Codable, Hashable, Sendable, CustomStringConve
     package var description: String { "\(sequence):\(hash)" }
 }
 
-/// An inconsistency in the audit chain.
+/// A break: an inconsistency in the audit chain.
 package struct AuditBreakDocument: Codable, Hashable, Sendable {
-    /// `edited`, `removed`, `cutOff` (records are missing at the end), `reordered`, or `rewritten` (a hash differs from
-    /// the head in the request).
+    /// `edited`: a record was changed. `removed`: records before the last record are missing. `cutOff`: records at the
+    /// end are missing. `reordered`: a record is at another position. `rewritten`: a record's hash differs from the
+    /// audit head in the request.
     package let kind: String
     /// The number of the first record that is wrong or missing.
     package let sequence: Int
@@ -71,15 +73,16 @@ package struct AuditBreakDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// `GET /v1/audit/verification`: the result for one range of the chain.
+/// The response of `GET /v1/audit/verification`: the result for one range of the audit chain.
 package struct AuditVerificationDocument: Codable, Hashable, Sendable {
     /// The number of records that were verified.
     package var examined = 0
+    /// The number of all breaks of the range.
     package var breakCount = 0
-    /// At most 100 breaks of the chain. If the head in the request differs from the chain, an additional break comes
-    /// first.
+    /// At most 100 breaks of the range. If the chain does not match the audit head in the request, an additional break
+    /// comes first.
     package var breaks: [AuditBreakDocument] = []
-    /// The head of the chain in the database.
+    /// The number and hash of the last record in the database.
     package var head: AuditHeadDocument?
     /// The `cursor` of the next range; nil at the end.
     package var nextCursor: String?

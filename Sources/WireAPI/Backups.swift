@@ -5,15 +5,15 @@ extension Paths {
     package static let backupVerification = "/v1/backups/verification"
 }
 
-/// `POST /v1/backups` and `POST /v1/backups/verification`: a file on the daemon's machine.
+/// `POST /v1/backups` creates a backup in the file, and `POST /v1/backups/verification` verifies the backup in the file.
 package struct BackupRequest: RequestBody {
-    /// An absolute path.
+    /// An absolute path on the daemon's machine.
     package let file: String
 
     package init(file: String) { self.file = file }
 }
 
-/// A backup, as its manifest describes it.
+/// The description of a backup, from the manifest in the backup's file.
 package struct BackupDocument: Codable, Hashable, Sendable {
     package let file: String
     package let createdAt: Timestamp
@@ -23,8 +23,11 @@ package struct BackupDocument: Codable, Hashable, Sendable {
     package var databaseBytes = 0
     /// SHA-256 of the database in the backup, as lower-case hexadecimal.
     package let sha256: String
+    /// The number of merchants.
     package var merchants = 0
+    /// The number of key pairs in each state.
     package var keyPairs: [KeyState: Int] = [:]
+    /// The number of certificates.
     package var certificates = 0
     package var auditHead: AuditHeadDocument?
 
@@ -39,6 +42,7 @@ package struct BackupVerificationDocument: Codable, Hashable, Sendable {
     package let backup: BackupDocument
     /// Whether the verification found no problem.
     package let good: Bool
+    /// The number of private keys that were decrypted and compared with their public keys.
     package var keyPairsVerified = 0
     package var certificatesChecked = 0
     package var auditRecordsChecked = 0
@@ -52,15 +56,17 @@ package struct BackupVerificationDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// What `status` reports about backups: the newest verified backup, and the merchants that it does not cover.
+/// What `status` reports about backups: the newest verified backup, and the merchants whose newest key pair is in no
+/// verified backup.
 package struct BackupCoverageDocument: Codable, Hashable, Sendable {
-    /// When the newest backup that passed its verification was created.
+    /// When the newest verified backup was created; nil if there is none.
     package var lastVerified: Timestamp?
-    /// The path of that backup.
+    /// The path of the newest verified backup.
     package var file: String?
     /// The number of merchants whose newest key pair is in no verified backup.
     package var merchantsWithoutBackup = 0
-    /// At most 100 of these merchants, sorted by the age of their newest key pairs, oldest first.
+    /// At most 100 merchants whose newest key pair is in no verified backup. The merchant whose newest key pair is the
+    /// oldest comes first.
     package var withoutBackup: [MerchantIdentifier] = []
 
     package init() {}

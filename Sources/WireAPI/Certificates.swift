@@ -10,16 +10,19 @@ extension Paths {
 
 /// A stored certificate.
 package struct CertificateDocument: Codable, Hashable, Sendable {
+    /// The names of the certificate's owner and issuer, and the serial number.
     package typealias Identification = (subject: String, issuer: String, serialNumber: String)
 
     /// SHA-256 of the certificate in DER, as lower-case hexadecimal.
     package let fingerprint: String
+    /// Upper-case hexadecimal.
     package let serialNumber: String
     package let subject: String
     package let issuer: String
     package let notBefore: Timestamp
     package let notAfter: Timestamp
-    /// Whether the daemon verified the issuer. False if no issuing CA is configured.
+    /// Whether the daemon verified the certificate's chain when it stored the certificate. False if the setting
+    /// `trust.certificate-issuers` was not set then.
     package var issuerVerified = false
     package let storedAt: Timestamp
     /// The certificate in PEM.

@@ -6,8 +6,8 @@ extension Paths {
     package static let wellKnownDomainFile = "/.well-known/apple-developer-merchantid-domain-association"
 }
 
-/// `GET` and `PUT /v1/domain-file`: a description of the platform's domain verification file. The file itself is at
-/// ``Paths/wellKnownDomainFile``.
+/// The response of `GET` and `PUT /v1/domain-file`: a description of the platform's domain verification file, which
+/// Apple fetches from each merchant's domain. `GET` with the path ``Paths/wellKnownDomainFile`` returns the file itself.
 package struct DomainFileDocument: Codable, Hashable, Sendable {
     /// SHA-256 of the file as 64 lower-case hexadecimal digits.
     package let sha256: String
@@ -24,7 +24,7 @@ package struct DomainFileDocument: Codable, Hashable, Sendable {
 package struct DomainCheckDocument: Codable, Hashable, Sendable {
     /// A reason why Apple would not verify the domain.
     package struct Finding: Codable, Hashable, Sendable {
-        /// `nameNotResolved`, `redirected`, `wrongContent`, …
+        /// The code of the problem, such as `nameNotResolved`, `redirected` or `wrongContent`.
         package let kind: String
         package let detail: String
 
@@ -43,7 +43,7 @@ package struct DomainCheckDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// `POST /v1/domain-checks`.
+/// The body of `POST /v1/domain-checks`.
 package struct DomainCheckRequest: RequestBody {
     package let domainName: DomainName
 

@@ -1,8 +1,8 @@
 package import Vocabulary
 
 extension Paths {
-    /// With `?prefix=`, lists the key pairs whose publicKeyHash begins with these characters. With `?state=`, lists the
-    /// key pairs in this state.
+    /// Lists key pairs of all merchants. With `?prefix=TEXT`, the key pairs whose publicKeyHash begins with the text;
+    /// with `?state=STATE`, the key pairs in the state.
     package static let keys = "/v1/keys"
 
     package static func keys(of merchant: MerchantIdentifier) -> String { "\(Self.merchant(merchant))/keys" }
@@ -13,6 +13,7 @@ extension Paths {
 
     package static func csr(of hash: PublicKeyHash) -> String { "\(key(hash))/csr" }
 
+    /// An operation that changes the state of a key pair. The raw value is the last segment of the operation's path.
     package enum KeyTransition: String, CaseIterable, Sendable {
         case promote, revoke, restore, destroy
     }
@@ -22,7 +23,7 @@ extension Paths {
     }
 }
 
-/// A key pair as the admin socket shows it. It never contains private key bytes.
+/// A key pair as the admin socket shows it, always without the private key.
 package struct KeyDocument: Codable, Hashable, Sendable {
     package let publicKeyHash: PublicKeyHash
     package let merchantIdentifier: MerchantIdentifier
@@ -34,21 +35,22 @@ package struct KeyDocument: Codable, Hashable, Sendable {
     package let createdAt: Timestamp
     /// When the key pair entered its state.
     package let stateSince: Timestamp
-    /// The validity of the certificate in use: the newest valid certificate, or if none is valid, the one that expires
-    /// last. Absent if the key pair has no certificate.
+    /// When the certificate in use begins to be valid; absent if the key pair has no certificate. The certificate in use
+    /// is the newest valid certificate, or if no certificate is valid, the certificate that expires last.
     package var notBefore: Timestamp?
+    /// When the certificate in use expires; absent if the key pair has no certificate.
     package var notAfter: Timestamp?
     package var revocationReason: String?
     /// When the daemon will erase the private key; absent if no destruction is scheduled.
     package var destroyAfter: Timestamp?
-    /// When the private key was last exported; absent if it never was.
+    /// When the private key was last exported; absent if it was never exported.
     package var exportedAt: Timestamp?
     /// Absent for a key pair that was never used.
     package var use: KeyUseDocument?
     /// Every certificate stored for this key pair, newest first.
     package var certificates: [CertificateDocument] = []
-    /// The CSR, PKCS#10 in PEM. Present only in the responses to generating and reading one key pair, and in a
-    /// merchant's `pendingKeyPairs`.
+    /// The certificate signing request, PKCS#10 in PEM. Present only if the request generates or reads a single key
+    /// pair, and in a merchant's `pendingKeyPairs`.
     package var csr: String?
 
     package init(
@@ -63,7 +65,7 @@ package struct KeyDocument: Codable, Hashable, Sendable {
 
 /// How a key pair was used. The counts can be up to 5 seconds old.
 package struct KeyUseDocument: Codable, Hashable, Sendable {
-    /// The number of uses, and the times of the first and the last one.
+    /// The number of uses, and the times of the first use and the last use.
     package struct UseSummary: Codable, Hashable, Sendable {
         package let count: Int
         package let first: Timestamp
@@ -77,13 +79,14 @@ package struct KeyUseDocument: Codable, Hashable, Sendable {
     /// Requests that named the key pair's publicKeyHash. The hash is public, so such requests do not prove that Apple
     /// uses the key.
     package var requests: UseSummary?
-    /// Tokens that were decrypted and verified, including the authentication tag of AES-GCM.
+    /// Decryptions of tokens that were also verified for the current time. They prove that Apple uses the key.
     package var decryptions: UseSummary?
 
     package init() {}
 }
 
-/// The response to promoting, revoking, restoring or destroying a key: what changed, or with `dryRun` would change.
+/// The response to promoting, revoking, restoring or destroying a key. It reports what the operation changed, or in a dry
+/// run, what the operation would change.
 package struct KeyTransitionDocument: Codable, Hashable, Sendable {
     /// The change of one key pair's state.
     package struct Transition: Codable, Hashable, Sendable {
@@ -98,18 +101,18 @@ package struct KeyTransitionDocument: Codable, Hashable, Sendable {
     }
 
     package var dryRun = false
-    /// All changed key pairs, not only the one in the request. Empty if every key pair already has the requested state.
+    /// The changes of all key pairs, not only of the key pair in the request. Empty if no key pair's state changes.
     package var transitions: [Transition] = []
-    /// Consequences that the caller should confirm.
+    /// Consequences of the operation that an admin should know, one sentence each.
     package var warnings: [String] = []
-    /// The key pair after the operation.
+    /// The key pair in the request, as it is after the operation.
     package let key: KeyDocument
 
     package init(_ key: KeyDocument) { self.key = key }
 }
 
-/// `POST /v1/merchants/{merchantIdentifier}/keys`. With an empty body, the algorithm is EC_v1 and the purpose
-/// paymentProcessing.
+/// The body of `POST /v1/merchants/{merchantIdentifier}/keys`. If a field is absent, the algorithm is EC_v1 and the purpose
+/// is paymentProcessing.
 package struct GenerateKeyRequest: RequestBody {
     package var algorithm: KeyAlgorithm?
     package var purpose: KeyPurpose?
@@ -117,12 +120,13 @@ package struct GenerateKeyRequest: RequestBody {
     package init() {}
 }
 
-/// `POST /v1/merchants/{merchantIdentifier}/keys/import`.
+/// The body of `POST /v1/merchants/{merchantIdentifier}/keys/import`.
 package struct ImportKeyRequest: RequestBody {
-    /// Base64 of the file: PEM or PKCS#12.
+    /// The private key's file, PEM or PKCS#12, encoded in Base64.
     package let privateKey: String
-    /// Base64 of the file: PEM or DER.
+    /// The certificate's file, PEM or DER, encoded in Base64.
     package let certificate: String
+    /// The passphrase of the private key's file, if the file is encrypted.
     package var passphrase: String?
     /// The state of the imported key pair: `standby` (default), `current` or `retiring`.
     package var state: KeyState?
@@ -135,26 +139,27 @@ package struct ImportKeyRequest: RequestBody {
     }
 }
 
-/// `POST /v1/keys/{publicKeyHash}/promote` and `/restore`.
+/// The body of `POST /v1/keys/{publicKeyHash}/promote` and `/restore`.
 package struct KeyTransitionRequest: RequestBody {
     package var dryRun: Bool?
 
     package init() {}
 }
 
-/// `POST /v1/keys/{publicKeyHash}/revoke`.
+/// The body of `POST /v1/keys/{publicKeyHash}/revoke`.
 package struct RevokeKeyRequest: RequestBody {
-    /// 1 to 1024 bytes. With the reason `compromised`, even the last active key is revoked.
+    /// Any text of 1 to 1024 bytes. The reason `compromised` has an effect: it also permits revoking the merchant's last
+    /// active key.
     package let reason: String
     package var dryRun: Bool?
 
     package init(reason: String) { self.reason = reason }
 }
 
-/// `POST /v1/keys/{publicKeyHash}/destroy`.
+/// The body of `POST /v1/keys/{publicKeyHash}/destroy`.
 package struct DestroyKeyRequest: RequestBody {
-    /// The delay before the private key is erased, at most ten years. If absent, 30 days. With 0, the key is erased at
-    /// once.
+    /// The delay before the private key is erased, at most ten years. If absent, 30 days. With 0, the private key is
+    /// erased at once.
     package var afterSeconds: Int?
     package var dryRun: Bool?
 

@@ -5,16 +5,17 @@ extension Paths {
     package static let masterKeyRotation = "/v1/master-key/rotation"
 }
 
-/// `POST /v1/master-key/rotation`.
+/// The body of `POST /v1/master-key/rotation`.
 package struct RotateMasterKeyRequest: RequestBody {
-    /// Whether to replace only the data key, which seals the private keys, and keep the master key.
+    /// Whether to replace only the data key and keep the master key. The data key encrypts the private keys, and the
+    /// master key encrypts the data key.
     package var dataKeyOnly: Bool?
     package var dryRun: Bool?
 
     package init() {}
 }
 
-/// `GET /v1/master-key`.
+/// The response of `GET /v1/master-key`.
 package struct MasterKeyDocument: Codable, Hashable, Sendable {
     /// The replacement of the master key and the data key, or of the data key only.
     package struct Rotation: Codable, Hashable, Sendable {
@@ -24,13 +25,13 @@ package struct MasterKeyDocument: Codable, Hashable, Sendable {
         package var dataKeyOnly = false
         /// The identifier of the new data key.
         package let dataKeyIdentifier: Int
-        /// The number of private keys to re-encrypt.
+        /// The number of private keys that the rotation re-encrypts.
         package var total = 0
         /// The number of private keys that are already re-encrypted.
         package var done = 0
         package let startedAt: Timestamp
         package var finishedAt: Timestamp?
-        /// What blocks the rotation; absent while it can continue.
+        /// Why the rotation cannot continue; absent if the rotation can continue or is finished.
         package var blockedBy: String?
 
         package init(_ state: String, toDataKey dataKeyIdentifier: Int, startedAt: Timestamp) {
@@ -38,12 +39,12 @@ package struct MasterKeyDocument: Codable, Hashable, Sendable {
         }
     }
 
-    /// Lower-case hexadecimal. It identifies the master key and reveals nothing about it.
+    /// Identifies the master key, but reveals nothing about the key. 32 lower-case hexadecimal digits.
     package let masterKeyIdentifier: String
     package let dataKeyIdentifier: Int
-    /// Where the daemon reads the master key, according to the settings.
+    /// Where the daemon reads the master key according to its settings, such as `file /etc/merchantkeyd/master.key`.
     package let source: String
-    /// The last rotation, finished or not; absent before the first one.
+    /// The last rotation, finished or not; absent if there was no rotation yet.
     package var rotation: Rotation?
 
     package init(_ identifier: String, from source: String, dataKey: Int) {
@@ -54,7 +55,7 @@ package struct MasterKeyDocument: Codable, Hashable, Sendable {
 /// The steps of a rotation that was started, or in a dry run would be started.
 package struct RotationPlanDocument: Codable, Hashable, Sendable {
     package var dryRun = false
-    /// Whether a rotation was already in progress. The daemon then continues that rotation and starts no other.
+    /// Whether an earlier rotation is in progress. The daemon then continues this rotation and starts no other.
     package var joins = false
     /// One sentence for each step.
     package var steps: [String] = []

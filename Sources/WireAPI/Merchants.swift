@@ -11,14 +11,14 @@ package struct MerchantDocument: Codable, Hashable, Sendable {
     package let merchantIdentifier: MerchantIdentifier
     package let merchantIdentifierHash: MerchantIdentifierHash
     package var name: String?
-    /// How many active key pairs the merchant should have.
+    /// How many active key pairs the merchant should have. A key pair is active if decryptors may use it.
     package var targetActiveKeyPairs = 0
     /// How many active key pairs the merchant has.
     package var activeKeyPairs = 0
     package let createdAt: Timestamp
     /// Whether a verified backup contains the merchant's newest key pair; absent if the merchant has no key pairs.
     package var newestKeyBackedUp: Bool?
-    /// The key pairs that wait for a certificate, oldest first, with their CSRs. Present only in the response to a
+    /// The key pairs that have no certificate yet, oldest first, with their CSRs. Present only in the response to a
     /// request that added the merchant with `generateKeyPairs`.
     package var pendingKeyPairs: [KeyDocument]?
 
@@ -29,18 +29,20 @@ package struct MerchantDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// `POST /v1/merchants`.
+/// The body of `POST /v1/merchants`.
 package struct AddMerchantRequest: RequestBody {
     package let merchantIdentifier: MerchantIdentifier
     package var name: String?
+    /// 1 to 16; if absent, 2.
     package var targetActiveKeyPairs: Int?
-    /// Whether to generate key pairs with CSRs until the merchant has as many as `targetActiveKeyPairs`.
+    /// Whether to generate EC_v1 key pairs, each with a CSR, until the merchant has as many key pairs as
+    /// `targetActiveKeyPairs`.
     package var generateKeyPairs: Bool?
 
     package init(_ identifier: MerchantIdentifier) { merchantIdentifier = identifier }
 }
 
-/// `PATCH /v1/merchants/{merchantIdentifier}`. Absent fields keep their values.
+/// The body of `PATCH /v1/merchants/{merchantIdentifier}`. If a field is absent, the merchant keeps the former value.
 package struct ChangeMerchantRequest: RequestBody {
     package var name: String?
     package var targetActiveKeyPairs: Int?

@@ -8,7 +8,8 @@ extension Paths {
     package static func symmetricKey(of hash: PublicKeyHash) -> String { "\(key(hash))/symmetric-key" }
 }
 
-/// The response of `GET /v1/keys/{publicKeyHash}` on the decryptor socket.
+/// The response of `GET /v1/keys/{publicKeyHash}` on the decryptor socket: the merchant and the certificate that belong
+/// to a publicKeyHash.
 package struct ResolvedKeyDocument: Codable, Hashable, Sendable {
     package let publicKeyHash: PublicKeyHash
     package let merchantIdentifier: MerchantIdentifier
@@ -34,11 +35,11 @@ package struct ResolvedKeyDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// `POST /v1/keys/{publicKeyHash}/symmetric-key`. The request must have exactly one of the two fields.
+/// The body of `POST /v1/keys/{publicKeyHash}/symmetric-key`. It must have exactly one of the two fields.
 package struct SymmetricKeyRequest: RequestBody {
-    /// For EC_v1: Base64 of a DER SubjectPublicKeyInfo.
+    /// For EC_v1: the token's ephemeral public key, a DER SubjectPublicKeyInfo in Base64.
     package var ephemeralPublicKey: String?
-    /// For RSA_v1: Base64 of 256 bytes.
+    /// For RSA_v1: the token's encrypted symmetric key, 256 bytes in Base64.
     package var wrappedKey: String?
 
     package init() {}
@@ -59,17 +60,17 @@ package struct SymmetricKeyRequest: RequestBody {
 
 /// The response of `POST /v1/keys/{publicKeyHash}/symmetric-key`.
 package struct SymmetricKeyDocument: Codable, Sendable {
-    /// Base64 of 32 bytes for EC_v1, of 16 bytes for RSA_v1.
+    /// The key in Base64: 32 bytes for EC_v1, 16 bytes for RSA_v1.
     package let symmetricKey: String
 }
 
 /// One check of a payment token and its result.
 package struct CheckDocument: Codable, Hashable, Sendable {
-    /// The name of the check.
+    /// The name of the check, such as `signature`.
     package let check: String
     /// `passed`, `failed` or `notChecked`.
     package let outcome: String
-    /// What the check found, in words.
+    /// A sentence that explains the outcome.
     package let finding: String
 }
 
@@ -77,15 +78,15 @@ package struct CheckDocument: Codable, Hashable, Sendable {
 package struct VerificationDocument: Codable, Hashable, Sendable {
     /// Whether every check of the signature passed. False if the caller declined the verification (`"verify": false`).
     package let verified: Bool
-    /// The checks of the token's signature in the order in which the daemon makes them, and then the comparisons with the
-    /// values that the caller expects.
+    /// First the checks of the token's signature, in the order in which the daemon makes them. Then the comparisons with
+    /// the values that the caller expects.
     package let checks: [CheckDocument]
 }
 
-/// The fields of a decrypted token under the names of a card network's authorization message. A request gets them with
-/// `"view": "authorization"`.
+/// The fields of a decrypted token, with the names that a card network's authorization message uses. The response has
+/// these fields if the request has `"view": "authorization"`.
 package struct AuthorizationDocument: Codable, Sendable {
-    /// Whose names are used: `americanExpress`, or `general` for all other card networks.
+    /// The card network whose field names are used: `americanExpress`, or `general` for all other networks.
     package let network: String
     package let primaryAccountNumber: String
     /// YYMMDD.

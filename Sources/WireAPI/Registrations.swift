@@ -13,28 +13,28 @@ extension Paths {
 /// A merchant's registration with Apple, as `GET /v1/registrations/{partnerInternalMerchantIdentifier}` returns it.
 package struct RegistrationDocument: Codable, Hashable, Sendable {
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
-    /// `registered`, `unregistered`, or `unsettled` while the outcome of a call to Apple is unknown.
+    /// `registered`, `unregistered`, or `unsettled`: the outcome of a call to Apple is still unknown.
     package let state: String
-    /// The source of the name, the domains and encryptTo: `mirror` is the desired state in the daemon's database, and
-    /// `apple` is Apple's record, which the daemon read for this request.
+    /// Where the name, the domains and encryptTo in this document come from. `mirror`: from the daemon's database, which
+    /// holds what should be registered (the desired state). `apple`: from Apple's record, read for this request.
     package let source: String
     package let partnerMerchantName: String
     /// The domains that are desired (`mirror`) or registered at Apple (`apple`).
     package var domainNames: [String] = []
-    /// The identifier to whose certificate Apple encrypts the tokens. nil if Apple's record and the desired state have
-    /// different identifiers, because Apple reports only a hash of its identifier.
+    /// The identifier to whose certificate Apple encrypts the tokens. nil if Apple's record has another identifier than
+    /// the desired state: Apple reports only the identifier's hash.
     package var encryptTo: MerchantIdentifier?
-    /// SHA-256 of the encryptTo identifier in upper-case hexadecimal, as Apple writes it. Present even if `encryptTo`
-    /// is nil.
+    /// SHA-256 of the encryptTo identifier, in upper-case hexadecimal as Apple writes it. Present even if `encryptTo` is
+    /// nil.
     package let encryptToHash: String
     package var merchantUrl: String?
-    /// The daemon's merchant that the registration belongs to; nil if it belongs to none.
+    /// The merchant of this daemon that the registration belongs to; nil if it belongs to no such merchant.
     package var merchantIdentifier: MerchantIdentifier?
     /// When the daemon last read Apple's record; nil if the daemon never read it.
     package var learnedAt: Timestamp?
     /// Seconds since `learnedAt`.
     package var ageSeconds: Int?
-    /// The differences between the desired state and Apple's record, as of `learnedAt`.
+    /// The differences between the desired state and Apple's record, as the daemon read it at `learnedAt`.
     package var drift: [DriftDocument] = []
     package let createdAt: Timestamp
     package let changedAt: Timestamp
@@ -52,7 +52,9 @@ package struct RegistrationDocument: Codable, Hashable, Sendable {
 
 /// One difference between the desired state and Apple's record.
 package struct DriftDocument: Codable, Hashable, Sendable {
-    /// `missingDomain`, `extraDomain`, `otherName`, `otherEncryptTo`, or `gone` if Apple has no record of the merchant.
+    /// `missingDomain`: Apple's record lacks a desired domain. `extraDomain`: Apple's record has a domain that is not
+    /// desired. `otherName`, `otherEncryptTo`: Apple's record has another value. `gone`: Apple has no record of the
+    /// merchant.
     package let kind: String
     /// The domain, name or hash in Apple's record.
     package let found: String?
@@ -66,7 +68,7 @@ package struct DriftDocument: Codable, Hashable, Sendable {
 
 /// The result of unregistering domains: the response of
 /// `DELETE /v1/registrations/{partnerInternalMerchantIdentifier}`.
-package struct WithdrawalDocument: Codable, Hashable, Sendable {
+package struct UnregistrationDocument: Codable, Hashable, Sendable {
     package var dryRun = false
     /// The domains that were removed, or in a dry run would be removed.
     package var domainNames: [String] = []
@@ -81,7 +83,7 @@ package struct SyncDocument: Codable, Hashable, Sendable {
     /// A registration that differs from Apple's record, or that could not be compared.
     package struct Finding: Codable, Hashable, Sendable {
         package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
-        /// The differences before a repair.
+        /// The differences that the comparison found, before any repair.
         package var drift: [DriftDocument] = []
         /// Whether a repair removed all differences; nil if no repair was attempted.
         package var repaired: Bool?
@@ -93,7 +95,7 @@ package struct SyncDocument: Codable, Hashable, Sendable {
         package init(_ partner: PartnerInternalMerchantIdentifier) { partnerInternalMerchantIdentifier = partner }
     }
 
-    /// Whether the request asked for repairs.
+    /// Whether the daemon was asked to repair the differences at Apple.
     package var repair = false
     /// The number of registrations that were compared.
     package var compared = 0
@@ -119,18 +121,18 @@ package struct FailureDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// `POST /v1/registrations`: registers a merchant with Apple, or adds domains to its registration.
+/// The body of `POST /v1/registrations`, which registers a merchant with Apple or adds domains to a registration.
 package struct RegisterRequest: RequestBody {
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
-    /// Required for a new registration. If absent, the existing registration keeps its name.
+    /// Required for a new registration. If absent, an existing registration keeps its name.
     package var partnerMerchantName: String?
     /// 1 to 99 domains.
     package let domainNames: [DomainName]
-    /// If absent, the existing registration keeps its identifier. A new registration gets the platform integrator's
-    /// identifier, if the platform has exactly one.
+    /// The identifier to whose certificate Apple encrypts the tokens. If absent, an existing registration keeps its
+    /// identifier, and a new registration gets the platform integrator's identifier, if the daemon has exactly one.
     package var encryptTo: MerchantIdentifier?
     package var merchantUrl: String?
-    /// The daemon's merchant that the registration belongs to.
+    /// The merchant of this daemon that the registration belongs to.
     package var merchantIdentifier: MerchantIdentifier?
 
     package init(_ partner: PartnerInternalMerchantIdentifier, domainNames: [DomainName]) {
@@ -138,7 +140,7 @@ package struct RegisterRequest: RequestBody {
     }
 }
 
-/// `DELETE /v1/registrations/{partnerInternalMerchantIdentifier}`.
+/// The body of `DELETE /v1/registrations/{partnerInternalMerchantIdentifier}`.
 package struct UnregisterRequest: RequestBody {
     /// The domains to unregister; if absent, all domains.
     package var domainNames: [DomainName]?
@@ -148,9 +150,10 @@ package struct UnregisterRequest: RequestBody {
     package init(reason: String) { self.reason = reason }
 }
 
-/// `POST /v1/registrations/sync`. With an empty body, compares the first 100 registrations and repairs
-/// nothing.
+/// The body of `POST /v1/registrations/sync`. If the body is empty, the daemon compares the first 100 registrations with
+/// Apple's records and repairs nothing.
 package struct SyncRequest: RequestBody {
+    /// Whether to change Apple's records that differ from what should be registered.
     package var repair: Bool?
     /// How many registrations to compare, 1 to 1000; default 100.
     package var limit: Int?

@@ -1,6 +1,6 @@
 package import StrictJSON
 
-/// The body of a request. The client encodes it. The server decodes it, and refuses unknown fields and null.
+/// The body of a request, which the client encodes and the server decodes. The server refuses unknown fields and null.
 ///
 /// Optional fields are variables that are nil at first, so that the initializers take only the required fields.
 package protocol RequestBody: Codable, Sendable {

@@ -8,35 +8,35 @@ extension Paths {
     package static func roll(_ rollId: String) -> String { "\(rolls)/\(rollId)" }
 }
 
-/// A roll, which is the replacement of a merchant's key pair: `POST /v1/merchants/{merchantIdentifier}/rolls`,
-/// `GET /v1/rolls`.
+/// A roll, which is the replacement of a merchant's key pair, as `POST /v1/merchants/{merchantIdentifier}/rolls` and
+/// `GET /v1/rolls` return it.
 package struct RollDocument: Codable, Hashable, Sendable {
     package let rollId: String
     package let merchantIdentifier: MerchantIdentifier
     package let algorithm: KeyAlgorithm
-    /// `started`, `certificateStored`, `promoted`, `quiet`, `finished` or `abandoned`. A roll is `quiet` if it can be
-    /// finished: no decryptor has requested the old key for a set period (7 days by default), and a token was decrypted
-    /// with the new key.
+    /// `started`, `certificateStored`, `promoted`, `quiet`, `finished` or `abandoned`. `quiet` means that the roll can be
+    /// finished: no decryptor has requested the old key for 7 days (by default), and a token was decrypted with the new
+    /// key.
     package let state: String
     /// The old key pair; absent for a merchant's first roll.
     package var from: PublicKeyHash?
     /// The new key pair.
     package let to: PublicKeyHash
-    /// Who must act before the roll can continue: `merchant`, `admin`, `Apple`, `time` if only time must pass, or
-    /// `none` if the roll has ended.
+    /// Who must act before the roll can continue: `merchant`, `admin` or `Apple`. `time` if only time must pass, `none`
+    /// if the roll has ended.
     package let waitingFor: String
     /// When the roll entered its state.
     package let since: Timestamp
     /// The next step, in a few words; absent if the roll has ended.
     package var next: String?
-    /// When the roll became `quiet`, or will become `quiet` if no decryptor requests the old key before. Absent if this
-    /// time is unknown.
+    /// When the roll became `quiet`, or when it will become `quiet` if no decryptor requests the old key before then.
+    /// Absent if this time is unknown.
     package var quietAt: Timestamp?
     package let startedAt: Timestamp
     package var endedAt: Timestamp?
     /// Why the roll ended.
     package var reason: String?
-    // The last three fields are present only in the responses to finishing and abandoning a roll.
+    // The following fields are present only in the response to a request that finishes or abandons the roll.
     package var dryRun: Bool?
     /// The changes of the key pairs' states.
     package var transitions: [KeyTransitionDocument.Transition]?
@@ -51,17 +51,18 @@ package struct RollDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// `POST /v1/merchants/{merchantIdentifier}/rolls`.
+/// The body of `POST /v1/merchants/{merchantIdentifier}/rolls`.
 package struct StartRollRequest: RequestBody {
-    /// If absent, the algorithm of the merchant's current key, or EC_v1 if the merchant has no current key or several.
+    /// If absent, the algorithm of the merchant's current key. If the merchant has no current key or several current keys,
+    /// EC_v1.
     package var algorithm: KeyAlgorithm?
 
     package init() {}
 }
 
-/// `POST /v1/rolls/{rollId}/finish`.
+/// The body of `POST /v1/rolls/{rollId}/finish`.
 package struct FinishRollRequest: RequestBody {
-    /// Whether to finish the roll even if its state is not `quiet`. Requires a reason.
+    /// Whether to finish the roll even if its state is not `quiet`. Requires `reason`.
     package var now: Bool?
     package var reason: String?
     package var dryRun: Bool?
@@ -69,7 +70,7 @@ package struct FinishRollRequest: RequestBody {
     package init() {}
 }
 
-/// `POST /v1/rolls/{rollId}/abandon`.
+/// The body of `POST /v1/rolls/{rollId}/abandon`.
 package struct AbandonRollRequest: RequestBody {
     package var reason: String?
     package var dryRun: Bool?

@@ -4,7 +4,7 @@ extension Paths {
     package static let status = "/v1/status"
 }
 
-/// `GET /v1/status`.
+/// The response of `GET /v1/status`.
 package struct StatusDocument: Codable, Hashable, Sendable {
     /// A condition that an operator should know or act on. There is at most one finding for each code.
     package struct Finding: Codable, Hashable, Sendable {
@@ -22,7 +22,7 @@ package struct StatusDocument: Codable, Hashable, Sendable {
         package let severity: String
         package let code: String
         package let detail: String
-        /// The number of subjects: merchants, key pairs or others.
+        /// The number of subjects, such as merchants or key pairs.
         package var count = 1
         /// The number of subjects by severity. Every severity is present.
         package var countBySeverity: [String: Int] = [:]
@@ -34,14 +34,15 @@ package struct StatusDocument: Codable, Hashable, Sendable {
         }
     }
 
-    /// A configured webhook.
+    /// The state of a configured webhook.
     package struct Webhook: Codable, Hashable, Sendable {
         package let name: String
-        /// Events that were not delivered yet, including those whose delivery failed.
+        /// Events that wait for delivery, including events whose delivery has failed before. Parked events are not
+        /// counted.
         package var undelivered = 0
-        /// Events whose delivery failed for 24 hours. The daemon sends them again only if an admin requests it.
+        /// Events whose delivery failed for 24 hours. The daemon sends a parked event again only if an admin requests it.
         package var parked = 0
-        /// When the oldest undelivered event occurred.
+        /// When the oldest event that waits for delivery occurred.
         package var oldestUndelivered: Timestamp?
         package var lastDelivered: Timestamp?
         package var lastFailed: Timestamp?
@@ -51,20 +52,22 @@ package struct StatusDocument: Codable, Hashable, Sendable {
         package init(_ name: String) { self.name = name }
     }
 
-    /// One of the next 13 weeks, with the number of certificates that expire in this week.
+    /// One of the next 13 weeks, with the number of certificates that expire in the week.
     package struct Week: Codable, Hashable, Sendable {
         /// When the week begins.
         package let begins: Timestamp
-        /// The number of active key pairs whose certificate expires in this week.
+        /// The number of active key pairs whose certificate expires in the week.
         package let ending: Int
 
         package init(begins: Timestamp, ending: Int) { (self.begins, self.ending) = (begins, ending) }
     }
 
-    /// A revoked key pair whose private key will be erased. Until then, `key restore` undoes the revocation.
+    /// A revoked key pair whose private key will be erased. Until the private key is erased, `key restore` undoes the
+    /// revocation.
     package struct Destruction: Codable, Hashable, Sendable {
         package let publicKeyHash: PublicKeyHash
         package let merchantIdentifier: MerchantIdentifier
+        /// When the private key will be erased.
         package let destroyAfter: Timestamp
 
         package init(_ hash: PublicKeyHash, of merchant: MerchantIdentifier, after time: Timestamp) {
@@ -77,6 +80,7 @@ package struct StatusDocument: Codable, Hashable, Sendable {
     package let time: Timestamp
     package let startedAt: Timestamp
     package var merchants = 0
+    /// Merchants that have fewer active key pairs than their target.
     package var merchantsBelowTarget = 0
     /// The number of key pairs by state. Every state is present.
     package var keyPairs: [String: Int] = [:]
@@ -95,13 +99,13 @@ package struct StatusDocument: Codable, Hashable, Sendable {
     package var rolls: [String: Int] = [:]
     /// The open rolls that have been in their state for the longest time, at most 10.
     package var longestWaitingRolls: [RollDocument] = []
-    /// The next 13 weeks.
+    /// How many certificates of active key pairs expire in each of the next 13 weeks.
     package var endingByWeek: [Week] = []
     /// The number of revoked key pairs whose private key will be erased.
     package var awaitingDestruction = 0
     /// The revoked key pairs whose private keys will be erased first, at most 10.
     package var destructions: [Destruction] = []
-    /// The most urgent findings first. There is at most one for each code.
+    /// The conditions that an operator should know or act on, the most urgent first.
     package var findings: [Finding] = []
     /// Sorted by name.
     package var webhooks: [Webhook] = []
@@ -111,7 +115,7 @@ package struct StatusDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// `GET /v1/health`, on both sockets. The status is 200 if the daemon is ready, and 503 otherwise.
+/// The response of `GET /v1/health`, on both sockets. The HTTP status is 200 if the daemon is ready, and 503 otherwise.
 package struct HealthDocument: Codable, Hashable, Sendable {
     /// Always true: a daemon that responds is alive.
     package var live = true

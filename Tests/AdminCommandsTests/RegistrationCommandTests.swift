@@ -59,7 +59,7 @@ struct RegistrationCommandTests {
 
     private static func withdrawal(_ request: FakeDaemon.Request) throws -> FakeDaemon.Reply {
         let dryRun = request.target.hasSuffix("?dryRun=true")
-        var document = WithdrawalDocument(Samples.registration(domains: dryRun ? ["a.example"] : []))
+        var document = UnregistrationDocument(Samples.registration(domains: dryRun ? ["a.example"] : []))
         document.dryRun = dryRun
         document.domainNames = ["a.example"]
         document.warnings = ["no domain is left"]

@@ -159,7 +159,8 @@ import Vocabulary
         }
         #expect(ContinuousClock.now - begin < .seconds(4))
         #expect(
-            error?.description.contains("is not a regular file, expected one") == true, "\(String(describing: error))")
+            error?.description.contains("is not a regular file: check the path") == true, "\(String(describing: error))"
+        )
     }
 
     @Test func `an expired identity certificate is reported without a request`() async throws {

@@ -59,7 +59,7 @@ import Testing
 }
 
 /// The content of the lock file that one daemon leaves for the next.
-@Suite struct LockMarksTests {
+@Suite struct LockFileContentTests {
     private let head = Observations.head
 
     private static func read(_ content: LockFileContent) -> LockFileContent {

@@ -39,7 +39,7 @@ struct FixtureTests {
         #expect(new.publicKeyHash == facts.publicKeyHash)
         #expect(facts.merchantIdentifierHash == MerchantIdentifierHash(of: Self.merchant))
         #expect(facts.hasKeyEncipherment && facts.extendedKeyUsages == nil && !facts.isCertificateAuthority)
-        #expect(facts.keyKind == (name == "rsa" ? "RSA-2048" : "P-256"))
+        #expect(facts.keyTypeName == (name == "rsa" ? "RSA-2048" : "P-256"))
 
         let file = Data(try Fixtures.read("rolled-merchant/\(name).paymentData.json"))
         let token = try JSONDecoder().decode(Token.self, from: file)

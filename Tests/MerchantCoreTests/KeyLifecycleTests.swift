@@ -4,7 +4,7 @@ import Vocabulary
 
 /// The whole table of state transitions: every event in every state.
 @Suite struct KeyLifecycleTests {
-    static let events: [(KeyEvent, [KeyState: KeyState])] = [
+    static let events: [(KeyTrigger, [KeyState: KeyState])] = [
         (.certificateStored, [.pending: .standby, .standby: .standby, .current: .current, .retiring: .retiring]),
         (.promote, [.standby: .current, .retiring: .current, .current: .current]),
         (.supersede, [.current: .retiring, .retiring: .retiring]),

@@ -19,8 +19,8 @@ import Vocabulary
             stateSince: now.adding(day * -daysAgo), exportedAt: exported ? now.adding(day * -50) : nil)
     }
 
-    static func seen(daysAgo: Int, first: Int? = nil) -> ObservedUse {
-        ObservedUse(count: 2, first: now.adding(day * -(first ?? daysAgo)), last: now.adding(day * -daysAgo))
+    static func seen(daysAgo: Int, first: Int? = nil) -> Occurrences {
+        Occurrences(count: 2, first: now.adding(day * -(first ?? daysAgo)), last: now.adding(day * -daysAgo))
     }
 
     /// A successful decryption since the promotion.

@@ -35,7 +35,7 @@ import Vocabulary
         isAuthority: Bool = false, begins: Int64 = -1000, ends: Int64 = 1000
     ) -> CertificateFacts {
         CertificateFacts(
-            der: [], fingerprint: [], publicKeyHash: hash, keyKind: "P-256",
+            der: [], fingerprint: [], publicKeyHash: hash, keyTypeName: "P-256",
             merchantIdentifierHash: merchant.map { MerchantIdentifierHash(of: $0) },
             hasKeyEncipherment: keyEncipherment,
             hasDigitalSignature: false, extendedKeyUsages: usages, isCertificateAuthority: isAuthority,

@@ -51,7 +51,7 @@ package struct FakeCustodian: KeyCustodian {
         else { throw MerchantError(.certificateMalformed, "found no certificate") }
         let day = Duration.seconds(86_400)
         return CertificateFacts(
-            der: upload, fingerprint: PublicKeyHash(of: upload).bytes, publicKeyHash: hash, keyKind: "P-256",
+            der: upload, fingerprint: PublicKeyHash(of: upload).bytes, publicKeyHash: hash, keyTypeName: "P-256",
             merchantIdentifierHash: MerchantIdentifierHash(of: merchant), hasKeyEncipherment: true,
             hasDigitalSignature: false, extendedKeyUsages: nil, isCertificateAuthority: false,
             notBefore: clock.now.adding(day * -1), notAfter: clock.now.adding(day * 700), serialNumber: "0A",

@@ -3,7 +3,7 @@ import Synchronization
 import Vocabulary
 
 /// Backups in memory, which have a manifest and no content. Their verification finds no faults.
-package final class MemoryBackups: BackupVerifying {
+package final class MemoryBackups: BackupManaging {
     private let clock: any WallClock
     private let manifests = Mutex<[String: BackupManifest]>([:])
 

@@ -36,7 +36,7 @@ final class NamedKeysCustodian: KeyCustodian {
             let merchant = MerchantIdentifier(parts[2]), let begins = Int64(parts[3]), let ends = Int64(parts[4])
         else { throw MerchantError(.certificateMalformed, "found no certificate") }
         return CertificateFacts(
-            der: upload, fingerprint: PublicKeyHash(of: upload).bytes, publicKeyHash: hash, keyKind: "P-256",
+            der: upload, fingerprint: PublicKeyHash(of: upload).bytes, publicKeyHash: hash, keyTypeName: "P-256",
             merchantIdentifierHash: MerchantIdentifierHash(of: merchant), hasKeyEncipherment: true,
             hasDigitalSignature: false, extendedKeyUsages: parts[0] == "IDENTITY" ? ["1.3.6.1.5.5.7.3.2"] : nil,
             isCertificateAuthority: false,

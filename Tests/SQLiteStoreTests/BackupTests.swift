@@ -141,18 +141,18 @@ import Vocabulary
     @Test func `a merchant counts as backed up if a verified backup contains its newest key pair`() async throws {
         func coverage() throws -> BackupCoverage { try temporary.store.readNow { try $0.backupCoverage() } }
         for seed in 0..<5 { try await temporary.onboard(Sample.merchant(seed), seed: seed) }
-        #expect(try coverage().merchantsWithoutBackup == 5)
+        #expect(try coverage().merchantsAwaitingBackup == 5)
         let manifest = try await backUp("b")
         try await temporary.store.write { [path = file("b")] in try $0.record(manifest, at: path, verifiedAt: nil) }
-        #expect(try coverage().merchantsWithoutBackup == 5)
+        #expect(try coverage().merchantsAwaitingBackup == 5)
         try await temporary.store.write { [path = file("b")] in
             try $0.record(manifest, at: path, verifiedAt: Sample.time)
         }
-        #expect(try coverage().merchantsWithoutBackup == 0)
+        #expect(try coverage().merchantsAwaitingBackup == 0)
         #expect(try coverage().lastVerifiedPath == file("b"))
         try await temporary.onboard(Sample.merchant(3), seed: 9)
         try await temporary.onboard(Sample.merchant(8), seed: 10)
-        #expect(try coverage().merchantsWithoutBackup == 2)
-        #expect(try coverage().firstMerchantsWithoutBackup == [Sample.merchant(3), Sample.merchant(8)])
+        #expect(try coverage().merchantsAwaitingBackup == 2)
+        #expect(try coverage().firstMerchantsAwaitingBackup == [Sample.merchant(3), Sample.merchant(8)])
     }
 }

@@ -112,7 +112,7 @@ import Vocabulary
         _ = try await store.claim(.sample(1))
         for payment in 2..<4 { _ = try await store.claim(.sample(payment, after: hour + 1)) }
         #expect(try temporary.rows() == 2)
-        let limit = hour + 1 - Int(ClaimStore.longestSetBack.components.seconds)
+        let limit = hour + 1 - Int(ClaimStore.toleratedSetBack.components.seconds)
         #expect(await refusal { _ = try await store.claim(.sample(1, after: 60)) }?.code == .tokenNotVerified)
         #expect(await refusal { _ = try await store.claim(.sample(4, after: limit)) }?.code == .tokenNotVerified)
         #expect(try await store.claim(.sample(5, after: limit + 1)) == .claimed)

@@ -114,7 +114,7 @@ import Vocabulary
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
         let refusal = await refusal { _ = try SQLiteStore.open(path: path) }
         #expect(refusal?.code == .storeUnavailable)
-        #expect(refusal?.detail.contains("the file is not a database") == true)
+        #expect(refusal?.detail.contains("SQLite 26") == true)
     }
 
     @Test func `an empty file becomes a database of the latest version`() throws {

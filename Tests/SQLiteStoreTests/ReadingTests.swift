@@ -147,7 +147,7 @@ import Vocabulary
             roll.endedAt = Sample.time
             roll.remindAt = nil
             try transaction.update(roll)
-            let seen = ObservedUse(count: 1, first: Sample.time, last: Sample.time)
+            let seen = Occurrences(count: 1, first: Sample.time, last: Sample.time)
             try transaction.setKeyUse(KeyUse(requests: seen, decryptions: seen), of: hash)
             try transaction.addKeyUse(KeyUse(requests: seen, decryptions: seen), of: hash)
             try transaction.setNextExpiryCheck(of: hash, at: Sample.time)

@@ -26,13 +26,13 @@ import Vocabulary
     /// Replaces every seal as the daemon does, with this byte repeated.
     private func replaceSeals(_ rotation: KeyRotation, byte: UInt8) async throws {
         var row = 0
-        while case let page = try await temporary.store.seals(
+        while case let page = try await temporary.store.sealedKeys(
             notUnder: rotation.dataKeyIdentifier, after: row, limit: 64), let last = page.last
         {
             row = last.row
             try await temporary.store.replace(
                 page.map { seal in
-                    let count = seal.stored.sealedPrivateKey.bytes.count
+                    let count = seal.sealedKeyPair.sealedPrivateKey.bytes.count
                     return (
                         seal,
                         SealedPrivateKey(
@@ -93,11 +93,14 @@ import Vocabulary
         #expect(try await temporary.store.retireDataKeys(in: rotation) == 2)
         #expect(try temporary.store.dataKeys().map(\.isRetired) == [false, false])
         // A key that is destroyed after its seal was read stays destroyed.
-        let page = try await temporary.store.seals(notUnder: 128, after: 0, limit: 10)
+        let page = try await temporary.store.sealedKeys(notUnder: 128, after: 0, limit: 10)
         try await temporary.store.write { try $0.removeSealedPrivateKey(of: kept.publicKeyHash) }
         try await temporary.store.replace(
             page.map {
-                ($0, SealedPrivateKey(version: 1, dataKeyIdentifier: 128, bytes: $0.stored.sealedPrivateKey.bytes))
+                (
+                    $0,
+                    SealedPrivateKey(version: 1, dataKeyIdentifier: 128, bytes: $0.sealedKeyPair.sealedPrivateKey.bytes)
+                )
             },
             in: rotation)
         #expect(try await temporary.store.read { try $0.sealedPrivateKey(of: kept.publicKeyHash) } == nil)

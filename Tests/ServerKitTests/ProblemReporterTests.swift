@@ -9,7 +9,8 @@ import Testing
 
 @Suite struct ProblemReporterTests {
     private let problems = ProblemReporter(
-        log: LimitedLog(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }), damage: IntegrityFindings(),
+        log: LimitedLog(Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }),
+        integrityFindings: IntegrityFindings(),
         refusalLevel: .info, forbiddenLevel: .warning)
 
     private func field(_ name: String, _ response: ProblemResponse) -> String? {

@@ -22,11 +22,11 @@ import Vocabulary
         let backup = Sample.backup(1, newestKeyPairId: 1)
         try await store.write { try $0.record(backup, at: "/a", verifiedAt: nil) }
         var coverage = try await store.read { try $0.backupCoverage() }
-        #expect(coverage.lastVerified == nil && coverage.merchantsWithoutBackup == 2)
+        #expect(coverage.lastVerified == nil && coverage.merchantsAwaitingBackup == 2)
         try await store.write { try $0.record(backup, at: "/b", verifiedAt: Sample.time(5)) }
         coverage = try await store.read { try $0.backupCoverage() }
         #expect(coverage.lastVerified == backup.createdAt && coverage.lastVerifiedPath == "/b")
-        #expect(coverage.firstMerchantsWithoutBackup == [Sample.identifier(1)])
+        #expect(coverage.firstMerchantsAwaitingBackup == [Sample.identifier(1)])
         let covered = try await store.read { reading in
             try (0..<3).map { try reading.isNewestKeyPairBackedUp(of: Sample.identifier($0)) }
         }

@@ -6,9 +6,9 @@ import Vocabulary
 @Suite struct KeyUseContract {
     static func use(_ requests: Int, _ first: Int, _ last: Int, decryptions: Int? = nil) -> KeyUse {
         KeyUse(
-            requests: ObservedUse(count: requests, first: Sample.time(first), last: Sample.time(last)),
+            requests: Occurrences(count: requests, first: Sample.time(first), last: Sample.time(last)),
             decryptions: decryptions.map {
-                ObservedUse(count: $0, first: Sample.time(first), last: Sample.time(last))
+                Occurrences(count: $0, first: Sample.time(first), last: Sample.time(last))
             })
     }
 
@@ -20,8 +20,8 @@ import Vocabulary
         try await store.write { try $0.addKeyUse(Self.use(2, 10, 20), of: Sample.hash(0)) }
         try await store.write { try $0.addKeyUse(Self.use(3, 5, 15, decryptions: 1), of: Sample.hash(0)) }
         let sum = try await store.read { try $0.keyUse(of: Sample.hash(0)) }
-        #expect(sum?.requests == ObservedUse(count: 5, first: Sample.time(5), last: Sample.time(20)))
-        #expect(sum?.decryptions == ObservedUse(count: 1, first: Sample.time(5), last: Sample.time(15)))
+        #expect(sum?.requests == Occurrences(count: 5, first: Sample.time(5), last: Sample.time(20)))
+        #expect(sum?.decryptions == Occurrences(count: 1, first: Sample.time(5), last: Sample.time(15)))
         var other = Self.use(1, 1, 1)
         other.revokedUseReportedAt = Sample.time(3)
         try await store.write { [other] in try $0.setKeyUse(other, of: Sample.hash(0)) }

@@ -31,6 +31,7 @@ struct AuditOptions: ParsableArguments {
         help: ArgumentHelp("Select only records before this time.", valueName: "time"), transform: Timestamp.parse)
     var until: Timestamp?
 
+    /// The query for the daemon. If the key is given by its first characters, asks the daemon for the whole hash.
     func query(_ admin: AdminClient) async throws -> AuditQuery {
         var query = AuditQuery()
         query.merchant = merchant

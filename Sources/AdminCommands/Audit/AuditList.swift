@@ -39,6 +39,7 @@ extension AuditRecordDocument {
             })
     }
 
+    /// The state or value that the operation changed, before and after the operation; nil if it changed none.
     private var change: String? {
         switch (before, after) {
         case (nil, nil): nil

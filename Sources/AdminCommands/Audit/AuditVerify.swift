@@ -8,9 +8,9 @@ struct AuditVerify: AsyncParsableCommand {
         commandName: "verify", abstract: "Verify that no audit record was edited, removed, cut off or reordered.",
         discussion: """
             Each record contains the hash of the previous record, so that the records form a chain. Exit status: 0 if the chain \
-            is intact, 1 if it is broken. An attacker who can write the database could cut off or rebuild the chain; --head \
-            detects this. The head is the number and hash of the last record. Save the head on another machine: 'status' shows \
-            it, and the settings audit.head.file and audit.head.syslog make the daemon write it.
+            is intact, 1 if it is broken. An attacker who can write the database could remove the last records, or recompute \
+            all hashes; --head detects this. The head is the number and hash of the last record. Save the head on another \
+            machine: 'status' shows it, and the settings audit.head.file and audit.head.syslog make the daemon write it.
             """)
 
     @Option(
@@ -23,10 +23,9 @@ struct AuditVerify: AsyncParsableCommand {
     func validate() throws {
         guard let head else { return }
         let parts = head.split(separator: ":", omittingEmptySubsequences: false)
-        let isHead =
+        guard
             parts.count == 2 && Int(parts[0]) ?? 0 > 0 && parts[1].count == 64 && parts[1].allSatisfy(\.isHexDigit)
-        guard !isHead else { return }
-        throw ValidationError("--head is '\(head)', expected a number, a colon and 64 hexadecimal digits")
+        else { throw ValidationError("--head is '\(head)', expected a number, a colon and 64 hexadecimal digits") }
     }
 
     func run() async throws {
@@ -45,7 +44,7 @@ struct AuditVerify: AsyncParsableCommand {
         var result = AuditResult()
         var cursor: String?
         repeat {
-            // The comparison with the head does not depend on the range, so only the first request contains the head.
+            // One comparison with the head is enough, so only the request for the first range contains the head.
             let range = try await admin.verifyAudit(against: cursor == nil ? head : nil, from: cursor)
             result.add(range)
             cursor = range.nextCursor
@@ -61,9 +60,11 @@ struct AuditVerify: AsyncParsableCommand {
 /// The combined results of all ranges of the audit chain.
 private struct AuditResult: Encodable {
     private(set) var intact = true
+    /// How many records were verified.
     private(set) var records = 0
     private(set) var breakCount = 0
     private(set) var breaks: [AuditBreakDocument] = []
+    /// The number and hash of the last record in the database.
     private(set) var head: AuditHeadDocument?
 
     mutating func add(_ range: AuditVerificationDocument) {

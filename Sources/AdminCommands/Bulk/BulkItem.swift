@@ -6,8 +6,8 @@ protocol BulkItem: Sendable {
     /// The name of the item in output and in the report, such as an identifier or a file's name. An item has the same
     /// name in every run.
     var name: String { get }
-    /// What is requested for the item, as text. If the name is in the report with other content, the item is handled as
-    /// a new item.
+    /// Everything that the item requests, apart from its name, as text. A run compares this text with the report of the
+    /// earlier runs: if the text has changed, the run handles the item as a new item.
     var content: String { get }
     /// The item's place in the input file, such as `line 5`; nil if there is no input file with lines.
     var place: String? { get }
@@ -31,6 +31,7 @@ struct BulkRecord: Codable, Hashable, Sendable {
         case done, unchanged, failed
     }
 
+    /// The name, content and place of the ``BulkItem``.
     let item: String
     let content: String
     let place: String?
@@ -39,6 +40,7 @@ struct BulkRecord: Codable, Hashable, Sendable {
     let code: String?
     /// Why the item failed; nil if it did not fail.
     let detail: String?
+    /// Details of a success, such as the publicKeyHash of a generated key; nil if there are none.
     let result: [String: String]?
     /// When the result was recorded.
     let at: Timestamp?

@@ -5,7 +5,7 @@ import Glibc
 struct BulkOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Append each item's result to this report, as JSON lines. An existing file must be a report of the same command.",
+            "Append each item's result to this file, as JSON lines. An existing file must be a report of the same command.",
             discussion: "Default: a file whose name ends in .report.jsonl; the summary shows its path.",
             valueName: "file"))
     var report: String?

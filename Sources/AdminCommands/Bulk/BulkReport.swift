@@ -14,13 +14,15 @@ final class BulkReport {
     private struct Header: Codable {
         static let kind = "merchantkeyctl bulk operation"
 
+        /// Always ``kind``, by which the program recognizes its reports.
         let report: String
         let subcommand: String
         let version: Int
     }
 
-    /// The values that an earlier run recorded for an item, and that a later run uses.
+    /// What a run needs to know about an item that an earlier run finished.
     struct EarlierResult: Sendable {
+        /// The key pair of the item; nil if the report does not name one.
         let publicKeyHash: PublicKeyHash?
     }
 
@@ -67,7 +69,8 @@ final class BulkReport {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// The result of an item in an earlier run; nil if no earlier run finished the item with the same content.
+    /// The result of an item in an earlier run; nil if no earlier run finished the item with the same content. An item
+    /// is finished unless it failed.
     func earlierResult(_ item: some BulkItem) -> EarlierResult? {
         earlierResults[ItemKey(item: item.name, content: item.content)]
     }
@@ -116,20 +119,19 @@ final class BulkReport {
             let header = try? decoder.decode(Header.self, from: bytes[..<headerEnd]), header.report == Header.kind,
             header.version == 1
         else {
-            throw notAReport("its first line is not the header of a report")
+            throw unusable("its first line is not the header of a report")
         }
         guard header.subcommand == subcommand else {
-            throw notAReport("it is the report of '\(header.subcommand)'")
+            throw unusable("it is the report of '\(header.subcommand)'")
         }
-        // A run that was killed may leave an incomplete line at the end. That line is ignored, and cut off below.
+        // A run that was killed may leave an incomplete line at the end. That line is ignored, and removed below.
         let end = (bytes.lastIndex(of: UInt8(ascii: "\n")) ?? headerEnd) + 1
         for (index, line) in bytes[(headerEnd + 1)..<end].split(separator: UInt8(ascii: "\n")).enumerated() {
             guard let record = try? decoder.decode(BulkRecord.self, from: line) else {
-                throw notAReport("its result number \(index + 1) can't be parsed")
+                throw unusable("its result number \(index + 1) can't be parsed")
             }
             let key = ItemKey(item: record.item, content: record.content)
-            // A later line of the same item replaces an earlier one. An item whose last line is a failure is not
-            // finished.
+            // The last line of an item counts. If that line is a failure, the item is not finished.
             earlierResults[key] =
                 record.outcome == .failed
                 ? nil
@@ -141,7 +143,7 @@ final class BulkReport {
         }
     }
 
-    private func notAReport(_ why: String) -> CommandFailure {
+    private func unusable(_ why: String) -> CommandFailure {
         CommandFailure(
             .refused,
             "can't use \(path) as the report of '\(subcommand)': \(why); the file was not changed; name another file with --report"

@@ -2,8 +2,8 @@ import MerchantKeyClient
 
 /// Executes one operation for many items, several at the same time, and writes each result to a report.
 ///
-/// A run asks the daemon even about items that the report lists as done. Since the earlier run, the daemon's database
-/// may have been restored from a backup or replaced.
+/// A run asks the daemon even about items that the report lists as done, because the daemon's database may have been
+/// restored from a backup or replaced since the earlier run.
 struct BulkRun<Item: BulkItem> {
     private let report: BulkReport
     private let concurrency: Int
@@ -15,9 +15,12 @@ struct BulkRun<Item: BulkItem> {
 
     private enum ItemResult: Sendable {
         case outcome(Item, BulkOutcome)
+        /// The run must end, because every further item would fail in the same way.
         case abort(BulkSummary.AbortReason)
     }
 
+    /// Handles all items. Stops early after an interruption (Ctrl-C), or if every further item would fail.
+    ///
     /// - Parameters:
     ///   - total: how many items there will be; nil if unknown.
     ///   - next: returns the next item, or nil after the last one.
@@ -43,7 +46,7 @@ struct BulkRun<Item: BulkItem> {
                 switch result {
                 case .outcome(let item, let outcome):
                     if case .unchanged = outcome, report.earlierResult(item) != nil {
-                        // The report already has a line for this item, and the daemon confirms it.
+                        // The report lists the item as done, and the daemon confirms this. The item needs no new line.
                         summary.skipped += 1
                     } else {
                         let line = BulkRecord(item, outcome)

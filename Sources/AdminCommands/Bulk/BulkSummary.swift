@@ -12,11 +12,12 @@ struct BulkSummary: Sendable {
     /// How many failures are shown; the report contains all of them.
     static let shownFailures = 20
 
+    /// The path of the report.
     let report: String
     private(set) var done = 0
     private(set) var unchanged = 0
     private(set) var failed = 0
-    /// How many items were already done: the report lists them, and the daemon has confirmed this.
+    /// How many items were done by an earlier run, according to the report, and were confirmed by the daemon.
     var skipped = 0
     var wasInterrupted = false
     var abortReason: AbortReason?

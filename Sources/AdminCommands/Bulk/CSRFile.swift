@@ -24,8 +24,8 @@ enum CSRFile {
         return (path, try write(Data(csr.utf8), to: path, overwrites: false))
     }
 
-    /// Writes the whole file or nothing. Does not wait for stable storage: after a power failure the file may be
-    /// missing, but the daemon still has the CSR.
+    /// Writes the whole file or nothing. Does not wait until the file is on stable storage: after a power failure the
+    /// file may be missing, but the daemon still has the CSR.
     ///
     /// - Returns: false if the file already existed with this content.
     /// - Throws: ``CommandFailure`` if the file exists with other content and `overwrites` is false.
@@ -44,7 +44,8 @@ enum CSRFile {
         var code = bytes.write(to: descriptor)
         if close(descriptor) != 0, code == 0 { code = errno }
         guard code == 0 else { throw failure(path, code) }
-        // link(2) fails if the name exists. A file that was created since the check is therefore not overwritten.
+        // Unlike rename(2), link(2) fails if the name exists. So a file that was created since the check is not
+        // overwritten.
         guard (overwrites ? rename(temporaryPath, path) : link(temporaryPath, path)) == 0 else {
             throw failure(path, errno)
         }

@@ -2,8 +2,8 @@ package import FoundationEssentials
 
 /// Reads comma-separated values as RFC 4180 defines them.
 ///
-/// A line may also end in LF, and a byte order mark at the start of the file is skipped. A file that a spreadsheet
-/// program might read differently is refused.
+/// In addition to RFC 4180, a line may end in LF alone, and a byte order mark at the start of the file is skipped. A
+/// file that other programs might read in another way is refused, such as one with a quote inside an unquoted field.
 package struct CSVReader {
     package struct Row: Hashable, Sendable {
         /// The number of the row's first line in the file, counted from 1.
@@ -82,7 +82,7 @@ package struct CSVReader {
             let byte = bytes[index]
             index += 1
             if byte == UInt8(ascii: "\"") {
-                // Two quotes in a row stand for one quote in the field. A single quote closes the field.
+                // Two double quotes in a row stand for one in the field. One alone closes the field.
                 guard index < bytes.count, bytes[index] == byte else {
                     guard isAtEndOfField else {
                         throw Fault(
@@ -106,7 +106,10 @@ package struct CSVReader {
         while index < bytes.count, !isAtEndOfField {
             let byte = bytes[index]
             guard byte != UInt8(ascii: "\"") else {
-                throw Fault(description: "line \(lineNumber) has a quote inside a field; put the whole field in quotes")
+                throw Fault(
+                    description:
+                        "line \(lineNumber) has a quote inside a field; put the whole field in double quotes, and write the quote inside twice"
+                )
             }
             guard byte != UInt8(ascii: "\r") else {
                 throw Fault(description: "line \(lineNumber) has a carriage return without a line feed; use LF or CRLF")

@@ -5,10 +5,10 @@ import Synchronization
 /// Records the first Ctrl-C or SIGTERM, so that a run finishes the items in progress and starts no others. A second
 /// signal ends the program at once.
 final class Interruption: Sendable {
-    private let isRecorded = Mutex(false)
+    private let hasHappened = Mutex(false)
     private let sources = Mutex<[any DispatchSourceSignal]>([])
 
-    var happened: Bool { isRecorded.withLock { $0 } }
+    var happened: Bool { hasHappened.withLock { $0 } }
 
     init() {
         sources.withLock { sources in
@@ -25,8 +25,9 @@ final class Interruption: Sendable {
 
     deinit { restoreDefaultActions() }
 
+    /// Handles the first signal. The default action of a second signal ends the program.
     private func record() {
-        isRecorded.withLock { $0 = true }
+        hasHappened.withLock { $0 = true }
         restoreDefaultActions()
         StandardStream.error.write("\nstopping after the running requests; press Ctrl-C again to stop at once\n")
     }

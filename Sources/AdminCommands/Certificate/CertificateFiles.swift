@@ -52,6 +52,7 @@ struct CertificateFiles {
         names = found.sorted()
     }
 
+    /// Uploads the files, several at the same time.
     func upload(_ admin: AdminClient, _ options: BulkOptions) async throws -> BulkSummary {
         let report = try options.openReport(
             of: Self.subcommand, defaultPath: "\(directory)certificate-upload.report.jsonl")
@@ -62,8 +63,8 @@ struct CertificateFiles {
         } act: { [merchant] item, earlier in
             // A thrown `CommandFailure` is recorded as the failure of this item. The run continues.
             guard let bytes = item.bytes else { throw item.failure ?? CommandFailure(.refused, "can't be read") }
-            // A certificate's fingerprint is the SHA-256 of its DER; `PublicKeyHash(of:)` is the SHA-256 of any bytes.
-            // A file that is not PEM is DER.
+            // A certificate's fingerprint is the SHA-256 of its DER. `PublicKeyHash(of:)` computes the SHA-256 of any
+            // bytes. A file that is not PEM is DER, and `content` is already the SHA-256 of this DER.
             let fingerprint = PEM.firstCertificate(in: bytes).map { PublicKeyHash(of: $0).hex } ?? item.content
             func certificate(in key: KeyDocument) -> CertificateDocument? {
                 key.certificates.first { $0.fingerprint == fingerprint }
@@ -75,6 +76,7 @@ struct CertificateFiles {
                 return .unchanged(Self.result(key))
             }
             let key = try await admin.uploadCertificate(bytes, of: merchant).document
+            // A certificate that was stored before this run is not a result of this run.
             if let storedAt = certificate(in: key)?.storedAt, storedAt < runStart {
                 return .unchanged(Self.result(key))
             }

@@ -7,8 +7,8 @@ struct EventList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List events, oldest first.",
         discussion: """
-            With --follow, the command runs until it is stopped and continues after a restart of the daemon. Each event is \
-            printed exactly once; with --output json, as one line.
+            With --follow, the command runs until it is stopped, also if the daemon restarts. Each event is printed exactly \
+            once; with --output json, as one line.
             """)
 
     @Flag(name: .shortAndLong, help: "Wait for new events and print them.")

@@ -30,8 +30,8 @@ struct EventStream {
             lastSequence = newest.document.items.last?.sequence ?? 0
         }
         var isDisconnected = false
-        // Whether the loop sends the first request of the stream. That request does not wait for events, and is not
-        // repeated: an unreachable daemon is reported at once.
+        // Whether the next request is the first one. The first request does not wait for events, and is not repeated:
+        // an unreachable daemon is reported at once.
         var isFirst = after != nil
         while true {
             do {
@@ -67,7 +67,7 @@ struct EventStream {
 }
 
 extension ClientError {
-    /// Whether a later repeat of the call can succeed.
+    /// Whether the same call may succeed later: the daemon can't be reached, or its status is 503 (unavailable).
     var isTemporary: Bool {
         switch self {
         case .unreachable: true

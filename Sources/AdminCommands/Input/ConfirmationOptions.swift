@@ -56,13 +56,14 @@ struct ConfirmationOptions: ParsableArguments {
     }
 }
 
-/// The daemon's response to an operation, or to a dry run of the operation, with the changes and warnings.
+/// The daemon's response to an operation that needs confirmation, or to a dry run of the operation.
 protocol PlannedChange: Decodable & Sendable {
     /// The output for `--output table`.
     var blocks: [Block] { get }
     /// The changes, one text for each, such as `unregister shop.example.com`. Before the question, each text is printed
     /// with "would" in front.
     var changes: [String] { get }
+    /// The warnings for the user; empty if the response has none.
     var allWarnings: [String] { get }
 }
 
@@ -76,7 +77,7 @@ extension RollDocument: PlannedChange {
     var allWarnings: [String] { warnings ?? [] }
 }
 
-extension WithdrawalDocument: PlannedChange {
+extension UnregistrationDocument: PlannedChange {
     var changes: [String] { domainNames.map { "unregister \($0)" } }
     var allWarnings: [String] { warnings }
 }

@@ -10,7 +10,9 @@ package enum KeyArgument: Hashable, Sendable {
     /// prefix.
     case prefix(String)
 
+    /// The smallest number of characters in a prefix.
     package static let shortestPrefix = 4
+    /// How many of several matching keys the error message lists.
     private static let maximumShownMatches = 20
 
     package static func parse(_ text: String) throws -> KeyArgument {

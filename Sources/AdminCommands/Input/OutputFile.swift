@@ -41,7 +41,8 @@ package struct OutputFile: Sendable {
         let writeError = Self.writeAndSync(descriptor, bytes)
         close(descriptor)
         guard writeError == 0 else { throw failure(writeError) }
-        // link(2) fails if the name exists. A file that was created since the check is therefore not overwritten.
+        // Unlike rename(2), link(2) fails if the name exists. So a file that was created since the check is not
+        // overwritten.
         guard (overwrites ? rename(temporaryPath, path) : link(temporaryPath, path)) == 0 else { throw failure(errno) }
     }
 
@@ -49,7 +50,8 @@ package struct OutputFile: Sendable {
     ///
     /// - Returns: 0, or errno if this failed.
     private static func writeAndSync(_ descriptor: Int32, _ bytes: Data) -> Int32 {
-        // The content is a CSR or a certificate, which is public. The mode therefore does not depend on the umask.
+        // Every user may read the file, even if the umask denies this: the content is a CSR or a certificate, which is
+        // public.
         guard fchmod(descriptor, 0o644) == 0 else { return errno }
         let code = bytes.write(to: descriptor)
         guard code == 0 else { return code }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Vocabulary
 
-/// The values of `key import --state`.
+/// The values of `key import --state`: the states that an imported key pair can have.
 package enum ImportStateArgument: String, ExpressibleByArgument, CaseIterable, Sendable {
     case standby, current, retiring
 

@@ -5,15 +5,17 @@ import WireAPI
 struct KeyRevoke: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke", abstract: "Revoke a key pair, so that the daemon refuses tokens for it from now on.",
-        discussion: """
-            The daemon keeps the private key until 'key destroy'; until then 'key restore' undoes the revocation. A merchant's \
-            last active key is revoked only if the reason is 'compromised'.
-            """)
+        discussion:
+            "The daemon keeps the private key until 'key destroy'; until then 'key restore' undoes the revocation.")
 
     @Argument(help: "The key's publicKeyHash, or its first characters (at least 4).", transform: KeyArgument.parse)
     var key: KeyArgument
 
-    @Option(help: "Reason, recorded in the audit.")
+    @Option(
+        help: """
+            Reason: any text, recorded in the audit. Only with the reason 'compromised' can you revoke a merchant's last \
+            active key.
+            """)
     var reason: String
 
     @OptionGroup var confirmation: ConfirmationOptions

@@ -11,6 +11,7 @@ struct PendingCSRs {
         let path: String
 
         var name: String { hash.base64 }
+        /// The path, so that a run with another directory handles the key pair as a new item.
         var content: String { path }
         var place: String? { nil }
     }

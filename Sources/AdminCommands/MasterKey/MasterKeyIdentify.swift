@@ -3,8 +3,10 @@ import ArgumentParser
 struct MasterKeyIdentify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "identify", abstract: "Show the identifier of the master key in a file.",
-        discussion:
-            "Works without the daemon. 'backup verify' shows the identifier of the master key that a backup needs.")
+        discussion: """
+            Works without the daemon. If a backup needs another master key, the message of 'backup verify' contains the \
+            identifier of that key.
+            """)
 
     @Argument(help: "The file with the master key: 32 bytes, mode 0600.")
     var file: String

@@ -8,11 +8,11 @@ struct MasterKeyRotate: AsyncParsableCommand {
         discussion: """
             The data key seals (encrypts) the private keys, and the master key seals the data key. Rotate both after a \
             suspected leak, and when a person who knew the master key leaves. The daemon serves requests during the rotation \
-            and continues the rotation after a restart; a second 'rotate' joins the rotation in progress. At the end, the \
-            daemon erases the old data key, and the file of the old master key if the key came from a file. Then save the new \
-            master key elsewhere, and keep your own copies of the old master key until no backup needs it. The daemon cannot \
-            write a master key that it reads from a credential or a command: then install the new master key yourself, name \
-            the old one in the setting master-key.previous, and restart the daemon before you rotate.
+            and continues the rotation after a restart; a second 'rotate' starts no other rotation. At the end, the daemon \
+            erases the old data key, and the file of the old master key, if that key was read from a file. Then save the new \
+            master key elsewhere, and keep your own copies of the old master key until no backup needs it. If the daemon \
+            reads its master key from a credential or a command, it cannot write the new one. In this case, install the new \
+            master key yourself, name the old one in the setting master-key.previous, and restart the daemon before you rotate.
             """)
 
     @Flag(help: "Keep the master key, and replace only the data key.")
@@ -34,7 +34,7 @@ struct MasterKeyRotate: AsyncParsableCommand {
                 try confirmation.confirm("rotate the \(dataKeyOnly ? "data key" : "master key")")
             }
             let started = try await admin.rotateMasterKey(dataKeyOnly: dataKeyOnly, dryRun: false).document
-            if started.joins { printer.note("joined the rotation in progress") }
+            if started.joins { printer.note("a rotation was already in progress; no other was started") }
             let last = noWait ? try await admin.masterKey() : try await waitForEnd(admin)
             try printer.show(last.json) { last.document.blocks }
             if last.document.rotation?.state == "finished", !dataKeyOnly {
@@ -55,7 +55,7 @@ struct MasterKeyRotate: AsyncParsableCommand {
             if let blocker = rotation.blockedBy {
                 throw CommandFailure(
                     .refused,
-                    "the rotation is blocked after \(rotation.done) of \(rotation.total) keys: \(blocker). The daemon tries again; see 'master-key status'"
+                    "the rotation is blocked after \(rotation.done) of \(rotation.total) keys: \(blocker). The daemon tries again by itself; see 'master-key status'"
                 )
             }
             var shown = bar ?? ProgressBar(total: rotation.total)

@@ -17,8 +17,8 @@ package struct MerchantFile: Sendable {
 
     package let lines: [Line]
 
-    /// - Throws: ``CommandFailure`` if the file has an error. The message has one line for each error, but at most
-    ///   `shownErrors` of them.
+    /// - Throws: ``CommandFailure`` if the file has an error. The message has one line for each of the first
+    ///   `shownErrors` errors.
     package init(_ bytes: Data, named path: String) throws(CommandFailure) {
         let table: CSVTable
         do throws(CSVReader.Fault) {

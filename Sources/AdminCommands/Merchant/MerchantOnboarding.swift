@@ -12,8 +12,8 @@ struct MerchantOnboarding: Sendable {
     /// this run.
     let runStart: Timestamp
 
-    /// Adds one merchant with one request. The request is safe to repeat: the response also lists a merchant and key
-    /// pairs that an earlier request created.
+    /// Adds one merchant, and its key pairs if requested, with one request. The request is safe to repeat: the daemon
+    /// creates nothing twice, and responds with what the first request created.
     func onboard(_ line: MerchantFile.Line) async throws -> BulkOutcome {
         var request = line.request
         request.generateKeyPairs = generatesKeys ? true : nil

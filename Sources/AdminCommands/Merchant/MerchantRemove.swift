@@ -8,7 +8,8 @@ struct MerchantRemove: AsyncParsableCommand {
         commandName: "remove", abstract: "Remove a merchant.",
         discussion: """
             A merchant can be removed if each of its key pairs is destroyed, or was revoked before it had a certificate, and no \
-            registration names the merchant. Its history is kept and its identifier stays reserved. A removal can't be undone.
+            registration names the merchant. The merchant's history is kept, and its identifier can't be used again. A removal \
+            can't be undone.
             """)
 
     @Argument(help: "The merchant's identifier.", transform: MerchantIdentifier.parse)

@@ -28,6 +28,7 @@ extension Cell {
         self.init(state.rawValue, tone)
     }
 
+    /// The outcome of a check of a token: `passed`, `failed` or `notChecked`.
     init(outcome: String) {
         let tone: Tone =
             switch outcome {
@@ -49,6 +50,6 @@ extension Cell {
         self.init(severity, tone)
     }
 
-    /// `yes`, or `no` in the colour of a warning.
+    /// `yes` if a requirement is fulfilled, otherwise `no` in the colour of a warning.
     init(isFulfilled: Bool) { self.init(isFulfilled ? "yes" : "no", isFulfilled ? .plain : .warning) }
 }

@@ -36,6 +36,7 @@ package struct ProgressBar {
         style = Style.choose(isTerminal: isShown, noColor: environment["NO_COLOR"], term: environment["TERM"])
     }
 
+    /// Updates the line, unless it was updated less than 100 ms ago.
     mutating func show(_ state: State) {
         let now = ContinuousClock.now
         guard isShown, lastUpdate.map({ $0 + Self.updateInterval < now }) ?? true else { return }

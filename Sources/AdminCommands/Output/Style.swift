@@ -22,6 +22,9 @@ package struct Style: Sendable {
             isTerminal: StandardStream.output.isTerminal, noColor: environment["NO_COLOR"], term: environment["TERM"])
     }
 
+    /// - Parameters:
+    ///   - noColor: the environment variable `NO_COLOR`.
+    ///   - term: the environment variable `TERM`.
     package static func choose(isTerminal: Bool, noColor: String?, term: String?) -> Style {
         Style(isColored: isTerminal && (noColor ?? "").isEmpty && term != "dumb")
     }

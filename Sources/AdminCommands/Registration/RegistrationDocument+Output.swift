@@ -6,6 +6,7 @@ extension RegistrationDocument {
         var blocks: [Block] = [
             .record([
                 ("partner", Cell(partnerInternalMerchantIdentifier)),
+                // `unsettled`: it is unknown whether Apple executed the last request.
                 ("state", Cell(state, state == "unsettled" ? .warning : .plain)),
                 ("name", Cell(partnerMerchantName)),
                 ("encryptTo", Cell(encryptTo?.rawValue ?? encryptToHash)),
@@ -58,7 +59,7 @@ extension DriftDocument {
     }
 }
 
-extension WithdrawalDocument {
+extension UnregistrationDocument {
     var blocks: [Block] {
         [
             .table(

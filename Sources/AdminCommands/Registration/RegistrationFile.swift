@@ -63,6 +63,7 @@ package struct RegistrationFile: Sendable {
 
 extension RegistrationFile.Line: BulkItem {
     var name: String { request.partnerInternalMerchantIdentifier.rawValue }
+    /// All fields except the name, so that a later run handles a changed line as a new item.
     var content: String {
         [
             request.partnerMerchantName, request.domainNames.map(\.rawValue).joined(separator: " "),

@@ -28,8 +28,9 @@ struct RegistrationRegister: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The merchant or platform integrator identifier to whose certificate Apple encrypts the tokens.",
-            discussion:
-                "Default: the registered one; for a new registration, the only platformintegrator.… identifier.",
+            discussion: """
+                Default: the registered identifier; for a new registration, the platform integrator's, if there is only one.
+                """,
             valueName: "id"), transform: MerchantIdentifier.parse)
     var encryptTo: MerchantIdentifier?
 
@@ -37,7 +38,9 @@ struct RegistrationRegister: AsyncParsableCommand {
     var url: String?
 
     @Option(
-        help: ArgumentHelp("The daemon's merchant that the registration belongs to. Default: none.", valueName: "id"),
+        help: ArgumentHelp(
+            "The identifier of the daemon's merchant to which the registration belongs. Default: none.",
+            valueName: "id"),
         transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier?
 

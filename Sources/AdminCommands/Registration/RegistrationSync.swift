@@ -21,7 +21,7 @@ struct RegistrationSync: AsyncParsableCommand {
 
     /// The number of registrations in one request. It is small, so that the progress bar moves even if Apple is slow.
     private static let batchSize = 100
-    /// How many times in a row the command waits for Apple before it fails.
+    /// How many times in a row the command waits and repeats a request before it fails.
     private static let maximumWaits = 10
 
     func run() async throws {
@@ -40,8 +40,8 @@ struct RegistrationSync: AsyncParsableCommand {
                 do throws(ClientError) {
                     batch = try await admin.syncRegistrations(request)
                 } catch {
-                    // If the first batch is refused, the caller learns this at once and nothing is lost. Later the
-                    // command waits, so that the results of the earlier batches are not lost.
+                    // If a later batch is refused, the command waits and tries again, so that the results of the earlier
+                    // batches are not lost. If the first batch is refused, there are no results: the command fails.
                     guard case .refused(let refusal) = error, let seconds = refusal.retryAfter,
                         waits < Self.maximumWaits,
                         result.compared > 0

@@ -8,8 +8,8 @@ struct RegistrationUnregister: AsyncParsableCommand {
         commandName: "unregister",
         abstract: "Remove domains from a registration with Apple, or the whole registration.",
         discussion: """
-            Without --domain, every domain is removed. Removing the last domain ends the registration: Apple Pay then no longer \
-            works on the merchant's pages.
+            Without --domain, every domain is removed. If you remove the last domain, the registration ends, and Apple Pay no \
+            longer works on the merchant's pages.
             """)
 
     @Argument(

@@ -8,7 +8,8 @@ struct ExpiringKeyRolls {
     struct Item: BulkItem {
         let merchant: MerchantIdentifier
         let algorithm: KeyAlgorithm
-        /// A text that is unique for each run, because a merchant may need another roll by the time of a later run.
+        /// The identifier of the run. In a later run every item is therefore new, because the merchant may need another
+        /// roll by then.
         let content: String
 
         var name: String { "\(merchant) \(algorithm)" }

@@ -7,9 +7,9 @@ struct RollFinish: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "finish", abstract: "Finish a roll: revoke its old key, if that key is no longer used.",
         discussion: """
-            The old key counts as no longer used (the roll is quiet) if no decryptor has requested it for 7 days, and a token \
-            was decrypted with the new key. The setting roll.quiet-period changes the 7 days. Otherwise the command is \
-            refused, and the message says what is missing. 'key restore' undoes the revocation.
+            Without --now, the command succeeds only if the roll is quiet: a token was decrypted with the new key, and no \
+            decryptor has asked for the old key or sent a token for it for 7 days (setting roll.quiet-period). If the command \
+            is refused, the message says what is missing. 'key restore' undoes the revocation.
             """)
 
     @OptionGroup var selection: RollSelection

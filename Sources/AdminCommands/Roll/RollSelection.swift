@@ -9,7 +9,7 @@ struct RollSelection: ParsableArguments {
     var merchant: MerchantIdentifier
 
     @Option(
-        help: "Algorithm of the roll: EC_v1 or RSA_v1. Needed only if the merchant has an open roll for both.")
+        help: "Algorithm of the roll: EC_v1 or RSA_v1. Needed only if the merchant has open rolls of both algorithms.")
     var algorithm: KeyAlgorithm?
 
     /// - Throws: ``CommandFailure`` if no open roll, or more than one, matches the arguments.

@@ -18,7 +18,7 @@ struct RollStart: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Start a roll for every merchant whose current certificate expires within this time, such as 60d.",
+            "Start a roll for every current key whose certificate expires within this time, such as 60d.",
             valueName: "duration"), transform: DurationArgument.parse)
     var endingWithin: DurationArgument?
 

@@ -22,7 +22,7 @@ struct RollStatus: AsyncParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
-        // By default, a merchant's rolls are listed in every state, but only the open rolls of all merchants.
+        // Without --state: all rolls of the given merchant, or only the open rolls if no merchant is given.
         let defaultState: RollStateArgument? = merchant == nil ? .open : nil
         try await global.withAdminClient { admin in
             let rolls = try await admin.rolls(of: merchant, state: (state ?? defaultState)?.rawValue)

@@ -69,11 +69,11 @@ extension StatusDocument {
             ("certificates", Cell("\(certificates)")),
             ("registrations", Cell("\(registrations)")),
             (
-                "registrations that differ",
+                "registrations that differ from Apple's",
                 registrationsDrifting > 0 ? Cell("\(registrationsDrifting)", .warning) : nil
             ),
             (
-                "Apple calls without result",
+                "calls to Apple without a result",
                 registrationCallsOpen > 0 ? Cell("\(registrationCallsOpen)", .warning) : nil
             ),
             ("audit records", Cell("\(auditRecords)")),

@@ -46,7 +46,7 @@ struct TokenDecrypt: AsyncParsableCommand {
     @Flag(help: "Decrypt without verifying.")
     var unverified = false
 
-    @Option(help: "Show the payment data with other field names; authorization: those of an authorization message.")
+    @Option(help: "Show another form of the payment data. authorization: the field names of an authorization message.")
     var view: TokenView?
 
     @Flag(help: "Print only the decrypted JSON, unchanged and unmasked; with --view, the view as JSON.")
@@ -74,7 +74,7 @@ struct TokenDecrypt: AsyncParsableCommand {
         }
         guard !claim || (!unverified && at == nil) else {
             throw ValidationError(
-                "--claim can't be combined with --unverified or --at, because a claimed token must be verified as of now"
+                "--claim can't be combined with --unverified or --at, because a claim needs a token that is verified for the current time"
             )
         }
     }
@@ -127,7 +127,7 @@ struct TokenDecrypt: AsyncParsableCommand {
         preconditionFailure("the last round returns or throws")
     }
 
-    /// The JSON text to print: the decrypted payment data, or what `--view` requests instead.
+    /// The JSON text to print: the decrypted payment data, or the form of it that `--view` requests.
     private func jsonToPrint(_ document: DecryptedTokenDocument) throws -> [UInt8] {
         guard view != nil else { return try document.plaintextBytes() }
         guard let authorization = document.authorization else {

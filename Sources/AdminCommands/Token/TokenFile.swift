@@ -29,6 +29,8 @@ package struct TokenFile: Sendable {
     /// The `paymentData` as JSON text for a request, with its members and values in the order of the file.
     package var json: [UInt8] { Array(JSONText.compact(.object(paymentData)).utf8) }
 
+    /// Parses the whole token.
+    ///
     /// - Throws: ``CommandFailure`` that names the missing or invalid part of the token.
     package func token() throws(CommandFailure) -> ApplePayToken {
         do {

@@ -29,7 +29,7 @@ struct TokenInspect: AsyncParsableCommand {
     }
 }
 
-/// What the daemon knows about the key pair that a token is encrypted to.
+/// Whether the daemon has the key pair that a token is encrypted to, if the daemon can be asked.
 enum StoredKey {
     case found(Response<KeyDocument>)
     case notStored

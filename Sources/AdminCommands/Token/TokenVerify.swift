@@ -7,7 +7,8 @@ struct TokenVerify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Verify a payment token's signature and time.",
         discussion: """
-            Needs no key of the daemon, and does not claim the token (record it as used). Exit status 1 if the verification fails.
+            The daemon needs no private key for this, and does not record the token as used. Exit status 1 if the verification \
+            fails.
             """)
 
     @Argument(help: "The token file, or '-' for standard input.")

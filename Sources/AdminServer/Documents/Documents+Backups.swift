@@ -30,7 +30,7 @@ extension BackupCoverageDocument {
         self.init()
         lastVerified = coverage.lastVerified
         file = coverage.lastVerifiedPath
-        merchantsWithoutBackup = coverage.merchantsWithoutBackup
-        withoutBackup = coverage.firstMerchantsWithoutBackup
+        merchantsWithoutBackup = coverage.merchantsAwaitingBackup
+        withoutBackup = coverage.firstMerchantsAwaitingBackup
     }
 }

@@ -31,7 +31,7 @@ extension KeyUseDocument {
 }
 
 extension KeyUseDocument.UseSummary {
-    init(_ use: ObservedUse) { self.init(use.count, from: use.first, to: use.last) }
+    init(_ use: Occurrences) { self.init(use.count, from: use.first, to: use.last) }
 }
 
 extension CertificateDocument {

@@ -8,14 +8,14 @@ extension RegistrationDocument {
     init(_ view: RegistrationView) {
         let (registration, desired) = (view.registration, view.registration.desired)
         let desiredHash = desired.encryptTo.appleHash
-        // If the daemon has just read Apple's record, the document shows Apple's values. If Apple has no record of the
-        // merchant, the document shows no domains, and the desired name.
+        // If the daemon has read Apple's record for this request, the document shows Apple's values. If Apple then has no
+        // record of the merchant, the document shows the desired name and no domains.
         let appleDetails = view.source == .apple ? registration.appleRecord?.details : nil
         let names =
             view.source == .apple
             ? (appleDetails?.domainNames ?? []).sorted() : desired.domainNames.map(\.rawValue).sorted()
         let encryptToHash = appleDetails?.encryptToHash.uppercased() ?? desiredHash
-        // The outcome of an open call to Apple is unknown.
+        // While a call to Apple is open, its outcome is unknown.
         let state = view.openCall != nil ? "unsettled" : names.isEmpty ? "unregistered" : "registered"
         self.init(
             registration.partnerInternalMerchantIdentifier,
@@ -23,7 +23,8 @@ extension RegistrationDocument {
             state: state,
             source: view.source.rawValue, createdAt: registration.createdAt, changedAt: registration.changedAt)
         domainNames = names
-        // Apple reports only a hash, so another identifier than the desired one is unknown.
+        // Apple reports only a hash of the identifier. If it is not the hash of the desired identifier, the daemon does
+        // not know Apple's identifier.
         encryptTo = encryptToHash == desiredHash ? desired.encryptTo : nil
         merchantUrl = desired.merchantUrl
         merchantIdentifier = registration.merchantIdentifier
@@ -49,7 +50,7 @@ extension DriftDocument {
     }
 }
 
-extension WithdrawalDocument {
+extension UnregistrationDocument {
     init(_ result: UnregistrationResult) {
         self.init(RegistrationDocument(result.view))
         dryRun = result.dryRun

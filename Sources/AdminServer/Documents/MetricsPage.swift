@@ -6,7 +6,8 @@ import Vocabulary
 /// The response to `GET /metrics`, in Prometheus' text format 0.0.4.
 struct MetricsPage {
     let counts: StoreCounts
-    /// The earliest time at which the last certificate of an active key pair expires. This time may be in the past.
+    /// The earliest time at which all certificates of an active key pair have expired, which may be in the past. nil if no
+    /// key pair is active.
     let soonestExpiry: Timestamp?
     let rolls: [RollState: Int]
     let webhooks: [WebhookState]
@@ -38,7 +39,7 @@ struct MetricsPage {
             "Active key pairs whose certificates have all expired.", counts.activeWithExpiredCertificate)
         gauge(
             "merchantkeyd_certificate_soonest_end_timestamp_seconds",
-            "Earliest time at which the last certificate of an active key pair expires.",
+            "Earliest time at which all certificates of an active key pair have expired.",
             soonestExpiry.map { Int($0.millisecondsSince1970 / 1000) })
         func webhookMetric(_ name: String, _ help: String, _ value: (WebhookState) -> Int?) {
             page.append(

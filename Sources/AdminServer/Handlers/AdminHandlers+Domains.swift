@@ -18,8 +18,9 @@ extension AdminRoute {
 }
 
 extension AdminHandlers {
-    /// The bytes exactly as the administrator stored them. Apple's file contains only hexadecimal digits, so the media
-    /// type is text.
+    /// Returns the domain verification file, with exactly the bytes that an admin stored. The media type is text, because
+    /// Apple's file contains only hexadecimal digits. The route needs no permit, because the file is public: each merchant
+    /// publishes it.
     func getDomainFileBytes(_ call: AdminCall) async throws -> AdminResponse {
         AdminResponse(
             bytes: ByteBuffer(bytes: try await operations.domains.domainFile().bytes), mediaType: "text/plain")

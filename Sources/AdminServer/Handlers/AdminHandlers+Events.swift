@@ -21,19 +21,21 @@ extension AdminHandlers {
     /// Lists events, sorted by sequence number. A caller whose permit is limited to some merchants gets only the events
     /// of those merchants.
     func listEvents(_ call: AdminCall) async throws -> AdminResponse {
+        // One more event than the page may contain shows whether there is a next page.
         var query = EventQuery(try Self.part(call), limit: try call.limit() + 1)
         query.merchants = try Self.merchants(call)
         query.kind = try call.query.value("kind")
         query.severity = try call.query.value("severity")
         let limit = query.limit - 1
         if query.part == .newest {
-            // There is no page after the newest events, so the additional item, which reveals a next page, is not needed.
+            // There is no page after the newest events, so the additional event is not needed.
             query.limit = limit
             let found = try await operations.events.events(query)
             return try AdminResponse(Page(items: found.map(EventDocument.init), nextCursor: nil))
         }
         let wait = try Self.wait(call)
-        // A shutdown ends the wait, and the response is sent at once. The client repeats the request after the restart.
+        // A shutdown of the daemon ends the wait, and the response is sent at once. The client can repeat the request
+        // after the restart.
         let found = try await cancelWhenGracefulShutdown { [query, operations] in
             try await operations.events.events(query, waitingUpTo: wait)
         }
@@ -46,8 +48,8 @@ extension AdminHandlers {
         return try AdminResponse(RedeliveredEventsDocument(redelivered: count))
     }
 
-    /// The events that the query selects: the newest events, or the events after a sequence number (`after` or
-    /// `cursor`). Without these parameters, and with `newest=false`, all events.
+    /// Which events the query selects: with `newest=true` the newest events, with `after` or `cursor` the events after
+    /// that sequence number, otherwise all events.
     private static func part(_ call: AdminCall) throws(MerchantError) -> EventQuery.Part {
         let startParameters = ["after", "cursor", "newest"].filter { call.query[$0] != nil }
         guard startParameters.count <= 1 else {
@@ -64,7 +66,7 @@ extension AdminHandlers {
         return .after(sequence)
     }
 
-    /// How long the request waits if there is no event yet.
+    /// How long the daemon waits for an event before it responds, if no event matches yet.
     private static func wait(_ call: AdminCall) throws(MerchantError) -> Duration {
         let longest = Int(EventOperations.longestEventWait.components.seconds)
         let seconds = try call.query.integer("wait", in: 0...longest, expectation: "0 to \(longest) seconds")

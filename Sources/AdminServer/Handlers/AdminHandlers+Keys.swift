@@ -80,16 +80,16 @@ extension AdminHandlers {
         return try created(view, for: merchant)
     }
 
-    /// Imports an existing private key. The key is decoded into memory that is overwritten after use. The body and the
-    /// strings in the body are overwritten when this function returns. ``RequestInput`` has already
-    /// overwritten the connection's buffer.
+    /// Imports an existing private key. No copy of the key may stay in memory: the decoded key is overwritten after use,
+    /// and the body and its strings are overwritten when this function returns. ``RequestInput`` has already overwritten
+    /// the connection's buffer.
     func importKey(_ call: AdminCall, _ merchant: MerchantIdentifier) async throws -> AdminResponse {
         defer { Wipe.sharedBytes(of: call.body) }
         let body = try call.read(ImportKeyRequest.self, maximumBodyBytes: AdminRoute.importBodyLimit)
         defer { for text in [body.privateKey, body.passphrase, body.certificate] { text.map(Wipe.sharedBytes) } }
         var certificate = try Self.decode(body.certificate, named: "certificate")
-        // A client may send a private key in this field by mistake. The use case refuses such a request, and the key
-        // must not stay in memory.
+        // A client may send a private key in the field `certificate` by mistake. The use case refuses such a request, but
+        // the key must not stay in memory.
         defer { Wipe.bytes(&certificate) }
         guard let privateKey = SecretBytes.decoding(base64: body.privateKey) else { throw Self.notBase64("privateKey") }
         let passphrase = SecretBytes(copying: (body.passphrase ?? "").utf8)
@@ -106,8 +106,8 @@ extension AdminHandlers {
         return try AdminResponse(KeyDocument(view)).withLogFields(merchant: view.keyPair.merchantIdentifier, key: hash)
     }
 
-    /// The CSR (PKCS#10) as PEM, or as DER if the header `Accept` names `application/pkcs10`, and not
-    /// `application/x-pem-file` before it.
+    /// The CSR (PKCS#10) as PEM. As DER if the header `Accept` names `application/pkcs10` and does not name
+    /// `application/x-pem-file` earlier.
     func getCSR(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> AdminResponse {
         let view = try await operations.keys.keyPair(hash)
         guard let der = view.certificateSigningRequest else {
@@ -160,7 +160,7 @@ extension AdminHandlers {
         MerchantError(.malformed, "'\(field)' is empty or not Base64, expected the file's bytes in Base64")
     }
 
-    /// Ignores quality values: the first supported media type wins.
+    /// Whether `application/pkcs10` is the first supported media type in `Accept`. Quality values are ignored.
     private static func prefersDER(_ headers: HTTPFields) -> Bool {
         let mediaTypes = headers[values: .accept].flatMap { $0.split(separator: ",") }.map { mediaType in
             mediaType.prefix { $0 != ";" }.filter { !$0.isWhitespace }.lowercased()

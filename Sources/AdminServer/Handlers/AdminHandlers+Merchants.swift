@@ -33,7 +33,7 @@ extension AdminHandlers {
             Page(found, limit: limit, document: { MerchantDocument($0) }) { $0.merchant.identifier.rawValue })
     }
 
-    /// The merchants that the grants name, sorted by identifier.
+    /// The merchants for which the grants contain the permit `read`, sorted by identifier.
     private func grantedMerchants(
         _ grants: [Grant], after cursor: MerchantIdentifier?, limit: Int
     ) async throws -> [MerchantView] {
@@ -93,8 +93,8 @@ extension AdminHandlers {
 extension Page {
     /// - Parameters:
     ///   - found: up to `limit` + 1 items. If the additional item is present, there is a next page, which begins with
-    ///     that item.
-    ///   - cursor: returns the cursor for the items after an item.
+    ///     the additional item.
+    ///   - cursor: returns the cursor of the page that begins after an item.
     init<Found>(_ found: [Found], limit: Int, document: (Found) -> Item, cursor: (Found) -> String) {
         let shown = found.prefix(limit)
         self.init(

@@ -60,7 +60,7 @@ extension AdminHandlers {
         let result = try await operations.registrations.unregister(
             partner, domainNames: try body.domainNames.map(Self.checkCount), reason: body.reason, dryRun: dryRun,
             for: call.request)
-        return try AdminResponse(WithdrawalDocument(result))
+        return try AdminResponse(UnregistrationDocument(result))
             .withLogFields(merchant: result.view.registration.merchantIdentifier, dryRun: dryRun)
     }
 
@@ -74,12 +74,12 @@ extension AdminHandlers {
         let repair = body.repair ?? false
         let report = try await operations.registrationSync.sync(
             after: body.cursor, limit: limit, repair: repair, for: call.request)
-        // Without a repair, nothing is changed, as in a dry run.
+        // Without a repair, nothing changes at Apple, so the request is logged like a dry run.
         return try AdminResponse(SyncDocument(report)).withLogFields(dryRun: !repair)
     }
 
     /// - Returns: the same names.
-    /// - Throws: `tooManyDomains` if a registration cannot have as many names.
+    /// - Throws: `tooManyDomains` if there are more names than a registration can have.
     private static func checkCount(_ names: [DomainName]) throws(MerchantError) -> [DomainName] {
         guard names.count <= Registration.maximumDomains else {
             throw MerchantError(

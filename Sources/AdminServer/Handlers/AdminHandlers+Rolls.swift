@@ -24,7 +24,8 @@ extension AdminRoute {
 }
 
 extension AdminHandlers {
-    /// Starts a roll. The response has status 201 for a new roll, and 200 if a roll is already open.
+    /// Starts a roll, the replacement of a merchant's key pair. The response has status 201 for a new roll, and 200 with
+    /// the open roll if the merchant already has an open roll.
     func startRoll(_ call: AdminCall, _ merchant: MerchantIdentifier) async throws -> AdminResponse {
         let body = try call.read(orEmpty: StartRollRequest())
         let (view, isNew) = try await operations.rolls.startRoll(

@@ -11,7 +11,7 @@ struct AdminConnection: RequestContextSource, Sendable {
     let peer: Peer
     let channel: any Channel
     /// The memory that is reserved for the current request and its response.
-    let reservedMemory: BufferedBytes.Reservation
+    let reservedMemory: BufferBudget.Reservation
     let logger: Logger
 }
 
@@ -30,13 +30,13 @@ struct AdminRequestContext: RequestContext {
 
     var peer: Peer { connection.peer }
 
-    /// Reserves memory for the body of a request or response. Does nothing for a body of up to 64 KiB, because the
-    /// limit of connections also limits the memory of such bodies.
+    /// Reserves memory for the body of a request or response. Does nothing for a body of up to 64 KiB: such bodies need
+    /// little memory in total, because the number of connections is limited.
     ///
     /// - Throws: `overloaded` if large requests and responses already use as much memory as they may.
     func reserve(_ bytes: Int) throws(MerchantError) {
         guard bytes > AdminRoute.ordinaryBodyLimit else { return }
-        do throws(Shares.Exhausted) { try connection.reservedMemory.reserve(bytes) } catch {
+        do throws(UserQuotas.Exhausted) { try connection.reservedMemory.reserve(bytes) } catch {
             throw MerchantError(
                 .overloaded,
                 error == .total

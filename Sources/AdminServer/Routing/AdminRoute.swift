@@ -8,8 +8,8 @@ import ServerKit
 /// Each route is declared in the same file as its handler. ``all`` lists every route. The router is built from this
 /// list, and tests compare the list with `schema/openapi.yaml`.
 package struct AdminRoute: Sendable {
-    /// What a request to the route may do. `destroys` stands for revoking, removing or erasing something. The same as
-    /// `x-effect` in `schema/openapi.yaml`.
+    /// What a request to the route may do. `destroys` means that the request revokes, removes or erases something. In
+    /// `schema/openapi.yaml`, `x-effect` has the same value.
     package enum Effect: String, Sendable, CaseIterable {
         case reads, writes, destroys
     }
@@ -20,7 +20,7 @@ package struct AdminRoute: Sendable {
         case everyMerchant
         /// The merchant that owns the resource in the path's parameter: ``PathParameter/owner(_:)``.
         case pathParameter
-        /// The merchants that the query or the body names. The handler checks the permit for these merchants.
+        /// The merchants that the query or the body names. The route's handler checks the permit for these merchants.
         case checkedByHandler
     }
 
@@ -37,9 +37,9 @@ package struct AdminRoute: Sendable {
     package let permit: Permit?
     package let scope: Scope
     package let effect: Effect
-    /// The message in the log after a successful request; nil for routes that change nothing.
+    /// The message in the log after a successful request; nil for routes with `GET`.
     package let logMessage: String?
-    /// The parameters that the query may have. A request with any other parameter is refused.
+    /// The names of the permitted query parameters. A request with any other parameter is refused.
     package let query: Set<String>
     /// The largest body of a request, in bytes. A route with 0 accepts no body.
     let maximumBodyBytes: Int
@@ -107,6 +107,7 @@ extension AdminRoute {
 // MARK: Permits
 
 extension AdminRoute {
+    /// Returns the value of ``authorize`` for a route without a parameter in its path.
     private static func authorizing(
         _ permit: Permit?, _ scope: Scope, _ handler: @escaping Handler
     ) -> @Sendable (Peer, Substring?, AdminHandlers) async throws -> AuthorizedHandler {
@@ -123,8 +124,9 @@ extension AdminRoute {
         }
     }
 
-    /// Checks the permit in two steps. First, before it reads the path's parameter, it refuses a caller who has the
-    /// permit for no merchant. Then it checks the permit for the merchant that owns the parameter's resource.
+    /// Returns the value of ``authorize`` for a route with a parameter in its path. The returned function checks the
+    /// permit in two steps. Before it reads the parameter, it refuses a caller who has the permit for no merchant. Then it
+    /// checks the permit for the merchant that owns the resource which the parameter identifies.
     private static func authorizing<Parameter: PathParameter>(
         _ permit: Permit, _ handler: @escaping ParameterHandler<Parameter>
     ) -> @Sendable (Peer, Substring?, AdminHandlers) async throws -> AuthorizedHandler {

@@ -33,9 +33,9 @@ struct AdminRouter: Sendable {
     /// The paths at which the route must be added to Hummingbird's router: the route's template, and the paths of other
     /// routes that the template also matches.
     ///
-    /// The router prefers a literal segment to a parameter, whatever the method. If the route was added at its template
-    /// only, `POST /v1/registrations/sync` would hide `GET /v1/registrations/{partnerInternalMerchantIdentifier}` for
-    /// the identifier `sync`.
+    /// Hummingbird's router prefers a literal segment to a parameter and ignores the method in this choice. If each route
+    /// was added only at its template, `POST /v1/registrations/sync` would hide
+    /// `GET /v1/registrations/{partnerInternalMerchantIdentifier}` for the identifier `sync`.
     private static func paths(of route: AdminRoute) -> Set<String> {
         let matchedPaths = AdminRoute.all.filter { other in other.path != route.path && route.matches(other.path) }.map(
             \.path)

@@ -2,7 +2,7 @@ import MerchantCore
 import ServerKit
 import Vocabulary
 
-/// The parameter in a route's path. It identifies a resource. The caller needs the permit for the merchant that owns
+/// The parameter in a route's path, which identifies a resource. The caller needs the permit for the merchant that owns
 /// the resource.
 protocol PathParameter: TextValue {
     /// The parameter's name in the path's template.

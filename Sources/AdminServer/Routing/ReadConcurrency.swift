@@ -7,39 +7,42 @@ import Synchronization
 /// connections could delay all other users.
 package final class ReadConcurrency: Sendable {
     /// The reads of one user.
-    private struct User {
+    private struct UserReads {
         var running = 0
         /// The reads that wait, in the order in which they will run.
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
     private let atOnce: Int
-    private let users = Mutex<[Shares.Holder: User]>([:])
+    private let users = Mutex<[UserQuotas.Holder: UserReads]>([:])
 
     /// - Parameter atOnce: how many reads of one user may run at the same time.
     package init(atOnce: Int) { self.atOnce = atOnce }
 
-    package func run<Value: Sendable>(for user: Shares.Holder, _ read: () async throws -> Value) async throws -> Value {
+    /// Runs a read. If `atOnce` reads of the user are running already, the read first waits until another read has ended.
+    package func run<Value: Sendable>(for user: UserQuotas.Holder, _ read: () async throws -> Value) async throws
+        -> Value
+    {
         await begin(user)
         defer { end(user) }
         return try await read()
     }
 
-    private func begin(_ user: Shares.Holder) async {
+    private func begin(_ user: UserQuotas.Holder) async {
         await withCheckedContinuation { continuation in
             let mayRun = users.withLock { users in
-                guard users[user, default: User()].running < atOnce else {
+                guard users[user, default: UserReads()].running < atOnce else {
                     users[user]?.waiting.append(continuation)
                     return false
                 }
-                users[user, default: User()].running += 1
+                users[user, default: UserReads()].running += 1
                 return true
             }
             if mayRun { continuation.resume() }
         }
     }
 
-    private func end(_ user: Shares.Holder) {
+    private func end(_ user: UserQuotas.Holder) {
         let next: CheckedContinuation<Void, Never>? = users.withLock { users in
             guard var state = users[user] else { return nil }
             // The read that has waited longest takes the place of the read that ended, so `running` does not change.

@@ -4,7 +4,8 @@ import ServerKit
 /// Limits how many `GET` requests of one user run at the same time.
 struct ReadLimits: Sendable {
     private let reads = ReadConcurrency(atOnce: 4)
-    /// For reads that wait for events, for up to 30 s each.
+    /// The limit of the requests that wait for events. Each may wait for up to 30 s, so these requests do not count in
+    /// `reads`.
     private let waitingReads = ReadConcurrency(atOnce: 32)
 
     func run(_ call: AdminCall, _ handler: AdminRoute.AuthorizedHandler) async throws -> AdminResponse {

@@ -7,7 +7,8 @@ import NIOHTTPTypes
 import Secrets
 import ServerKit
 
-/// Reads the query and the body of a request to one route. Refuses what the route does not accept.
+/// Reads the query and the body of a request to one route. Refuses an unknown query parameter, and a body that is larger
+/// than the route permits.
 struct RequestInput {
     let route: AdminRoute
 
@@ -28,14 +29,14 @@ struct RequestInput {
 
     private func readBody(_ body: RequestBody, length: Int?) async throws -> [UInt8] {
         var bytes: [UInt8] = []
-        // For a chunked body, the array grows. The daemon's `free` overwrites the old array, which may contain a private
-        // key: docs/adr/0004-wiping-allocator.md.
+        // For a chunked body, the array grows, and its old memory, which may contain a private key, is freed. The program
+        // replaces libc's `free` by a function that overwrites freed memory: docs/adr/0004-wiping-allocator.md.
         if let length { bytes.reserveCapacity(length) }
         do {
             for try await part in body {
                 guard bytes.count + part.readableBytes <= route.maximumBodyBytes else { throw tooLarge }
                 bytes.append(contentsOf: part.readableBytesView)
-                // The connection's buffer contains the part too. Overwrite it, because it may contain a private key.
+                // Overwrite the part in the connection's buffer too, because it may contain a private key.
                 part.withUnsafeReadableBytes(Wipe.overwrite)
             }
         } catch let error as MerchantError {

@@ -7,7 +7,7 @@ import NIOCore
 import NIOHTTP1
 import ServerKit
 
-/// Converts errors to problem documents, and counts the requests of the admin server in the metrics.
+/// Converts errors to responses with problem documents, and counts the requests to the admin server in the metrics.
 struct RequestReporter: Sendable {
     private let problems: ProblemReporter
     private let recorder: RequestMetrics.Recorder
@@ -37,7 +37,8 @@ struct RequestReporter: Sendable {
             status: .init(code: problem.status), headers: headers, body: ResponseBody(byteBuffer: problem.body))
     }
 
-    /// The response to a request that violates a rule of HTTP. Such a request does not reach the router.
+    /// The response to a request that violates a rule of HTTP. ``RequestGuard`` refuses such a request before the router
+    /// receives it, so this function also counts the request.
     func refusal(_ fault: HTTPFault, _ connection: AdminConnection) -> RequestGuard.Refusal {
         let problem = problems.response(
             to: fault, requestId: RequestId.make(), uid: connection.peer.caller.uid,

@@ -31,8 +31,8 @@ struct RouteResponder: HTTPResponder {
         let call = try await RequestInput(route: route).read(request, target, context)
         let response =
             if route.method == .get { try await readLimits.run(call, handler) } else { try await handler(call) }
-        // Only responses to GET can be large. The response to a change is always sent, because the change was already
-        // made.
+        // Only responses to GET can be large. For other methods no memory is reserved: a reservation may fail, but the
+        // change was already made and its response must be sent.
         if route.method == .get, !response.isShared { try context.reserve(response.body.readableBytes) }
         log(response, context)
         return Response(

@@ -64,7 +64,7 @@ extension DomainCheckFinding.ContentDifference {
     /// The likely cause of the difference; nil if unknown.
     private static func hint(_ found: [UInt8], _ expected: [UInt8]) -> String? {
         func trimmed(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
-            // If there is no such byte, the index before the start makes the slice below empty.
+            // If all bytes are white space, the index before the start makes the slice below empty.
             let end = bytes.lastIndex { $0 > 0x20 } ?? bytes.startIndex - 1
             return bytes[...end].drop { $0 <= 0x20 }
         }

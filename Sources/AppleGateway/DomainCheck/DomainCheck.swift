@@ -3,10 +3,11 @@ package import MerchantCore
 package import OutboundHTTP
 package import Vocabulary
 
-/// Checks a merchant's domain as Apple does before it accepts the domain. Reports what Apple would refuse.
+/// Checks a merchant's domain as Apple does before it accepts the domain: downloads the domain verification file over
+/// HTTPS and compares the download with the expected file.
 ///
-/// The check resolves the name once, and connects only to those of the resulting addresses that are not internal. So
-/// the name cannot lead the daemon into a private network.
+/// The check resolves the name once. Of the resulting addresses, it connects only to those that are not internal, so
+/// that the name cannot lead the daemon into a private network.
 package struct DomainCheck: DomainChecker {
     package struct Settings: Sendable {
         /// True in tests, and if merchants' sites are in the same private network as the daemon.
@@ -40,7 +41,7 @@ package struct DomainCheck: DomainChecker {
         }
     }
 
-    /// Source: Apple, "Preparing merchant domains for verification".
+    /// The path of the domain verification file. Source: Apple, "Preparing merchant domains for verification".
     static let path = "/.well-known/apple-developer-merchantid-domain-association"
     /// The check tries at most this many addresses of a name.
     private static let maximumAddresses = 4
@@ -74,9 +75,9 @@ package struct DomainCheck: DomainChecker {
         // final.
         var last: (String?, DomainCheckFinding) = (nil, timedOut)
         for address in usable.prefix(Self.maximumAddresses) {
-            let left = deadline - .now
-            guard left > .zero else { return (address.description, timedOut) }
-            last = (address.description, await fetch(address, domain, url, expecting: file, within: left))
+            let remaining = deadline - .now
+            guard remaining > .zero else { return (address.description, timedOut) }
+            last = (address.description, await fetch(address, domain, url, expecting: file, within: remaining))
             switch last.1 {
             case .connectionRefused, .connectionFailed: continue
             default: return last
@@ -87,19 +88,20 @@ package struct DomainCheck: DomainChecker {
 
     /// Requests the file from one address, and compares the response with the expected file.
     private func fetch(
-        _ address: NetworkAddress, _ domain: DomainName, _ url: String, expecting file: [UInt8], within left: Duration
+        _ address: NetworkAddress, _ domain: DomainName, _ url: String, expecting file: [UInt8],
+        within timeout: Duration
     ) async -> DomainCheckFinding {
         guard let url = URL(string: url) else { return .protocolViolation("the URL is invalid") }
         var configuration = OutboundClient.Configuration()
         configuration.roots = settings.roots
-        configuration.connectTimeout = left
+        configuration.connectTimeout = timeout
         configuration.pinnedAddresses = [domain.rawValue: address]
         configuration.responseBody = .collect(upTo: settings.largestFile)
         let client = OutboundClient(configuration)
         let request = OutboundRequest(url: url, headers: [("User-Agent", "merchantkeyd domain check")])
         let finding: DomainCheckFinding
         do throws(OutboundFailure) {
-            finding = Self.finding(try await client.send(request, within: left), expecting: file)
+            finding = Self.finding(try await client.send(request, within: timeout), expecting: file)
         } catch {
             finding = self.finding(error, address)
         }

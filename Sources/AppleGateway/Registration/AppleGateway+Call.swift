@@ -144,7 +144,7 @@ extension AppleGateway {
         let seconds = pause.roundedUpSeconds
         throw GatewayError(
             .circuitOpen,
-            "Apple failed repeatedly; no call is made for \(seconds) s more; the last error was \(lastError)",
+            "Apple failed repeatedly, so no call is made for another \(seconds) s; the last error was: \(lastError)",
             retryAfter: seconds, mayHaveActed: false)
     }
 
@@ -152,17 +152,17 @@ extension AppleGateway {
     /// allows.
     private func waitForRequestedPause() async throws(GatewayError) {
         while let until = state.withLock({ $0.pausedUntil }) {
-            let left = clock.now.duration(to: until)
-            guard left > .zero else {
+            let remaining = clock.now.duration(to: until)
+            guard remaining > .zero else {
                 // Another call may have set a later pause meanwhile, which must stay.
                 return state.withLock { if $0.pausedUntil == until { $0.pausedUntil = nil } }
             }
             let rateLimited = GatewayError(
-                .rateLimited, "Apple asked for a pause of \(left.roundedUpSeconds) s more", status: nil,
-                retryAfter: left.roundedUpSeconds, mayHaveActed: false)
-            guard left <= settings.retries.longestRetryAfter else { throw rateLimited }
+                .rateLimited, "Apple asked for a pause, which lasts another \(remaining.roundedUpSeconds) s",
+                status: nil, retryAfter: remaining.roundedUpSeconds, mayHaveActed: false)
+            guard remaining <= settings.retries.longestRetryAfter else { throw rateLimited }
             // A random addition, so that waiting callers do not all send their requests at the same time.
-            do { try await sleep(left + .milliseconds(.random(in: 0...250))) } catch { throw rateLimited }
+            do { try await sleep(remaining + .milliseconds(.random(in: 0...250))) } catch { throw rateLimited }
         }
     }
 }

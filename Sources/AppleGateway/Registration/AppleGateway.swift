@@ -8,7 +8,8 @@ package import Vocabulary
 /// A client of Apple's Web Merchant Registration API, over mutual TLS.
 ///
 /// The client repeats a failed call only if a repeat is safe. After 10 consecutive failures a circuit breaker refuses
-/// calls for 30 seconds to 5 minutes. If Apple asks for a pause (status 429, `Retry-After`), every call waits.
+/// calls for 30 seconds to 5 minutes. If Apple asks for a pause (status 429, `Retry-After`), every call waits, or fails
+/// if the pause is longer than the retry policy allows.
 package final class AppleGateway: RegistrationGateway {
     package struct Settings: Sendable {
         package var endpoint: GatewayEndpoint
@@ -89,8 +90,8 @@ package final class AppleGateway: RegistrationGateway {
         }
     }
 
-    /// Whether calls to Apple are possible. If the circuit is open and the identity is missing too, this reports the
-    /// open circuit.
+    /// Whether calls to Apple are possible. If the circuit is open and the identity is missing too, the value reports
+    /// the open circuit.
     package var health: GatewayHealth {
         let health = circuitHealth
         guard health == .available else { return health }

@@ -2,7 +2,8 @@ import FoundationEssentials
 import MerchantCore
 import Vocabulary
 
-/// The body of a register call. Types and fields in this file have the names of Apple's reference.
+/// The body of a register call. In this file, types and fields that Apple's reference specifies have the same names
+/// there.
 struct RegisterMerchantRequest: Encodable {
     let domainNames: [String]
     let encryptTo: String
@@ -30,6 +31,7 @@ struct UnregisterMerchantRequest: Encodable {
 /// The body of the response with a merchant's details. Fields that are not listed here are ignored.
 struct MerchantDetails: Decodable {
     let domainNames: [String]
+    /// The SHA-256 hash, in hexadecimal, of the identifier that was registered as `encryptTo`.
     let encryptTo: String
     /// The identifier that the request asked for. Some test servers omit it.
     let partnerInternalMerchantIdentifier: String?

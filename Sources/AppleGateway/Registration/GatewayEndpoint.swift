@@ -2,7 +2,7 @@ import Foundation
 import OutboundHTTP
 package import Vocabulary
 
-/// The address of Apple's Web Merchant Registration API.
+/// The base URL of Apple's Web Merchant Registration API, and the URLs of its operations.
 ///
 /// Source: Apple, Web Merchant Registration API, "Register merchant", "Unregister merchant", "Get merchant".
 package struct GatewayEndpoint: Hashable, Sendable {
@@ -57,7 +57,7 @@ package struct GatewayEndpoint: Hashable, Sendable {
     }
 }
 
-/// Why the setting `apple.gateway.url` was refused: what was found and what was expected.
+/// The error for an invalid URL in the setting `apple.gateway.url`.
 package struct GatewayEndpointError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 }

@@ -4,7 +4,7 @@ import Vocabulary
 
 extension ClientIdentity {
     /// Names the client certificate that was presented, for messages.
-    var summary: String { "presented: \(publicKeyHash), valid until \(notAfter)" }
+    var summary: String { "publicKeyHash \(publicKeyHash), valid until \(notAfter)" }
 }
 
 extension GatewayError {
@@ -20,7 +20,7 @@ extension GatewayError {
 
     /// - Parameter url: the URL of the gateway.
     init(_ failure: OutboundFailure, of operation: GatewayOperation, at url: String, with identity: ClientIdentity) {
-        // A call that only reads cannot have acted.
+        // A call that only reads cannot have changed anything at Apple.
         let changesRegistration = operation.changesRegistration
         switch failure {
         case .unreachable(let reason):
@@ -30,7 +30,7 @@ extension GatewayError {
         case .serverUntrusted(let found):
             let hint =
                 found.reason == .untrusted
-                ? "; expected a root of the setting apple.gateway.trust-roots, or of the system if the setting is absent"
+                ? "; the daemon trusts the roots in apple.gateway.trust-roots, or the system's roots by default"
                 : ""
             self.init(.serverUntrusted, "\(found.description)\(hint) (\(url))", mayHaveActed: false)
         case .clientCertificateRefused(let reason):

@@ -17,8 +17,8 @@ package final class GatewaySession: Sendable {
 
     package func shutdown() async { await client.shutdown() }
 
-    /// Sends one request. The request is never repeated, and redirects are not followed. Its `timeoutInterval` limits
-    /// the whole request.
+    /// Sends one request. The request is never repeated, and redirects are not followed. `timeoutInterval` of the
+    /// request limits the time until the end of the response.
     ///
     /// - Parameter identity: the client certificate; nil presents none.
     package func data(

@@ -10,8 +10,8 @@ import Synchronization
 /// request.
 final class GatewayURLProtocol: URLProtocol {
     /// A header whose value is the key of the request's context in `contexts`. It is removed before the request is
-    /// sent. A header is used because Foundation on Linux loses the properties that `URLProtocol.setProperty` sets when
-    /// it copies a request.
+    /// sent. The properties that `URLProtocol.setProperty` sets cannot be used: Foundation on Linux loses them when it
+    /// copies a request.
     private static let contextField = "X-Merchantkeyd-Request-Context"
     private static let contexts = Mutex<[String: RequestContext]>([:])
 
@@ -63,7 +63,9 @@ final class GatewayURLProtocol: URLProtocol {
 }
 
 extension OutboundRequest {
-    /// - Parameter field: the name of a header that is left out.
+    /// - Parameters:
+    ///   - field: the name of a header that is left out.
+    ///   - limit: the limit of the body, in bytes.
     fileprivate init(_ request: URLRequest, without field: String, limit: Int) throws(OutboundFailure) {
         guard let url = request.url else { throw .unreachable(.other("the request has no URL")) }
         let headers = (request.allHTTPHeaderFields ?? [:]).filter { $0.key.lowercased() != field.lowercased() }

@@ -8,6 +8,7 @@ import Synchronization
 /// task ends once.
 final class RequestContext: Sendable {
     private enum State {
+        /// The HTTP call has not been started yet.
         case waiting
         case running(OutboundCall)
         case cancelled

@@ -4,8 +4,8 @@ package import Vocabulary
 
 /// The file `audit.head.file`, to which the daemon appends audit heads. Each line contains a time and a head.
 package struct HeadFile {
-    /// How many bytes are read from the end of the file: more than the zero bytes that a crash may leave after the last
-    /// line.
+    /// How many bytes at the end of the file are searched for the last line. This is more than the number of zero bytes
+    /// that a crash may leave after that line.
     private static let tailLength = 65_536
 
     /// The length of the longest line, in bytes.

@@ -14,7 +14,7 @@ struct HeadShipping: RecurringTask {
     private var targets: [Target]
     let progress = Progress()
 
-    /// A file or socket that heads are written to. A failure of one target does not affect the other.
+    /// The file or the syslog socket that heads are written to. If one of the two fails, the other still gets heads.
     private struct Target {
         let write: @Sendable (AuditHead) throws -> Void
         /// The last head that was written to this target.
@@ -71,9 +71,8 @@ struct HeadShipping: RecurringTask {
     }
 }
 
-/// Reports that ``HeadShipping`` does not finish writing a head, because a disk or network hangs.
+/// Reports when ``HeadShipping`` has not finished writing a head within ``timeLimit``, because a disk or network hangs.
 struct HeadShippingWatch: RecurringTask {
-    /// Writing that takes longer is reported.
     static let timeLimit = Duration.seconds(30)
 
     let progress: HeadShipping.Progress
@@ -91,7 +90,7 @@ struct HeadShippingWatch: RecurringTask {
 
 extension ActiveFindings {
     fileprivate func reportHeadNotShipped(_ reason: String, _ logger: Logger) {
-        logger.error("the audit head could not be shipped", metadata: ["error": "\(reason)"])
+        logger.error("the audit head could not be written to its file or to syslog", metadata: ["error": "\(reason)"])
         set(.auditHeadNotShipped, .warning, "the audit head was not written to its file or to syslog: \(reason)")
     }
 }

@@ -11,7 +11,7 @@ struct BackupDraftRemoval: Service {
     let store: SQLiteStore
 
     func run() async throws {
-        if let draft { await WorkThreads.waiting.run { await store.removeBackupDraft(draft) } }
+        if let draft { await WorkThreads.blocking.run { await store.removeBackupDraft(draft) } }
         // The daemon shuts down if one of its services returns earlier.
         try await gracefulShutdown()
     }

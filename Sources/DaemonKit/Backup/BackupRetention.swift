@@ -25,15 +25,16 @@ package struct BackupRetention {
         names.filter { $0.hasPrefix(prefix) && $0.hasSuffix(suffix) }.sorted()
     }
 
-    /// Returns the backups to remove: those that have ``keep`` newer backups and are about ``keep`` intervals old. The
-    /// age matters if the clock is set ahead: new backups are then created too early, and must not replace older ones.
+    /// Returns the backups to remove: those that have at least ``keep`` newer backups and whose age is about ``keep``
+    /// intervals or more. The age matters if the clock is set ahead: new backups are then created too early, and must
+    /// not replace older ones.
     ///
     /// - Parameters:
     ///   - backups: the names of the files, oldest first, none with a time in the future.
     ///   - now: the confirmed time.
     package func expired(among backups: [String], at now: Timestamp) -> [String] {
-        // Half an interval less than that age is enough, so that a backup that was created late is not kept for one
-        // more interval.
+        // The required age is half an interval less. Otherwise a backup that was created a little late would be kept
+        // for one more interval.
         let limit = Self.name(at: now.adding(.zero - interval * keep + interval / 2))
         return backups.dropLast(keep).filter { $0 <= limit }
     }

@@ -50,17 +50,17 @@ struct BackupSchedule: RecurringTask {
 
     /// - Returns: how long to wait before the next call.
     private mutating func createIfDue() async throws -> Duration {
-        let retry = min(settings.interval, Self.longestPause)
+        let maximumPause = min(settings.interval, Self.longestPause)
         var last: Timestamp?
         do {
             if let uptimeAtLastBackup, clock.uptime < uptimeAtLastBackup + settings.interval {
-                return min(uptimeAtLastBackup + settings.interval - clock.uptime, retry)
+                return min(uptimeAtLastBackup + settings.interval - clock.uptime, maximumPause)
             }
             // A time in the future is from a wrong clock, and is ignored so that it does not delay the next backup.
-            last = try await operations.lastVerified()
+            last = try await operations.newestVerifiedBackupTime()
                 .flatMap { $0 > clock.now ? nil : $0 }
             if let last, last.adding(settings.interval) > clock.now {
-                return min(Self.pause(until: last.adding(settings.interval), clock.now), retry)
+                return min(Self.pause(until: last.adding(settings.interval), clock.now), maximumPause)
             }
             let began = clock.uptime
             try await create()
@@ -75,7 +75,7 @@ struct BackupSchedule: RecurringTask {
             activeFindings.set(.backupFailed, .warning, "the last backup failed at \(clock.now): \(reason)")
             await reportAge(of: last)
         }
-        return retry
+        return maximumPause
     }
 
     private static func pause(until time: Timestamp, _ now: Timestamp) -> Duration {
@@ -89,7 +89,7 @@ struct BackupSchedule: RecurringTask {
         _ = try await operations.createBackup(at: path, for: request)
         let verification: BackupVerificationResult
         do { verification = try await operations.verifyBackup(path, for: request) } catch {
-            // A backup that could not be verified would fill the disk and count as one of the backups to keep.
+            // Removes the unverified backup, which would fill the disk and count as one of the backups to keep.
             unlink(path)
             throw error
         }

@@ -6,7 +6,7 @@ import Synchronization
 import Vocabulary
 
 /// Creates and verifies backups of the running daemon's database, one at a time.
-final class BackupService: BackupVerifying {
+final class BackupService: BackupManaging {
     private let store: SQLiteStore
     private let masterKey: MasterKeySettings
     private let clock: any WallClock
@@ -30,7 +30,7 @@ final class BackupService: BackupVerifying {
         }
     }
 
-    func discard(_ path: String) async { await WorkThreads.waiting.run { _ = unlink(path) } }
+    func discard(_ path: String) async { await WorkThreads.blocking.run { _ = unlink(path) } }
 
     /// Runs an operation on threads that may block, because the disk of a backup may hang.
     ///
@@ -40,6 +40,6 @@ final class BackupService: BackupVerifying {
             throw MerchantError(.overloaded, "another backup is being created or verified; retry when it is finished")
         }
         defer { isBusy.store(false, ordering: .releasing) }
-        return try await WorkThreads.waiting.run(work)
+        return try await WorkThreads.blocking.run(work)
     }
 }

@@ -28,7 +28,7 @@ struct BackupVerification {
         let custody = KeyCustody(keyring: try keyring(of: copy), cache: UnsealedKeyCache()) { _ in nil }
         var verifier = BackupContentVerifier()
         for found in try await copy.quickCheck() + copy.manifestFindings(manifest) { verifier.note(found) }
-        // The content verifier may read the whole copy, and writes nothing.
+        // Lets the content verifier read everything in the copy, and write nothing.
         let records = BackupContentVerifier.Records(copy, reads: { $0 }, writes: { _ in })
         try await verifier.examine(records, with: custody)
         for found in try await copy.inconsistentContent() { verifier.note(found) }

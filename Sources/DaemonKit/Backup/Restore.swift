@@ -10,14 +10,14 @@ struct Restore {
     let settings: Settings
     /// The path of the backup.
     let file: String
-    /// Whether an existing database is moved aside.
+    /// Whether the restore may replace an existing database, which it moves to another directory.
     let replaces: Bool
     /// Whether a backup that failed verification is accepted.
     let acceptsFindings: Bool
     let masterKeys: MasterKeys
     let clock: any WallClock
 
-    /// The changes that a restore undoes: those between the backup and the old database.
+    /// The changes that a restore undoes: those that the old database contains and the backup lacks.
     enum RevertedChanges {
         case known(DatabaseDifference)
         /// The databases could not be compared. The text is the reason.
@@ -33,7 +33,7 @@ struct Restore {
             }
         }
 
-        /// Keys that were exported since the backup.
+        /// The keys that were exported after the backup was created, at most ``DatabaseDifference/maximumListed``.
         var exportedKeys: [PublicKeyHash] {
             guard case .known(let difference) = self else { return [] }
             return difference[.exports].listed.compactMap { change in
@@ -52,7 +52,7 @@ struct Restore {
     /// How many characters of an earlier restore's summary are repeated.
     private static let longestEarlierSummary = 500
 
-    /// The copy of the backup that becomes the database.
+    /// The path of the copy of the backup, which becomes the database.
     private var draft: String { Self.draft(settings) }
     /// The suffixes of all files of a database. A rollback journal (`-journal`) exists only if the creation of a
     /// database was interrupted. The journal is moved too, because SQLite would apply it to the new database.
@@ -60,8 +60,8 @@ struct Restore {
 
     private static func draft(_ settings: Settings) -> String { settings.databasePath + ".restoring" }
 
-    /// Removes the files of a restore that was killed before it changed anything. Call while the ``InstanceLock`` is
-    /// held.
+    /// Removes the files of a restore that was killed before it moved the old database. Call while the
+    /// ``InstanceLock`` is held.
     static func removeLeftovers(_ settings: Settings) {
         for suffix in suffixes { unlink(draft(settings) + suffix) }
         unlink(settings.restoreMarkerPath + RestoreMarker.draftSuffix)
@@ -76,7 +76,8 @@ struct Restore {
         let interruptedMoveTarget = try marker.read()
         guard interruptedMoveTarget != nil || replaces || !hasDatabase else {
             throw SettingsError(
-                "\(settings.stateDirectory) already holds a database; pass --replace to move it aside")
+                "\(settings.stateDirectory) already holds a database; pass --replace to move that database to another directory"
+            )
         }
         removeDraft()
         try requireSpace(backup.manifest.databaseBytes)
@@ -98,6 +99,7 @@ struct Restore {
                 try await copy.write {
                     try $0.setDaemonValue(StartOperations.restoreValueName, "\(description); \(summary)")
                     try $0.setDaemonValue(StartOperations.undoneByRestoreValueName, summary)
+                    // In a backup, a waiting time may seem to be over although it is not.
                     try WaitingTimesAfterRestore.restart(
                         at: clock.now, exported: reverted.exportedKeys, in: $0)
                 }
@@ -206,7 +208,8 @@ struct Restore {
         let needed = bytes + bytes / 4 + (4 << 20)
         guard free >= needed else {
             throw SettingsError(
-                "\(settings.stateDirectory) has \(free) free bytes, expected \(needed); free space on the disk")
+                "\(settings.stateDirectory) has \(free) free bytes, but the restore needs \(needed); free space on the disk"
+            )
         }
     }
 }

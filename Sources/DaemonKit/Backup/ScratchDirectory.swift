@@ -11,10 +11,10 @@ struct ScratchDirectory {
     /// - Parameters:
     ///   - backup: the path of the backup.
     ///   - bytes: the size of the database.
-    /// - Throws: `backupFailed` if no directory can be created, or if the disk of the created one has too little space.
+    /// - Throws: `backupFailed` if no directory can be created, or if the disk of the directory has too little space.
     init(near backup: String, bytes: Int) throws(MerchantError) {
-        let ownDirectory = backup.lastIndex(of: "/").map { String(backup[..<$0]) } ?? "."
-        for parent in [ownDirectory.isEmpty ? "/" : ownDirectory, "/var/tmp"] {
+        let backupDirectory = backup.lastIndex(of: "/").map { String(backup[..<$0]) } ?? "."
+        for parent in [backupDirectory.isEmpty ? "/" : backupDirectory, "/var/tmp"] {
             var template = Array("\(parent)/\(Self.prefix)XXXXXX".utf8CString)
             guard mkdtemp(&template) != nil else { continue }
             path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -25,14 +25,14 @@ struct ScratchDirectory {
                 rmdir(path)
                 throw MerchantError(
                     .backupFailed,
-                    "\(parent) has \(free) free bytes, expected \(needed) for a copy of the database; free space on the disk"
+                    "\(parent) has \(free) free bytes, but a copy of the database needs \(needed); free space on the disk"
                 )
             }
             return
         }
         throw MerchantError(
             .backupFailed,
-            "no directory for a copy of the database can be created in \(ownDirectory) or /var/tmp: \(String(cString: strerror(errno)))"
+            "no directory for a copy of the database can be created in \(backupDirectory) or /var/tmp: \(String(cString: strerror(errno)))"
         )
     }
 

@@ -45,6 +45,7 @@ struct BackupRestoreCommand: AsyncParsableCommand {
     private struct Outcome: Encodable {
         let verification: BackupVerificationDocument
         let stateDirectory: String
+        /// The directory that contains the old database now; absent if there was none.
         let aside: String?
         let undone: RevertedChangesDocument
     }

@@ -72,7 +72,7 @@ extension Restore.RevertedChanges {
                 ("undone", summary),
                 (
                     "what to do",
-                    "search an exported audit and the events that webhooks received for keyRevoked and keyDestroyed after \(backupTime), and revoke those keys again; the audit heads in 'audit.head.file' or in syslog show how many audit records are missing"
+                    "find out which keys were revoked or destroyed after \(backupTime): search an exported audit, or the events that webhooks received, for keyRevoked and keyDestroyed. Revoke these keys again. The audit heads in 'audit.head.file' or in syslog show how many audit records are missing"
                 ),
             ]
         case .known(let difference) where difference.isEmpty: [("undone", summary)]

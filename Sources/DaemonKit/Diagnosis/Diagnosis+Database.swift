@@ -15,7 +15,7 @@ extension Diagnosis {
         } catch {
             note(
                 "claims content", .failure,
-                "\(Self.detail(of: error)); tokens cannot be claimed: move the file away with its '-wal' and '-shm', then restart the daemon"
+                "\(Self.detail(of: error)); the daemon cannot record which payment tokens were used: move the file away with its '-wal' and '-shm', then restart the daemon"
             )
         }
     }
@@ -89,8 +89,8 @@ extension Diagnosis {
             return note("backups", .warning, "no backup has been verified yet")
         }
         note(
-            "backups", backups.merchantsWithoutBackup == 0 ? .success : .warning,
-            "the last verified backup was created at \(lastVerified.rfc3339); the newest keys of \(backups.merchantsWithoutBackup) merchants are in no verified backup"
+            "backups", backups.merchantsAwaitingBackup == 0 ? .success : .warning,
+            "the last verified backup was created at \(lastVerified.rfc3339); the newest keys of \(backups.merchantsAwaitingBackup) merchants are in no verified backup"
         )
     }
 
@@ -105,7 +105,8 @@ extension Diagnosis {
                     : "a rotation between the master keys \(identifiers.sorted().joined(separator: ", ")) is in progress"
             )
         } catch {
-            // Only the daemon's own process can read a systemd credential, so this failure need not be the daemon's.
+            // A source other than a file, such as a systemd credential, may be readable only for the daemon's process.
+            // So this failure does not show that the running daemon lacks the key.
             let isInconclusive = isServing && settings.masterKey.current.file == nil
             note(
                 "master key fits", isInconclusive ? .warning : .failure,

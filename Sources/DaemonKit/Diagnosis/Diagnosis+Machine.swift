@@ -31,7 +31,7 @@ extension Diagnosis {
     ///   opened or does not name a process; nil if no running daemon was found.
     mutating func checkDaemon() -> String? {
         let file = open(settings.lockPath, O_RDONLY | O_CLOEXEC)
-        // Read at once, because the calls below overwrite it.
+        // Stored now, because the calls below overwrite errno.
         let openError = errno
         defer { if file >= 0 { close(file) } }
         let isDirectoryLocked = InstanceLock.isDirectoryLocked(settings.stateDirectory)
@@ -60,6 +60,7 @@ extension Diagnosis {
                     : "no daemon has run in this directory yet")
             return nil
         }
+        // If this process gets the lock, no daemon holds it.
         guard flock(file, LOCK_SH | LOCK_NB) != 0 else {
             note("daemon", .warning, "no daemon runs in this directory")
             return nil
@@ -81,7 +82,7 @@ extension Diagnosis {
             return note(name, .warning, "\(path) does not exist yet")
         }
         let mode = found.mode
-        let owner = FileStatus(of: settings.stateDirectory, followsLinks: true)?.uid ?? found.uid
+        let directoryOwner = FileStatus(of: settings.stateDirectory, followsLinks: true)?.uid ?? found.uid
         guard found.kind == .regular else {
             return note(
                 name, .failure, "\(path) is not a regular file; put the file itself there, not a link or directory")
@@ -91,8 +92,11 @@ extension Diagnosis {
                 name, .failure,
                 "\(path) has mode \(Self.octal(mode)), so other users can access it; run 'chmod 0600' on it")
         }
-        guard found.uid == owner || found.uid == 0 else {
-            return note(name, .failure, "\(path) belongs to uid \(found.uid), expected uid \(owner); run 'chown' on it")
+        guard found.uid == directoryOwner || found.uid == 0 else {
+            return note(
+                name, .failure,
+                "\(path) belongs to uid \(found.uid), but the state directory to uid \(directoryOwner); run 'chown' on the file"
+            )
         }
         note(name, .success, "\(path), mode \(Self.octal(mode)), uid \(found.uid)")
     }

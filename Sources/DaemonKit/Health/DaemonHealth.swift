@@ -4,14 +4,15 @@ import SQLiteStore
 
 /// The findings that `status` and the health route report: of the store, and of the daemon's services.
 struct DaemonHealth: Sendable {
-    private static let whatStillWorks = "keys are still resolved and tokens decrypted if the database can be read"
+    private static let whatStillWorks =
+        "the daemon still answers requests for keys and decrypts tokens if the database can be read"
 
     let store: SQLiteStore
     let activeFindings: ActiveFindings
 
     var findings: [StatusFinding] { (storeFinding.map { [$0] } ?? []) + activeFindings.all }
 
-    /// The finding that the database cannot be written; nil if it can.
+    /// The finding that the database cannot be written; nil if it can be written.
     var storeFinding: StatusFinding? {
         switch store.health {
         case .ready: nil

@@ -4,8 +4,8 @@ import Vocabulary
 import WireAPI
 
 extension HealthDocument {
-    /// The daemon is not ready while it cannot write the database, or if it refuses claims until a restart. Other
-    /// problems are only findings, and the daemon is ready in spite of them.
+    /// The daemon is not ready while it cannot write the database. It is not ready either if it must be restarted
+    /// before it can record again which payment tokens were used (*claims*). All other problems are only findings.
     init(of daemon: DaemonHealth, _ monitoring: Monitoring) {
         var reasons = daemon.storeFinding.map { [$0.detail] } ?? []
         if case .failed(let error) = monitoring.claimsHealth {

@@ -65,7 +65,7 @@ final class MasterKeyRotation: MasterKeyRotating, Service {
             logger: logger)
     }
 
-    func run() async throws { await WorkThreads.waiting.run { await rotateWhenRequested() } }
+    func run() async throws { await WorkThreads.blocking.run { await rotateWhenRequested() } }
 
     private func rotateWhenRequested() async {
         // A shutdown cancels the rotation between two steps or while it waits. The next start resumes the rotation.
@@ -109,8 +109,9 @@ extension MasterKeyRotation {
                 .overloaded, "a rotation is starting; run 'merchantkeyctl master-key status'", retryAfter: 1)
         }
         defer { isStarting.store(false, ordering: .releasing) }
-        // The command that prints the master key may run for minutes, so it must not block the threads of other tasks.
-        return try await WorkThreads.waiting.run { try await begin(dataKeyOnly, dryRun, by: caller, requestId) }
+        // If the master key comes from a command, the command may run for minutes. So it runs on a separate thread, and
+        // does not block other tasks.
+        return try await WorkThreads.blocking.run { try await begin(dataKeyOnly, dryRun, by: caller, requestId) }
     }
 
     private func begin(

@@ -5,8 +5,8 @@ import MerchantCore
 /// Where the daemon reads a master key, as set under `master-key` or `master-key.previous`.
 package enum MasterKeySource: Hashable, Sendable, CustomStringConvertible {
     case file(String)
-    /// A file in `directory`, which systemd creates for the service's credentials; nil if systemd did not start this
-    /// process.
+    /// A file in `directory`, which systemd creates for the service's credentials. `directory` is nil if
+    /// systemd did not start this process.
     case credential(name: String, directory: String?)
     /// A program that prints the key: its absolute path, followed by its arguments, and how many seconds it may run.
     case command([String], seconds: Int)

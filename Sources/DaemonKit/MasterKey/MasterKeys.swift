@@ -11,7 +11,7 @@ struct MasterKeys: Sendable {
 
     /// The sources from the settings: the current key, the new key of a rotation in progress, and the previous key.
     init(_ settings: MasterKeySettings) {
-        let next = settings.current.file.flatMap { $0.hasNext ? MasterKeySource.file($0.next) : nil }
+        let next = settings.current.file.flatMap { $0.hasNext ? MasterKeySource.file($0.nextPath) : nil }
         sources = [settings.current] + [next, settings.previous].compactMap(\.self)
     }
 
@@ -28,8 +28,8 @@ struct MasterKeys: Sendable {
     /// - Throws: what a source throws, or `masterKeyConflict` with the identifier of a missing master key.
     func keyring(opening repository: some DataKeyRepository, at now: Timestamp) throws -> Keyring {
         let firstKey = try sources[0].load()
-        // Checks this before the first data key is sealed: if the source returned a different key each time, no later
-        // start could open that data key.
+        // A faulty command could print a different key each time. This must be detected before the first data key is
+        // sealed: no later start could open a data key that is sealed under such a master key.
         if sources[0].file == nil, try repository.dataKeys().isEmpty,
             try sources[0].load().identifier != firstKey.identifier
         {

@@ -7,7 +7,7 @@ import Vocabulary
 /// Performs a rotation that ``MasterKeyRotation`` has stored in the database: re-encrypts the private keys, then erases
 /// the old data key and master key.
 struct Reencryption: Sendable {
-    /// How many private keys are sealed again in one transaction. Other changes wait a few milliseconds for such a
+    /// How many private keys are re-encrypted in one transaction. Other changes wait a few milliseconds for such a
     /// transaction.
     private static let batchSize = 256
     private static let pauseAfterFailure = Duration.seconds(5)
@@ -32,7 +32,8 @@ struct Reencryption: Sendable {
                 rotationStatus.reportUnusedKey()
                 return nil
             }
-            // The request that began the rotation has stored the new data key, but has not added it to the keyring yet.
+            // If the keyring lacks the new data key, the request that began the rotation has stored this key in the
+            // database, and is about to add it to the keyring.
             guard keyring.newest == rotation.dataKeyIdentifier else { return .milliseconds(50) }
             if rotation.state == .sealing, let unreadable = try await reseal(rotation) {
                 rotationStatus.reportBlocked(
@@ -43,6 +44,7 @@ struct Reencryption: Sendable {
             try await erase(rotation)
             return nil
         } catch is CancellationError {
+            // The caller's wait then throws, because its task is cancelled.
             return .zero
         } catch {
             let why = (error as? MerchantError)?.detail ?? "\(error)"
@@ -59,13 +61,13 @@ struct Reencryption: Sendable {
             var unreadable = 0
             while true {
                 try Task.checkCancellation()
-                let page = try await store.seals(
+                let page = try await store.sealedKeys(
                     notUnder: rotation.dataKeyIdentifier, after: row, limit: Self.batchSize)
                 guard let last = page.last else { break }
                 row = last.row
-                var renewed: [(old: StoredSeal, new: SealedPrivateKey)] = []
+                var renewed: [(old: SealedKeyPairRow, new: SealedPrivateKey)] = []
                 for seal in page {
-                    do { renewed.append((seal, try keyring.resealed(seal.stored))) } catch {
+                    do { renewed.append((seal, try keyring.resealed(seal.sealedKeyPair))) } catch {
                         unreadable += 1
                         logger.error("a private key cannot be re-encrypted", metadata: ["error": "\(error.detail)"])
                     }

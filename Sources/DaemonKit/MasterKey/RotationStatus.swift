@@ -43,7 +43,7 @@ final class RotationStatus: Sendable {
         reportUnusedKey()
     }
 
-    /// Warns if the operator supplied a new master key and no rotation has used it yet.
+    /// Warns if the operator supplied a new master key and no rotation has used it yet. Otherwise removes the finding.
     func reportUnusedKey() {
         guard settings.previous != nil, let inSource = try? settings.current.load().identifier,
             let inUse = try? store.dataKeys().last(where: { $0.identifier == keyring.newest })?.masterKey,

@@ -46,6 +46,7 @@ struct DatabaseCheck: RecurringTask {
         do {
             var next: Int? = 1
             while let sequence = next {
+                // Makes `status` report the first break of the chain, so the other results are not needed here.
                 next = try await operations.verifyAudit(from: sequence).next
                 try await Task.sleep(for: Self.pauseBetweenParts)
             }

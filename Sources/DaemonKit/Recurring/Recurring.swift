@@ -40,12 +40,12 @@ package struct Recurring<Work: RecurringTask>: Service, CustomStringConvertible 
     }
 
     package func run() async throws {
-        if mayBlock { await WorkThreads.waiting.run { await repeatWork() } } else { await repeatWork() }
+        if mayBlock { await WorkThreads.blocking.run { await repeatWork() } } else { await repeatWork() }
     }
 
     private func repeatWork() async {
-        var stopped = await cancelWhenGracefulShutdown { await rounds() }
-        await stopped.finish()
+        var workAfterLastRound = await cancelWhenGracefulShutdown { await rounds() }
+        await workAfterLastRound.finish()
     }
 
     /// - Returns: the task as the last round left it.

@@ -18,7 +18,7 @@ struct RollSchedule: RecurringTask {
                 metadata: [
                     "rollsStarted": "\(report.rollsStarted)", "warnings": "\(report.warnings)",
                     "reminders": "\(report.reminders)", "rollsFinished": "\(report.rollsFinished)",
-                    "pairsPrepared": "\(report.pairsPrepared)", "failures": "\(report.failures)",
+                    "pairsPrepared": "\(report.nextRollsPrepared)", "failures": "\(report.failures)",
                 ])
         } catch {
             logger.error("the schedule of rolls and renewals failed", metadata: ["error": "\(error)"])

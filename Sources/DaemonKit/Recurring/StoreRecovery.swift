@@ -15,7 +15,7 @@ struct StoreRecovery: RecurringTask {
     let logger: Logger
     /// Records the start in the audit, if this failed while the daemon started. Returns whether nothing is left to do.
     let recordStart: @Sendable () async -> Bool
-    /// Whether the reserve was filled for the first time.
+    /// Whether the reserve was filled once. The first fill waits until the daemon listens on its sockets.
     private var didFillReserve = false
     private var isStartRecorded = false
     private var isLockFailureLogged = false

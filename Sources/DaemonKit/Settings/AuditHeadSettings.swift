@@ -12,7 +12,7 @@ package struct AuditHeadSettings: Sendable, Hashable {
     init(reading reader: SettingsReader) throws {
         file = try reader.optional(
             "audit.head.file", .absolutePath, whenUnset: "none",
-            "The file to which the daemon appends the audit head. A start compares the database with its last line.")
+            "The file to which the daemon appends audit heads. A start compares the database with the last of them.")
         syslog = try reader.optional(
             "audit.head.syslog", .absolutePath, whenUnset: "none",
             "The socket of the local syslog daemon to which the daemon sends the audit head.")

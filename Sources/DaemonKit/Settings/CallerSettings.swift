@@ -9,9 +9,10 @@ extension CallerPolicy {
     }
 
     private static func rule(_ entry: SettingsReader, _ path: String) throws -> Rule {
-        let uid = try entry.optional("uid", .identifier, whenUnset: "-", "The number of the user who gets the permits.")
+        let uid = try entry.optional(
+            "uid", .userOrGroupNumber, whenUnset: "-", "The number of the user who gets the permits.")
         let gid = try entry.optional(
-            "gid", .identifier, whenUnset: "-",
+            "gid", .userOrGroupNumber, whenUnset: "-",
             "The number of the group that gets the permits: a caller's primary group or a supplementary group.")
         let permits =
             try entry.list(

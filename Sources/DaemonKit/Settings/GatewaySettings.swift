@@ -11,7 +11,7 @@ package struct GatewaySettings: Sendable {
     /// The files with the certificate and private key with which the daemon authenticates to Apple; nil: the identity
     /// keys in the database are used.
     package let identityFiles: IdentityFiles.Location?
-    /// The merchant whose identity keys in the database are used; nil: those of any platform integrator.
+    /// The owner of the identity keys in the database that are used; nil: every `platformintegrator.…` identifier.
     package let identityMerchant: MerchantIdentifier?
     package let connectTimeout: Duration
     package let responseTimeout: Duration
@@ -37,7 +37,7 @@ package struct GatewaySettings: Sendable {
         identityMerchant = try reader.optional(
             "apple.gateway.identity.merchant-identifier", .merchantIdentifier,
             whenUnset: "any platformintegrator.… identifier",
-            "Whose identity certificate in the database is used, if no certificate file is set.")
+            "The identifier whose identity certificate in the database is used, if no certificate file is set.")
         connectTimeout = try reader.value(
             "apple.gateway.timeouts.connect", .timeout, default: "10s",
             "How long the daemon waits for a connection to Apple.")

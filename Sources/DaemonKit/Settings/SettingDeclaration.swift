@@ -1,4 +1,4 @@
-/// The description of one setting. ``SettingsReader`` creates it when it reads the setting.
+/// The description of one setting. ``SettingsReader`` creates a description for each setting that it reads.
 package struct SettingDeclaration: Sendable {
     /// The dotted name, such as `log.level`. The name of a field in a list of mappings has no index: `callers.uid`.
     package let name: String

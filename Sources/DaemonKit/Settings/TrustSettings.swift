@@ -1,4 +1,4 @@
-/// `trust`: the CAs to which payment tokens and the certificates of key pairs must chain.
+/// `trust`: the CAs to which the signatures of payment tokens and the certificates of key pairs must chain.
 package struct TrustSettings: Sendable, Hashable {
     /// PEM files; empty: Apple Root CA - G3, which is built in.
     package let tokenRoots: [String]
@@ -9,9 +9,10 @@ package struct TrustSettings: Sendable, Hashable {
         tokenRoots =
             try reader.list(
                 "trust.token-roots", .text, whenUnset: "Apple Root CA - G3, built in",
-                "PEM files with the roots that the certificate that signed a payment token must chain to.") ?? []
+                "PEM files with root certificates. A payment token's signing certificate must chain to one of them.")
+            ?? []
         certificateIssuers = try reader.list(
             "trust.certificate-issuers", .text, whenUnset: "none: issuers are not checked",
-            "PEM or DER files with the CAs through which an uploaded certificate must chain to a root.")
+            "PEM or DER files with CA certificates. An uploaded certificate must chain to a root through these CAs.")
     }
 }

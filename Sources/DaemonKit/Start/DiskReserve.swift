@@ -27,8 +27,8 @@ struct DiskReserve {
     private var space: (free: Int, total: Int)? {
         var status = statvfs()
         guard statvfs(directory, &status) == 0 else { return nil }
-        let unit = Int(status.f_frsize)
-        return (Int(status.f_bavail) * unit, Int(status.f_blocks) * unit)
+        let blockSize = Int(status.f_frsize)
+        return (Int(status.f_bavail) * blockSize, Int(status.f_blocks) * blockSize)
     }
 
     /// Shrinks the file by ``spacePerStart`` if less than that is free. Call while the ``InstanceLock`` is held.

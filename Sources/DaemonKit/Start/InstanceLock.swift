@@ -134,7 +134,7 @@ extension InstanceLock {
         }
     }
 
-    /// Removes the entries about the former database, because they do not apply to the present one.
+    /// Removes the entries about the former database, because they do not apply to the present database.
     func clearDatabaseEntries() throws { try update { $0.clearDatabaseEntries() } }
 
     /// Records that the database file was moved or replaced. The next start then does not apply the write-ahead log to
@@ -187,8 +187,8 @@ extension LockFileContent {
 }
 
 extension InstanceLock: AuditObserver {
-    /// If the write fails, ``StoreRecovery`` repeats the write until it succeeds. Without that, the lock file would
-    /// name an older record as the last one.
+    /// Writes the new last audit record into the lock file. If the write fails, ``StoreRecovery`` repeats it, because
+    /// the lock file would otherwise name an older record as the last one.
     func auditGrew(to head: AuditHead, inLog generation: String) {
         state.withLock { state in
             state.content.advance(to: head, inLog: generation)

@@ -9,7 +9,7 @@ import Vocabulary
 /// | `open` | the database is in use, or was left with a write-ahead log |
 /// | `closed` | the database was closed and no write-ahead log was left |
 /// | `replaced INODE` | the database file was moved or replaced in use; INODE is the inode of the open file |
-/// | `head HEAD [BOOT]` | the last acknowledged audit record; BOOT is the machine's boot, or `last` at a shutdown |
+/// | `head HEAD [BOOT]` | the last acknowledged audit record; BOOT identifies the boot, or is `last` after a shutdown |
 /// | `log GENERATION [HEAD]` | the log that contains the last record; HEAD was the last record when the log began |
 /// | `lost TEXT` | a loss that the operator accepted and that the audit does not contain yet |
 /// | `end` | the last line; lines below it are the rest of an earlier, longer content and are ignored |
@@ -56,6 +56,7 @@ package struct LockFileContent: Equatable, Sendable {
         /// The text of ``Writer/shuttingDown`` in the file.
         private static let shutdownWord = "last"
 
+        /// - Parameter boot: the identifier of the machine's boot, or ``shutdownWord``, which replaces it in the file.
         package init(_ auditHead: AuditHead, onBoot boot: String = Machine.bootIdentifier) {
             self.auditHead = auditHead
             writer = boot == Self.shutdownWord ? .shuttingDown : .running(boot: boot)

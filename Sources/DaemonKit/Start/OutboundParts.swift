@@ -12,7 +12,8 @@ struct OutboundParts {
     let gateway: AppleGateway
     let domainChecker: any DomainChecker
 
-    /// Accepts an expired identity certificate, because each call to Apple then fails with this reason.
+    /// Does not check whether the certificate for authentication to Apple has expired. If it has, each call to Apple
+    /// fails with this reason, but the daemon still serves decryptors.
     init(
         _ settings: Settings, _ files: ReferencedFiles, store: SQLiteStore, custody: KeyCustody, clock: any WallClock,
         logger: Logger
@@ -65,7 +66,7 @@ struct OutboundParts {
         let mode = (try? FileManager.default.attributesOfItem(atPath: path))?[.posixPermissions] as? Int
         if let mode, mode & 0o007 != 0 {
             logger.warning(
-                "every user on this machine can read the private key of the identity: run 'chmod 0600' on its file",
+                "users other than the owner and the group can access the private key for the connection to Apple: run 'chmod 0600' on the file",
                 metadata: ["path": "\(path)", "mode": "0\(String(mode, radix: 8))"])
         }
         return identity

@@ -8,24 +8,24 @@ package enum StartDecision: Equatable, Sendable {
     /// The daemon may start.
     ///
     /// - Parameters:
-    ///   - losses: findings that the daemon records in the audit: acknowledged changes that the database lacks.
+    ///   - losses: findings of acknowledged changes that the database lacks. The daemon records them in the audit.
     ///   - warnings: findings that the daemon only logs.
     case open(losses: [StartFinding], warnings: [StartFinding])
     case refuse([StartFinding])
 
     package init(on observation: StartObservation, acceptsOlderDatabase: Bool) {
-        let findings = observation.findings
-        func with(_ consequence: StartFinding.Consequence) -> [StartFinding] {
-            findings.filter { $0.code.consequence == consequence }
+        let observed = observation.findings
+        func findings(with consequence: StartFinding.Consequence) -> [StartFinding] {
+            observed.filter { $0.code.consequence == consequence }
         }
-        let refusals = with(.refusal)
-        let losses = with(.refusalUnlessAccepted)
+        let refusals = findings(with: .refusal)
+        let losses = findings(with: .refusalUnlessAccepted)
         if !refusals.isEmpty {
             self = .refuse(refusals)
         } else if !losses.isEmpty, !acceptsOlderDatabase {
             self = .refuse(losses)
         } else {
-            self = .open(losses: losses + with(.recordedLoss), warnings: with(.warning))
+            self = .open(losses: losses + findings(with: .recordedLoss), warnings: findings(with: .warning))
         }
     }
 

@@ -1,33 +1,38 @@
 import Logging
 
-/// A problem that a start or `diagnose` finds in the state directory: a code, and a message in three parts.
+/// A problem that a start or `diagnose` finds in the state directory: its code, what is wrong, why, and what to do.
 package struct StartFinding: Equatable, Sendable {
-    /// The kinds of findings, as `docs/storage-failures.md` explains them. *Log* is the database's write-ahead log.
+    /// The kinds of findings, as `docs/storage-failures.md` explains them. *Log* is the database's write-ahead log;
+    /// *claims* are the records of used payment tokens, in a database file of their own.
     package enum Code: String, CaseIterable, Sendable {
         case restoreUnfinished
         case databaseMissing
         /// The path of the database names another file than the last daemon had open.
         case databaseReplaced
         case logMissing
+        /// The log is empty, and the database lacks the last audit record.
         case logEmptied
         /// A log exists although the last daemon left none.
         case logFromEarlierTime
         case logOfAnotherDatabase
+        /// The database file is an older copy of the file for which SQLite wrote the log.
         case databaseOlderThanLog
         /// The database lacks the audit record of the last head in `audit.head.file`.
         case databaseOlderThanShippedHead
         /// The database lacks the last audit record that the lock file names.
         case databaseOlderThanHeadInLockFile = "databaseOlderThanLockFile"
-        /// The operator accepted a loss of changes at an earlier start, which stopped before the audit contained the
-        /// loss.
+        /// The operator accepted a loss of changes at an earlier start. That start stopped before it recorded the loss
+        /// in the audit.
         case acceptedLossNotInAudit = "lossNotRecorded"
         case masterKeyMissing
         /// The master key does not open the database.
         case masterKeyRejected
+        /// The master key file exists, but the database does not.
         case masterKeyWithoutDatabase
         /// `audit.head.file` contains no head to compare the database with.
         case noShippedHead
         case claimsMissing
+        /// The write-ahead log of the claims file is missing, although the last daemon was not shut down cleanly.
         case claimsLogMissing
     }
 

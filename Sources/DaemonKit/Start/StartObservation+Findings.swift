@@ -49,7 +49,7 @@ extension StartObservation {
             .logFromEarlierTime,
             "the write-ahead log \(logPath) was put beside the database \(databasePath) after the last clean shutdown",
             why:
-                "found \(log?.size ?? 0) bytes, expected no log; SQLite would apply the log and so destroy the database",
+                "the daemon left no log, but this one has \(log?.size ?? 0) bytes; SQLite would apply the log and so destroy the database",
             remedy:
                 "move the log away; only if the database and the log were copied here together from a running daemon, keep the log and remove \(lockPath)"
         )
@@ -59,14 +59,15 @@ extension StartObservation {
         let found = database.map { $0.size > 0 ? "inode \($0.inode)" : "an empty file" } ?? "no file"
         let expected =
             lockFile.inodeIfReplaced.map { "inode \($0) ('ls -i' prints it)" }
-            ?? "the file that the log was written for"
+            ?? "a database file with content"
         let remedyIfCopied =
             lockFile.inodeIfReplaced == nil
             ? "" : "; if you copied the database and the log back here together, remove \(lockPath)"
         return StartFinding(
             .logOfAnotherDatabase,
             "the write-ahead log \(logPath) belongs to another database file than \(databasePath)",
-            why: "found \(found), expected \(expected); the log contains the last acknowledged changes",
+            why:
+                "the path names \(found), but the log belongs to \(expected); the log contains the last acknowledged changes",
             remedy: Self.remedyForLog + remedyIfCopied)
     }
 }
@@ -79,7 +80,7 @@ extension StartObservation {
         case .file(let path, exists: false) where database != nil:
             StartFinding(
                 .masterKeyMissing, "the master key of the database \(databasePath) is missing",
-                why: "expected the file \(path)", remedy: "put the file back from your copy")
+                why: "there is no file \(path)", remedy: "put the file back from your copy")
         case .rejected(let why):
             StartFinding(
                 .masterKeyRejected, "the master key does not open the database \(databasePath)", why: why,
@@ -106,7 +107,7 @@ extension StartObservation {
     private var missingClaimsFinding: StartFinding? {
         guard hasDatabaseContent else { return nil }
         let remedy =
-            "compare the transactionIds of payments in the last ten minutes with your own records: their tokens can be claimed again"
+            "payment tokens of the last ten minutes can be used again: compare the transactionIds of payments with your own records"
         if !hasClaims {
             return StartFinding(
                 .claimsMissing, "the claims file \(claimsPath) is missing", why: "the daemon creates an empty one",

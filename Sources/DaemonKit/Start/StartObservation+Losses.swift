@@ -27,7 +27,7 @@ extension StartObservation {
         if let expected = lockFile.inodeIfReplaced, let found = database?.inode, isDatabaseReplaced {
             return StartFinding(
                 .databaseReplaced, "the database \(databasePath) was moved or replaced while a daemon used it",
-                why: "found inode \(found), expected \(expected)",
+                why: "the file there now has inode \(found), but the daemon used inode \(expected)",
                 remedy: "put back the original file with its '-wal' file, or restore a backup")
         }
         guard lockFile.expectsLog, !hasLogContent else { return nil }
@@ -64,8 +64,8 @@ extension StartObservation {
         guard !hasSharedMemory, databaseHoldsRecord else {
             return finding(
                 hasSharedMemory
-                    ? "no other program has copied it into the database, because the shared memory file '-shm' still exists, so the last acknowledged changes may be lost"
-                    : "without it the database is damaged or lacks audit record \(head.auditHead.sequence), so the last acknowledged changes are lost"
+                    ? "the shared memory file '-shm' still exists, so no other program has copied the log into the database, and the last acknowledged changes may be lost"
+                    : "without the log, the database is damaged or lacks audit record \(head.auditHead.sequence), so the last acknowledged changes are lost"
             )
         }
         // The daemon does not sync the lock file after each change. So after a reboot, the lock file may name an older
@@ -83,7 +83,7 @@ extension StartObservation {
         guard let head = lockFile.head, fileLacksRecord else { return nil }
         return StartFinding(
             .logEmptied, "the write-ahead log \(logPath) is empty",
-            why: "acknowledged audit record \(head.auditHead.sequence) is not in the database",
+            why: "audit record \(head.auditHead.sequence), whose change was acknowledged, is not in the database",
             remedy: "put back the file, or restore a backup")
     }
 

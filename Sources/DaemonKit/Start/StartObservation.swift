@@ -12,6 +12,7 @@ package struct StartObservation: Equatable, Sendable {
         package init(inode: UInt64, size: Int) { (self.inode, self.size) = (inode, size) }
     }
 
+    /// Where the master key comes from, and what is known about it.
     package enum MasterKey: Equatable, Sendable {
         /// From a systemd credential or a command. Only loading the key shows whether it exists.
         case supplied
@@ -20,8 +21,8 @@ package struct StartObservation: Equatable, Sendable {
         case rejected(String)
     }
 
-    /// A question about the audit records in the database. The answer may need a read of the whole file, so a start
-    /// asks at most one.
+    /// A question about the audit record with the number and hash of the ``AuditHead``. The answer may need a read of
+    /// the whole database file, so a start asks at most one question.
     package enum AuditQuestion: Hashable, Sendable {
         /// Does the database contain the record, and does the database pass the integrity check?
         case intactDatabaseHolds(AuditHead)
@@ -32,11 +33,11 @@ package struct StartObservation: Equatable, Sendable {
         case intactFileLacks(AuditHead)
     }
 
-    /// How the audit in the database compares with audit heads that were recorded outside the database. It shows
-    /// whether an older copy of the database was put back.
+    /// How the audit in the database compares with audit heads that were recorded outside the database. The
+    /// comparison shows whether an older copy of the database was put back.
     package struct AuditComparison: Equatable, Sendable {
-        /// Which backup the database was restored from, and when; nil if `audit.head.file` already contains a head of the
-        /// restored database, or if no backup was restored.
+        /// Which backup the database was restored from, and when; nil if `audit.head.file` already contains a head of
+        /// the restored database, or if no backup was restored.
         package var restoredFrom: String?
         /// The last audit record in the database.
         package var headInDatabase: AuditHead?
@@ -58,7 +59,9 @@ package struct StartObservation: Equatable, Sendable {
 
     /// The last audit head in `audit.head.file`.
     package enum ShippedHead: Equatable, Sendable {
+        /// The setting `audit.head.file` is not set.
         case notConfigured
+        /// The file is missing or contains no head yet.
         case none(file: String)
         /// - Parameter difference: how the database differs from the head; nil if the database contains that audit
         ///   record.
@@ -70,8 +73,9 @@ package struct StartObservation: Equatable, Sendable {
     package var lockPath: String
     package var claimsPath: String
 
+    /// Nil if the file is missing.
     package var database: File?
-    /// The database's write-ahead log.
+    /// The database's write-ahead log; nil if the file is missing.
     package var log: File?
     /// Whether SQLite's shared memory file (`-shm`) exists.
     package var hasSharedMemory = false
@@ -79,7 +83,9 @@ package struct StartObservation: Equatable, Sendable {
     package var isDatabaseInUse = false
     /// Identifies the log until SQLite overwrites it from its beginning; nil if there is no log.
     package var logGeneration: String?
+    /// Whether the database file of the claims (the records of used payment tokens) exists.
     package var hasClaims = false
+    /// Whether the write-ahead log of that file exists.
     package var hasClaimsLog = false
     package var isRestoreUnfinished = false
     package var masterKey: MasterKey
@@ -120,11 +126,14 @@ extension StartObservation {
         }
         if hasLogContent {
             if lockFile.wasClosedWithoutLog {
+                // The last daemon left no log, so another program created this one or put it there.
                 return isDatabaseInUse ? lockFile.head.map { .intactDatabaseHolds($0.auditHead) } : nil
             }
             guard lockFile.expectsLog else { return nil }
+            // Is the database file older than its log?
             return recordExpectedInFile.map { .intactFileLacks($0) }
         }
+        // The log is missing or empty. Does the database lack the changes of the log?
         guard lockFile.expectsLog, lockFile.lossesNotInAudit.isEmpty, let head = lockFile.head else { return nil }
         guard log == nil else { return .fileLacks(head.auditHead) }
         return hasSharedMemory ? nil : .intactDatabaseHolds(head.auditHead)

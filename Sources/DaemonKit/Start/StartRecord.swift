@@ -23,7 +23,7 @@ final class StartRecord: Sendable {
     private let activeFindings: ActiveFindings
     private let logger: Logger
     private let observation: StartObservation
-    /// The audit records of a restore and of losses: the action of each record and its reason.
+    /// The audit records of a restore and of losses that still must be written: the action and reason of each.
     private let historyToRecord = Mutex<[(action: AuditAction, reason: String)]>([])
     /// Whether the audit contains the record of this start.
     private let isRecorded = Atomic(false)
@@ -83,7 +83,7 @@ final class StartRecord: Sendable {
     }
 
     private func withAuditComparison() async throws -> StartObservation {
-        let restored = try await operations.restore()
+        let restored = try await operations.restoreDescription()
         let headInDatabase = try await audit.head()
         var observation = observation
         observation.auditComparison = try await StartObserver(settings: settings).compareAudit(
@@ -140,12 +140,12 @@ final class StartRecord: Sendable {
     ///   ``StoreRecovery`` calls ``write()`` again. If the daemon is stopped before the file can be written, the next
     ///   start accepts the head in the file, and does not record the restore again.
     private func clearRestore() async throws {
-        let isRestored = try await !operations.restore().isEmpty
+        let isRestored = try await !operations.restoreDescription().isEmpty
         guard isRestored || !historyToRecord.withLock({ $0.isEmpty }) else { return }
         if let file = settings.auditHead.file, let head = try await audit.head() {
             try HeadFile(path: file).append(head, at: operations.now)
         }
-        if isRestored { try await operations.clearRestore() }
+        if isRestored { try await operations.clearRestoreDescription() }
     }
 
     /// Makes `status` warn about an older database that was accepted less than ``olderDatabaseNotice`` ago.

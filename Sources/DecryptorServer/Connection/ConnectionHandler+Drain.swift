@@ -2,8 +2,8 @@ import Glibc
 import NIOCore
 
 extension ConnectionHandler {
-    /// Makes the client's further writes fail. Requests that the client has already written are still read and
-    /// answered; then the connection closes.
+    /// Begins the shutdown of the connection: makes the client's further writes fail. The server still reads and answers
+    /// the requests that the client has already written. Then the connection closes.
     ///
     /// The method calls shutdown(2) with SHUT_RD. On a Unix socket, bytes that the client wrote before the call remain
     /// readable. NIO's own function, `close(mode: .input)`, would discard these bytes.

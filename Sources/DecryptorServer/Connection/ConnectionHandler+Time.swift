@@ -13,8 +13,8 @@ extension ConnectionHandler {
         /// Records that the connection is not idle now.
         mutating func recordActivity() { lastActivity = .now() }
 
-        /// Cancels the timer of ``ConnectionHandler/watchArrival(_:)``: the request has arrived completely, or the
-        /// handler no longer waits for the request.
+        /// Cancels the timer that ``ConnectionHandler/watchArrival(_:)`` started. Call this when the request has arrived
+        /// completely, or when the handler no longer waits for the request.
         mutating func cancelArrival() {
             guard arrival != nil else { return }
             arrival?.cancel()
@@ -42,8 +42,8 @@ extension ConnectionHandler {
         fileprivate mutating func setArrival(_ timer: Scheduled<Void>?) { arrival = timer }
     }
 
-    /// Closes the connection when it has been idle for `limits.idleTime`. A connection with an outstanding request or
-    /// response is not idle.
+    /// Closes the connection when the connection has been idle for `limits.idleTime`. A connection with an outstanding
+    /// request or response is not idle.
     func watchIdleness(_ context: ChannelHandlerContext) {
         let time = environment.limits.idleTime
         let deadline = hasNothingOutstanding ? timers.idleDeadline(time) : .now() + time

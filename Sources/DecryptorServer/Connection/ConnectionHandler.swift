@@ -34,12 +34,15 @@ final class ConnectionHandler: ChannelDuplexHandler {
         var body: ByteBuffer
     }
 
-    /// Something that must be handled in the order of arrival.
+    /// An input that gets a response. The items of a connection are handled in the order of arrival.
     private enum Item {
+        /// A complete request.
         case request(ArrivingRequest)
-        /// A client waits for `100 Continue` before it sends the body of its request.
+        /// The head of a request with `Expect: 100-continue`: the client waits for the response `100 Continue` before it
+        /// sends the body.
         case expectation
-        /// The input violates HTTP's rules or a limit, so the handler reads no further request. The error says why.
+        /// An input that violates HTTP's rules or a limit, described by the error. After it, the handler reads no further
+        /// request.
         case refusal(any Error)
     }
 
@@ -47,22 +50,23 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private let peer: Peer
     private let resources: LoopResources
     private(set) var context: ChannelHandlerContext?
+    /// The request that is arriving; nil between two requests.
     private var arriving: ArrivingRequest?
     /// Items that wait for the next turn of the user in the ``FairScheduler``.
     private var waiting = CircularBuffer<Item>()
     /// How many more requests of the current read may be handled before other users get their turns.
     private var remainingInTurn = Limits.requestsPerTurn
     private(set) var responseQueue = ResponseQueue()
-    /// The handler accepts no further request from this connection.
+    /// Whether the handler accepts no further request from this connection.
     private(set) var inputEnded = false
-    /// The client has closed its output: it sends nothing more.
+    /// Whether the client has closed its output, so that it sends nothing more.
     private var inputClosed = false
-    /// The server is shutting down.
+    /// Whether the server is shutting down.
     private var isDraining = false
-    /// The connection's last response was written.
+    /// Whether the connection's last response was written.
     private var outputEnded = false
     private var needsFlush = false
-    /// NIO requested a read while the handler had suspended reading.
+    /// Whether NIO requested a read that the handler did not pass on, because reading is suspended.
     private var hasSuspendedRead = false
     /// Whether the decoder has delivered a part of a request since the current read began.
     private var readBroughtPart = false
@@ -134,7 +138,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         flushIfNeeded(context)
         if waiting.isEmpty {
             remainingInTurn = Limits.requestsPerTurn
-            // The client sends no further request, and every response was written.
+            // The client has closed its output, and every request has its response.
             if inputClosed, hasNothingOutstanding, !outputEnded { return closeOnceWritten(context) }
             continueReading(context)
         }
@@ -170,7 +174,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     private func appendToBody(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
-        // If `arriving` still referred to the buffer, writing would copy the buffer first.
+        // `arriving` is set to nil, because a buffer with two references is copied before each write.
         guard var request = arriving else { return }
         arriving = nil
         var bytes = bytes
@@ -201,8 +205,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
             }
         } catch {
             if peer.grants.allowNothing {
-                // A caller without a permit gets one response. Its further requests are ignored, so that they cause no
-                // work.
+                // A caller without any permit gets one response. The caller's further requests are ignored, so that they
+                // cause no work.
                 form.isLast = true
                 inputEnded = true
                 waiting.removeAll()
@@ -241,7 +245,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         guard let context else { return response.wipe() }
         responseQueue.fill(position, with: response)
         timers.recordActivity()
-        writeKnownResponses(context)
+        writeFinishedResponses(context)
         flushIfNeeded(context)
         continueReading(context)
     }
@@ -263,8 +267,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
         write(response, form, context)
     }
 
-    /// Writes the queued responses up to the first response that is not known yet.
-    private func writeKnownResponses(_ context: ChannelHandlerContext) {
+    /// Writes the queued responses, up to the first request whose handling is not finished.
+    private func writeFinishedResponses(_ context: ChannelHandlerContext) {
         while let (form, response) = responseQueue.takeFirst() { write(response, form, context) }
     }
 
@@ -293,8 +297,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
         if outputEnded { closeOutput(context) }
     }
 
-    /// Gives the client time to read the last response. Meanwhile, everything that the client sends is read and
-    /// discarded.
+    /// Closes the connection for writing, and gives the client time to read the last response. Until the connection
+    /// closes completely, everything that the client sends is read and discarded.
     private func closeOutput(_ context: ChannelHandlerContext) {
         guard !inputClosed else { return closeOnceWritten(context) }
         let written = context.eventLoop.makePromise(of: Void.self)
@@ -317,8 +321,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func channelReadComplete(context: ChannelHandlerContext) {
         timers.recordActivity()
         if waiting.isEmpty { remainingInTurn = Limits.requestsPerTurn }
-        // The condition means that a request is incomplete: its body is arriving, or the decoder has only a part of its
-        // head and so has not delivered anything.
+        // The condition means that a request is incomplete. Either its body is still arriving, or the decoder has only a
+        // part of the head and has therefore delivered nothing.
         if !inputEnded, arriving != nil || !readBroughtPart { watchArrival(context) }
         readBroughtPart = false
         flushIfNeeded(context)
@@ -364,7 +368,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             inputClosed = true
             inputEnded = true
             arriving = nil
-            // The client sends no further request, and no response is outstanding.
+            // No request is arriving or waiting for its response. Otherwise, the connection closes after the responses.
             if hasNothingOutstanding { closeOnceWritten(context) }
         case is DrainEvent:
             isDraining = true

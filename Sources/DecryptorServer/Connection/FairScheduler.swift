@@ -5,15 +5,15 @@ import NIOCore
 /// delay the payments of others.
 ///
 /// While at most ``requestsPerWindow`` requests arrive in each ``window``, each request is handled as soon as it is
-/// read. Above that rate, requests wait and the users take turns. In a turn, requests of one connection of the user are
-/// handled. A user with one connection therefore waits for at most one turn of each other user, even if other users
+/// read. Above that rate, requests wait and the users take turns. A turn handles up to ``Limits/requestsPerTurn``
+/// requests of one of the user's connections. A user with one connection therefore waits for at most one turn of each other user, even if other users
 /// have many connections. Use a scheduler only on its event loop.
 final class FairScheduler {
     /// How many requests in one ``window`` are handled as soon as they are read. Most requests take 5 to 25 µs; a key
     /// agreement takes 50 µs.
     private static let requestsPerWindow = 96
     private static let window = TimeAmount.milliseconds(1)
-    /// For how long waiting requests are handled before the sockets are read again.
+    /// How long one tick handles waiting requests before the event loop reads the sockets again.
     private static let tickDuration = TimeAmount.microseconds(500)
     /// The delay before the next tick. Without a delay, the event loop would run the tick before it reads the sockets
     /// again.
@@ -24,8 +24,8 @@ final class FairScheduler {
     private var remainingInWindow = requestsPerWindow
     private var windowEnd = NIODeadline.now()
     /// The users with connections that wait for a turn, in the order of the users' turns.
-    private var users = CircularBuffer<Shares.Holder>()
-    private var connections: [Shares.Holder: CircularBuffer<ConnectionHandler>] = [:]
+    private var users = CircularBuffer<UserQuotas.Holder>()
+    private var connections: [UserQuotas.Holder: CircularBuffer<ConnectionHandler>] = [:]
 
     init(_ loop: any EventLoop) { self.loop = loop }
 
@@ -43,12 +43,12 @@ final class FairScheduler {
     }
 
     /// Adds a connection that has waiting requests. The requests are handled in turns of the connection's user.
-    func enqueue(_ connection: ConnectionHandler, of user: Shares.Holder) {
+    func enqueue(_ connection: ConnectionHandler, of user: UserQuotas.Holder) {
         if users.isEmpty { scheduleTick() }
         append(connection, of: user)
     }
 
-    private func append(_ connection: ConnectionHandler, of user: Shares.Holder) {
+    private func append(_ connection: ConnectionHandler, of user: UserQuotas.Holder) {
         if connections[user] == nil { users.append(user) }
         connections[user, default: CircularBuffer()].append(connection)
     }

@@ -4,10 +4,10 @@ package import NIOCore
 /// The limits of the decryptor socket. A value that equals its limit is permitted.
 package struct Limits: Sendable {
     /// How many connections may be open at the same time: in total, from each user, and from all users without a permit
-    /// together. A further connection gets 503 with `Retry-After` and is closed. If
-    /// ``ConnectionAdmission/maximumOpenRefused`` refused connections are still open, the further connection is closed
-    /// without a response.
-    package var connections = Shares.Limits(total: 1024, perUser: 896, withoutPermit: 32)
+    /// together. A connection above a limit gets 503 with `Retry-After` and is closed. While
+    /// ``ConnectionAdmission/maximumOpenRefused`` of these refused connections are still open, a further connection above
+    /// a limit is closed without a response.
+    package var connections = UserQuotas.Limits(total: 1024, perUser: 896, withoutPermit: 32)
     /// How long a connection may be idle in both directions while none of its requests is in progress.
     package var idleTime = TimeAmount.seconds(60)
     /// How long a request may take to arrive, counted from the read that brought its first bytes. A slower request gets
@@ -33,12 +33,13 @@ package struct Limits: Sendable {
 
     package init() {}
 
-    /// The nice value of the event loops' threads (setpriority(2)), if the process may lower the value.
+    /// The nice value of the event loops' threads (setpriority(2)). If the process may not lower the nice value, the
+    /// threads keep the process's value.
     static let niceness: CInt = -10
     /// How many bytes one read takes from a connection: enough for a request with a payment token. The pipelined
     /// requests of one read are all decoded together, so a larger read would delay other users for longer.
     static let readBytes = 16 * 1024
-    /// How many connections the kernel queues until the server accepts them. The kernel reduces this to
-    /// net.core.somaxconn.
+    /// How many connections the kernel queues until the server accepts them. If net.core.somaxconn is lower, the kernel
+    /// uses that number.
     static let backlog: CInt = 4096
 }

@@ -5,7 +5,7 @@ import NIOHTTP1
 /// The objects that the connections of one event loop share. Use them only on that event loop.
 final class LoopResources {
     let scheduler: FairScheduler
-    /// Counts the requests of the event loop. No other event loop records in it, so the recorder's lock is contended
+    /// Counts the requests of the event loop. Each event loop has its own recorder, so the recorder's lock is contended
     /// only while the metrics are read.
     let requests: RequestMetrics.Recorder
 

@@ -7,15 +7,15 @@ final class OffLoopWork: Sendable {
     typealias Job = @Sendable () async -> Void
 
     private let limit: Int
-    /// The number of requests that are waiting or running.
+    /// The number of requests that wait for a thread or are running.
     private let outstanding = Atomic<Int>(0)
     private let pool: BlockingPool
     private let jobs: AsyncStream<Job>.Continuation
 
     /// - Parameters:
     ///   - limit: how many requests may wait or run at the same time.
-    ///   - pool: the threads that run the bodies that block.
-    ///   - jobs: the bodies that suspend. The server reads this stream and runs each job in its own child task.
+    ///   - pool: the threads for work that blocks its thread.
+    ///   - jobs: the stream of work that suspends. The server reads this stream and runs each job in its own child task.
     init(limit: Int, pool: BlockingPool, jobs: AsyncStream<Job>.Continuation) {
         self.limit = limit
         self.pool = pool

@@ -27,7 +27,7 @@ package struct ResponseQueue {
     /// The position that the next appended entry will have.
     package var nextPosition: Position { Position(number: firstNumber + entries.count) }
 
-    /// - Parameter response: nil if the response is not known yet. ``fill(_:with:)`` then adds the response later.
+    /// - Parameter response: nil if the request is still being handled. ``fill(_:with:)`` then adds the response later.
     package mutating func append(_ form: ResponseForm, _ response: EncodedResponse? = nil) {
         entries.append(Entry(form: form, response: response))
     }
@@ -67,7 +67,7 @@ package struct ResponseForm: Sendable {
     let isInterim: Bool
     /// The index of the route in ``DecryptorRoute/table``; nil if no route matched.
     var route: Int?
-    /// When the server began to handle the request; nil if the server refused the request before.
+    /// When the server began to handle the request; nil if the server refused the request without handling it.
     var start: NIODeadline?
 
     package init(isHead: Bool = false, isLast: Bool = false, isInterim: Bool = false) {

@@ -3,8 +3,8 @@ import PaymentToken
 
 /// The response's member `authorization`: the payment data with the field names of an authorization message.
 ///
-/// The member is written directly into the response's buffer, which is overwritten after it was sent. A JSON encoder
-/// would leave copies of the account number in memory.
+/// The member is written directly into the response's buffer, which is overwritten after the response was sent. A JSON
+/// encoder would leave copies of the account number in memory.
 struct AuthorizationView {
     private let members: [(name: String, value: String)]
 
@@ -22,7 +22,8 @@ struct AuthorizationView {
         members = all.compactMap { member in member.value.map { (member.name, $0) } }
     }
 
-    /// At least the number of bytes that ``write(into:)`` writes. JSON needs at most six bytes to escape one byte.
+    /// At least the number of bytes that ``write(into:)`` writes. JSON needs at most six bytes to escape one byte, and each
+    /// member has six further characters: four quotes, a colon and a comma.
     var capacity: Int { members.reduce(2) { $0 + $1.name.utf8.count + 6 * $1.value.utf8.count + 6 } }
 
     func write(into buffer: inout ByteBuffer) {
@@ -37,7 +38,8 @@ struct AuthorizationView {
 }
 
 extension AuthorizationFields.Network {
-    /// Account numbers of American Express begin with 34 or 37 (ISO/IEC 7812). So do its device account numbers.
+    /// Account numbers of American Express begin with 34 or 37 (ISO/IEC 7812). The same applies to the device account
+    /// numbers in tokens of American Express.
     fileprivate init(accountNumber: SensitiveText) {
         let prefix = accountNumber.unredacted.prefix(2)
         self = prefix == "34" || prefix == "37" ? .americanExpress : .general

@@ -13,12 +13,13 @@ struct DecryptTokenRequest: Sendable {
     }
 
     let token: ApplePayToken
+    /// Which values the caller expects in the token, and how the daemon must verify the token.
     let terms: TokenTerms
     /// The permits that the caller needs for this request.
     let permits: [Permit]
     let view: View?
 
-    /// Unknown fields are refused, except inside the token, because Apple adds fields to tokens over time.
+    /// Refuses unknown fields, except inside the token: Apple may add fields to tokens.
     ///
     /// - Throws: ``JSONFault``, ``PaymentTokenError`` for the token itself, or ``MerchantError`` `malformed`.
     init(_ fields: JSONFields) throws {
@@ -33,7 +34,7 @@ struct DecryptTokenRequest: Sendable {
         guard claims != true || (verifies && receivedAt == nil) else {
             throw JSONFault(
                 "'claim' must not be true if 'verify' is false or 'receivedAt' is present, "
-                    + "because such a request never claims the token")
+                    + "because such a request never claims the token (records it as used)")
         }
         permits = [.decrypt] + (verifies ? [] : [.decryptUnverified]) + (receivedAt == nil ? [] : [.judgeAtOtherTime])
         terms = TokenTerms(
@@ -92,7 +93,7 @@ extension TokenExpectations {
             merchant: merchant,
             transaction: ExpectedTransaction(
                 currencyCode: currencyCode,
-                // The comparison ignores `isString`.
+                // `isString` has no effect here: the comparison ignores it.
                 transactionAmount: transactionAmount.map { TransactionAmount(text: $0, isString: true) },
                 applicationData: applicationData))
     }

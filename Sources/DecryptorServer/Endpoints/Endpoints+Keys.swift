@@ -10,7 +10,7 @@ import Vocabulary
 import WireAPI
 
 extension Endpoints {
-    /// `GET /v1/keys/{publicKeyHash}`: returns the public description of a key pair.
+    /// `GET /v1/keys/{publicKeyHash}`: returns the merchant, the certificate and the state of a key pair.
     func resolve(_ target: RouteMatch, _ peer: Peer) throws -> ResponsePlan {
         let hash = try Self.publicKeyHash(in: target)
         let now = operations.now
@@ -40,9 +40,9 @@ extension Endpoints {
 
     /// `POST /v1/keys/{publicKeyHash}/symmetric-key`: restores the symmetric key of a token.
     ///
-    /// A key agreement (EC_v1) takes 50 µs and runs on the event loop, because a switch to another thread and back
-    /// would delay the following requests for longer. An RSA decryption (RSA_v1) takes a millisecond, which is too long
-    /// for an event loop.
+    /// A key agreement (EC_v1) takes 50 µs and runs on the event loop, because a switch to another thread and back would
+    /// delay the following requests for longer. An RSA decryption (RSA_v1) takes a millisecond, which is too long for an
+    /// event loop.
     func symmetricKey(_ target: RouteMatch, _ body: ByteBuffer, _ peer: Peer) throws -> ResponsePlan {
         let hash = try Self.publicKeyHash(in: target)
         let request = try SymmetricKeyRequest(JSONFields(parsing: body.readableBytesView))
@@ -53,8 +53,10 @@ extension Endpoints {
             known.uses?.record(at: now)
             return .now(response)
         }
+        // The key is not in the cache, or it is an RSA key.
         return .blocking {
             let now = operations.now
+            // Reads the cache again, because the key may have changed while the request waited for a thread.
             guard let known = responses.entry(for: hash, at: now) else {
                 // `read` counts this request as a use of the key.
                 let known = try read(hash) { try peer.require(.symmetricKey, of: hash, for: $0) }
@@ -71,7 +73,8 @@ extension Endpoints {
         [("Content-Type", "application/json"), ("X-Request-Id", request.requestId)]
     }
 
-    /// Returns the key in the path. Each route whose endpoint calls this function has a key in its path.
+    /// Returns the publicKeyHash in the path. Throws an internal error if the route's path has no such parameter, which
+    /// would be a mistake in the table of routes.
     private static func publicKeyHash(in target: RouteMatch) throws(MerchantError) -> PublicKeyHash {
         guard let hash = target.publicKeyHash else {
             throw MerchantError(.internalError, "the route \(target.route.path) has no publicKeyHash in its path")
@@ -118,8 +121,8 @@ extension Endpoints {
     /// Reads the key pair from the store, and caches the response unless the key pair changed during the read.
     ///
     /// - Parameters:
-    ///   - countsAsUse: whether this request counts as a use of the key. Uses of the old key delay the end of a roll,
-    ///     the replacement of a merchant's key.
+    ///   - countsAsUse: whether this request counts as a use of the key. While a key is being replaced, uses of the old
+    ///     key delay the end of the replacement.
     ///   - authorize: throws if the caller has no permit for the key's merchant.
     func read(
         _ hash: PublicKeyHash, countsAsUse: Bool = true, authorizing authorize: (MerchantIdentifier) throws -> Void
@@ -161,7 +164,7 @@ extension Endpoints {
 }
 
 extension ResolvedKeyDocument {
-    /// The document has no private key, because only noncopyable values may hold a private key.
+    /// Leaves `privateKey` nil, because only noncopyable values may hold a private key.
     fileprivate init(_ key: DecryptionKey) {
         self.init(
             key.keyPair.publicKeyHash, of: key.keyPair.merchantIdentifier, algorithm: key.keyPair.algorithm,

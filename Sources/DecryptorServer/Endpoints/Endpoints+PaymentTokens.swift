@@ -10,8 +10,8 @@ import Vocabulary
 import WireAPI
 
 extension Endpoints {
-    /// `POST /v1/payment-tokens/verify`: verifies a token. Verification needs no stored key and does not claim the
-    /// token.
+    /// `POST /v1/payment-tokens/verify`: verifies a token. Verification needs no stored key, and the token can still be
+    /// decrypted afterwards.
     func verifyToken(_ body: ByteBuffer, _ peer: Peer) -> ResponsePlan {
         .blocking {
             let request = try VerifyTokenRequest(JSONFields(parsing: body.readableBytesView))
@@ -22,14 +22,16 @@ extension Endpoints {
         }
     }
 
-    /// `POST /v1/payment-tokens/decrypt`: decrypts a token and claims it. The token is not claimed if the request
-    /// declines the claim, declines the verification, or has a `receivedAt`. The audit records exceptions, such as a
-    /// decryption without verification, or with `any` as the expected merchant.
+    /// `POST /v1/payment-tokens/decrypt`: decrypts a token and claims it. To claim a token is to record that it was used,
+    /// so that the daemon refuses to decrypt it again. The token is not claimed if the request has `"claim": false`,
+    /// `"verify": false` or a `receivedAt`. The audit records unusual requests, such as a decryption without verification,
+    /// or with `any` as the expected merchant.
     func decryptToken(_ received: DecryptorRequest, _ peer: Peer) -> ResponsePlan {
         .suspending(Request(caller: peer.caller, requestId: RequestId.make())) { initial in
             let decryption = try DecryptTokenRequest(JSONFields(parsing: received.body.readableBytesView))
             let hash = decryption.token.publicKeyHash
-            // The merchant is not known before the key is found, so the permits are checked for any merchant first.
+            // The merchant is not known before the key is found. Therefore this first check accepts a permit for any
+            // merchant, and the second check needs the permits for the key's merchant.
             for permit in decryption.permits { try peer.require(permit, of: hash) }
             let permits = decryption.permits
             let key: TokenKey
@@ -51,8 +53,8 @@ extension Endpoints {
         }
     }
 
-    /// Finds the key in the cache, or reads it on a thread that may block. This method does not count a use of the key,
-    /// because `operations.open` counts the use after the token was decrypted.
+    /// Finds the key in the cache, or reads the key on a thread that may block. This method does not count a use of the
+    /// key, because `operations.open` counts the use after the token was decrypted.
     ///
     /// - Parameter authorize: throws if the caller has no permit for the key's merchant.
     private func key(
@@ -70,7 +72,7 @@ extension Endpoints {
             publicKeyHash: hash, merchantIdentifier: known.merchantIdentifier, algorithm: known.algorithm)
     }
 
-    /// Writes the plaintext directly into the response's buffer, which is overwritten after it was sent.
+    /// Writes the plaintext directly into the response's buffer, which is overwritten after the response was sent.
     private static func response(
         _ opened: borrowing OpenedToken, _ view: DecryptTokenRequest.View?, _ request: Request
     ) -> EncodedResponse {

@@ -18,14 +18,16 @@ struct DecryptorRequest: Sendable {
 enum ResponsePlan: Sendable {
     /// The response is already known.
     case now(EncodedResponse)
-    /// The function waits for the store or computes for a long time, so it needs a thread that may block.
+    /// The response comes from a function that waits for the store or computes for a long time. It needs a thread that
+    /// may block.
     case blocking(@Sendable () throws -> EncodedResponse)
-    /// The function suspends until the store has committed. The argument is the ``Request``, whose identifier also
-    /// appears in the audit record.
+    /// The response comes from an asynchronous function, which suspends until the store has committed. The function gets
+    /// the ``Request``, whose identifier also appears in the audit record.
     case suspending(Request, @Sendable (Request) async throws -> EncodedResponse)
 }
 
-/// The handlers of all routes: each decodes the request, checks the permit, calls one use case, and encodes the result.
+/// The handlers of all routes. Each handler decodes the request, checks the permit, calls use cases, and encodes the
+/// result.
 struct Endpoints: Sendable {
     let operations: PaymentTokenOperations
     let responses: KeyResponseCache

@@ -5,7 +5,7 @@ import WireAPI
 
 /// The responses to `GET /v1/health`.
 ///
-/// A response is encoded once and reused until the health changes, because callers ask often.
+/// A response is encoded once and reused until the health changes, because such requests are frequent.
 final class HealthResponses: Sendable {
     private let readHealth: @Sendable () -> HealthDocument
     private let last = Mutex<(document: HealthDocument, response: EncodedResponse)?>(nil)

@@ -11,15 +11,15 @@ package import Vocabulary
 /// ``Ticket``, so ``fill(_:for:_:)`` ignores its entry. The memory is bounded, and entries that were not used recently
 /// are evicted first.
 package final class KeyResponseCache: KeyChangeObserver, Sendable {
-    /// After this time, an entry is read from the store again: a certificate becomes valid or expires without a call of
-    /// ``keysChanged(_:)``.
+    /// The age at which an entry is read from the store again. The limit is needed because a certificate becomes valid or
+    /// expires without a call of ``keysChanged(_:)``.
     static let maximumAgeMilliseconds: Int64 = 60_000
     /// The approximate memory of an entry without its response, in bytes.
     private static let overhead = 256
     /// A power of two, because ``lockedShard(of:)`` selects a shard by the low bits of the hash value.
     private static let shardCount = 16
 
-    /// What the cache knows about an active key.
+    /// What the cache stores for an active key.
     package struct Entry: Sendable {
         let merchantIdentifier: MerchantIdentifier
         let algorithm: KeyAlgorithm
@@ -42,7 +42,7 @@ package final class KeyResponseCache: KeyChangeObserver, Sendable {
 
         fileprivate var cost: Int { response.footprint + KeyResponseCache.overhead }
 
-        /// An entry from the future is not fresh either: the clock was set back after the entry was read.
+        /// An entry whose `readAt` is in the future is not fresh either: the clock was set back after the entry was read.
         fileprivate func isFresh(at now: Timestamp) -> Bool {
             (0..<KeyResponseCache.maximumAgeMilliseconds).contains(
                 now.millisecondsSince1970 - readAt.millisecondsSince1970)

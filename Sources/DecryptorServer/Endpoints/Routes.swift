@@ -22,8 +22,7 @@ package struct DecryptorRoute: Sendable {
     package let endpoint: Endpoint
     /// The query parameters that a request may have. A request with any other parameter is refused.
     package let queryParameters: Set<String>
-    /// The text of the path before and after its parameter, which is written in braces. `after` is nil if the path has
-    /// no parameter.
+    /// The text of the path before and after the parameter in braces. `after` is nil if the path has no parameter.
     let literals: (before: [UInt8], after: [UInt8]?)
 
     private init(
@@ -40,7 +39,7 @@ package struct DecryptorRoute: Sendable {
         literals = (Array(parts[0]), after.map(Array.init))
     }
 
-    /// All routes. Requests are matched in this order, and tests compare it with `schema/openapi.yaml`.
+    /// All routes. Requests are matched in this order. Tests compare the table with `schema/openapi.yaml`.
     package static let table: [DecryptorRoute] = [
         DecryptorRoute(
             method: .GET, path: "/v1/keys/{publicKeyHash}", permit: .permit(.resolve), endpoint: .resolve,

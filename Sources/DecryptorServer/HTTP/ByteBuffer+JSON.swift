@@ -10,7 +10,7 @@ extension ByteBuffer {
     ///
     /// - Parameters:
     ///   - verification: the result of the verification; nil if the caller declined verification.
-    ///   - checks: the comparisons with the values that the caller expects.
+    ///   - checks: the results of the comparisons with the values that the caller expects.
     mutating func writeVerification(_ verification: TokenVerification?, _ checks: [ExpectationCheck]) {
         writeStaticString("{\"verified\":")
         writeStaticString(verification?.isVerified == true ? "true" : "false")

@@ -62,14 +62,14 @@ package struct EncodedResponse: Sendable {
         holdsSecret = other.holdsSecret
     }
 
-    /// A copy for a cache, which uses no more memory than the response needs.
+    /// A copy that uses no more memory than the response needs, for a cache.
     package var compacted: EncodedResponse { EncodedResponse(compacting: self) }
 
     /// How much memory the response uses, in bytes.
     var footprint: Int { bytes.storageCapacity }
 
-    /// Returns the bytes to send. If a parameter is true, these are a changed copy, and the memory of the original
-    /// response is overwritten if it holds a secret.
+    /// Returns the bytes to send. If a parameter is true, the bytes are a changed copy of the response. The memory of the
+    /// original response is then overwritten if it holds a secret.
     ///
     /// - Parameters:
     ///   - isHead: whether to leave out the body, in response to `HEAD`.
@@ -88,7 +88,7 @@ package struct EncodedResponse: Sendable {
         return buffer
     }
 
-    /// Overwrites the response's memory if it holds a secret. Call this if the response will not be sent from this
-    /// memory.
+    /// Overwrites the response's memory if it holds a secret. Call this function if the response will not be sent, or if a
+    /// copy is sent.
     package func wipe() { if holdsSecret { bytes.wipeStorage() } }
 }

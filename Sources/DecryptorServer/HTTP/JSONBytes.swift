@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// Encodes documents as JSON. Do not encode secrets with this type, because JSONEncoder leaves copies in memory.
 enum JSONBytes {
-    /// Names are sorted; slashes are not escaped.
+    /// The members are sorted by name, and slashes are not escaped.
     static func encode(_ document: some Encodable) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

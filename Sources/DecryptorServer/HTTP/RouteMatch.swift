@@ -6,14 +6,15 @@ import Vocabulary
 /// The route that a request's method and path select, with the values in the path and query.
 struct RouteMatch: Sendable {
     let route: DecryptorRoute
-    /// The key in the path; nil if the route has no key in its path.
+    /// The publicKeyHash in the path; nil if the route's path has no publicKeyHash.
     let publicKeyHash: PublicKeyHash?
     /// Whether the query is `include=privateKey`.
     let includesPrivateKey: Bool
 
-    /// - Parameter authorize: checks the caller's permit, before the key in the path and the query are validated. Its
-    ///   arguments are the route, the route's index in the table, and a function that returns the key in the path, or
-    ///   nil if the key cannot be read.
+    /// - Parameter authorize: checks the caller's permit. This initializer calls `authorize` before it validates the query
+    ///   and the publicKeyHash in the path, so that a caller without the permit always gets `forbidden`. The arguments
+    ///   are the route, the route's index in the table, and a function that returns the publicKeyHash; nil if the path has
+    ///   no valid publicKeyHash.
     /// - Throws: ``HTTPFault``; ``MerchantError`` with `notFound` or `malformed`; an error of `authorize`.
     init(
         _ method: HTTPMethod, _ uri: String, in table: [DecryptorRoute] = DecryptorRoute.table,
@@ -39,7 +40,7 @@ struct RouteMatch: Sendable {
         guard allowed.isEmpty else { throw HTTPFault.methodNotAllowed(allow: allowed.joined(separator: ", ")) }
         throw MerchantError(
             .notFound,
-            "the decryptor socket has no such path: use a path of schema/openapi.yaml, "
+            "the decryptor socket has no such path; use a path of schema/openapi.yaml, "
                 + "with a publicKeyHash as Base64url or hexadecimal")
     }
 

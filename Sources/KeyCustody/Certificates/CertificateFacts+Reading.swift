@@ -13,9 +13,9 @@ extension CertificateFacts {
     init(upload: [UInt8]) throws(MerchantError) {
         let der = try CertificateUpload.der(upload)
         let publicKey = try Self.publicKey(in: der)
-        guard publicKey.kind == PublicKeyType.p256 || publicKey.kind == PublicKeyType.rsa2048 else {
+        guard [PublicKeyTypeName.p256, PublicKeyTypeName.rsa2048].contains(publicKey.typeName) else {
             throw MerchantError(
-                .keyUnsupported, "the certificate's key is \(publicKey.kind), expected P-256 or RSA-2048")
+                .keyUnsupported, "the certificate's key is \(publicKey.typeName), expected P-256 or RSA-2048")
         }
         do {
             try self.init(Certificate(derEncoded: der), der: der, publicKey: publicKey)
@@ -26,14 +26,14 @@ extension CertificateFacts {
     }
 
     private init(
-        _ certificate: Certificate, der: [UInt8], publicKey: (info: ArraySlice<UInt8>, kind: String)
+        _ certificate: Certificate, der: [UInt8], publicKey: (info: ArraySlice<UInt8>, typeName: String)
     ) throws {
         let extensions = certificate.extensions
         let keyUsage = try extensions.keyUsage
         let basicConstraints = try extensions.basicConstraints
         self.init(
             der: der, fingerprint: Array(SHA256.hash(data: der)), publicKeyHash: PublicKeyHash(of: publicKey.info),
-            keyKind: publicKey.kind, merchantIdentifierHash: Self.merchantIdentifierHash(in: extensions),
+            keyTypeName: publicKey.typeName, merchantIdentifierHash: Self.merchantIdentifierHash(in: extensions),
             hasKeyEncipherment: keyUsage?.keyEncipherment ?? false,
             hasDigitalSignature: keyUsage?.digitalSignature ?? false,
             extendedKeyUsages: try extensions.extendedKeyUsage?.map { String(describing: ASN1ObjectIdentifier($0)) },
@@ -46,23 +46,26 @@ extension CertificateFacts {
             subject: certificate.subject.description, issuer: certificate.issuer.description)
     }
 
-    /// Returns the SubjectPublicKeyInfo exactly as the certificate contains it, because the publicKeyHash is the hash
-    /// of these bytes.
-    private static func publicKey(in der: [UInt8]) throws(MerchantError) -> (info: ArraySlice<UInt8>, kind: String) {
+    /// - Returns: `info`, the SubjectPublicKeyInfo exactly as the certificate contains it, because the publicKeyHash is
+    ///   the hash of these bytes; and the name of the key's type, as in ``PublicKeyTypeName``.
+    private static func publicKey(
+        in der: [UInt8]
+    ) throws(MerchantError) -> (info: ArraySlice<UInt8>, typeName: String) {
         do {
-            let certificate = try PublicKeyType.children(of: DER.parse(der))
-            guard let toBeSigned = certificate.first else { throw ASN1Error.truncated }
+            let certificateParts = try DER.parse(der).childNodes()
+            guard let toBeSigned = certificateParts.first else { throw ASN1Error.elementMissing }
             // In a TBSCertificate (RFC 5280 section 4.1), the version is tagged [0] and absent in version 1. The sixth
             // of the other fields is the SubjectPublicKeyInfo.
-            let fields = try PublicKeyType.children(of: toBeSigned).drop { $0.identifier.tagClass == .contextSpecific }
-            guard let info = fields.dropFirst(5).first else { throw ASN1Error.truncated }
-            return (info.encodedBytes, try PublicKeyType.name(of: info))
+            let fields = try toBeSigned.childNodes().drop { $0.identifier.tagClass == .contextSpecific }
+            guard let info = fields.dropFirst(5).first else { throw ASN1Error.elementMissing }
+            return (info.encodedBytes, try PublicKeyTypeName.read(from: info))
         } catch {
             throw CertificateUpload.malformed(
                 "is neither PEM nor the DER of exactly one X.509 certificate: upload the file as Apple issued it")
         }
     }
 
+    /// - Returns: nil if the extension is absent or has an invalid value.
     private static func merchantIdentifierHash(in extensions: Certificate.Extensions) -> MerchantIdentifierHash? {
         guard let value = extensions[oid: merchantIdentifierExtension]?.value,
             let node = try? DER.parse(value), let text = try? ASN1UTF8String(derEncoded: node),

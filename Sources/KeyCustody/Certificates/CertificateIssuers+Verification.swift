@@ -3,8 +3,9 @@ import SwiftASN1
 package import Vocabulary
 @_spi(DisableValidityCheck) import X509
 
-/// Why an uploaded certificate is not accepted as issued by a CA of `trust.certificate-issuers`.
+/// Why the CAs of the setting `trust.certificate-issuers` do not verify an uploaded certificate.
 package enum ChainRefusal: Hashable, Sendable, CustomStringConvertible {
+    /// The uploaded certificate cannot be parsed.
     case unreadable
     /// No listed CA has the name of the certificate's issuer.
     case issuerNotListed(String)
@@ -14,6 +15,7 @@ package enum ChainRefusal: Hashable, Sendable, CustomStringConvertible {
     /// RFC 5280 section 4.2 requires that such a certificate is refused. The texts are the extension's identifier and
     /// the certificate's subject.
     case criticalExtension(String, of: String)
+    /// The certificate of a CA of the chain has expired or is not yet valid. The text is the CA's name.
     case authorityOutsideValidity(String, at: Timestamp)
     /// The chain breaks a rule of RFC 5280 section 6, for example on path length or name constraints.
     case pathInvalid(String)
@@ -53,6 +55,7 @@ extension CertificateIssuers {
     }
 
     private func refusal(_ failure: CertificateValidationResult.PolicyFailure, at time: Timestamp) -> ChainRefusal {
+        // The first certificate of the chain is the uploaded one.
         if let authority = failure.chain.dropFirst().first(where: { !$0.isValid(at: time) }) {
             return .authorityOutsideValidity("\(authority.subject)", at: time)
         }
@@ -86,9 +89,9 @@ extension CertificateIssuers {
 
 /// The checks that the daemon makes in addition to `RFC5280Policy`.
 ///
-/// Every CA of the chain must be valid at the given time. An extended key usage may be critical in the uploaded
-/// certificate, because `CertificateRules` checks that extension there. In a CA's certificate it may not be critical.
-/// `CertificateRules` also checks Apple's merchant identifier extension.
+/// Every CA of the chain must be valid at the given time. Two extensions may be critical in the uploaded certificate,
+/// because `CertificateRules` checks both: the extended key usage and Apple's merchant identifier extension. The
+/// extended key usage of a CA must not be critical, because the daemon does not check it.
 struct IssuingAuthorityPolicy: VerifierPolicy {
     /// id-ce-extKeyUsage, RFC 5280 section 4.2.1.12.
     static let extendedKeyUsage: ASN1ObjectIdentifier = [2, 5, 29, 37]
@@ -117,7 +120,7 @@ extension Certificate {
 
     /// The first critical extension that neither policy checks.
     fileprivate var uncheckedCriticalExtension: ASN1ObjectIdentifier? {
-        // Only the lists of extensions are used here, so the policy's time does not matter.
+        // Only the policies' lists of extensions are used here, so any time can be passed.
         let checked =
             RFC5280Policy().verifyingCriticalExtensions
             + IssuingAuthorityPolicy(time: Timestamp(notValidAfter)).verifyingCriticalExtensions

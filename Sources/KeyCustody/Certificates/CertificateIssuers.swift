@@ -6,14 +6,14 @@ import X509
 /// The certificates of the setting `trust.certificate-issuers`: the CAs that issue merchants' certificates, and the
 /// roots above them.
 ///
-/// ``refusal(of:at:)`` trusts a certificate if these CAs form a chain from the certificate to one of these roots.
+/// ``refusal(of:at:)`` accepts a certificate if these CAs form a chain from the certificate to one of these roots.
 package struct CertificateIssuers: Sendable {
     /// In bytes.
     private static let largestFile = 1024 * 1024
 
-    /// Self-signed CAs: the trust anchors.
+    /// The certificates of self-signed CAs: the trust anchors.
     let roots: [Certificate]
-    /// All other CAs. Such a CA can be a link of a chain, but a chain must end at a root.
+    /// The certificates of all other CAs. Such a CA can be a link of a chain, but a chain must end at a root.
     let intermediates: [Certificate]
 
     /// - Parameter files: the contents of the files that the setting names. Each file contains one or more certificates
@@ -45,14 +45,17 @@ package struct CertificateIssuers: Sendable {
         intermediates = authorities.filter { !$0.isSelfSigned }
     }
 
-    /// Returns the CAs between a certificate and its root in DER, the certificate's issuer first. A TLS client sends
-    /// these CAs with its certificate.
+    /// Returns the certificates of the CAs between a certificate and its root, the certificate's issuer first. A TLS
+    /// client sends them with its own certificate.
+    ///
+    /// - Parameter der: the certificate in DER. The returned certificates are in DER, too.
     ///
     /// This method compares names and verifies signatures. It does not decide whether the certificate is trusted.
     func intermediates(above der: [UInt8]) -> [[UInt8]] {
         var path: [Certificate] = []
         var last = try? Certificate(derEncoded: der)
         while let certificate = last {
+            // CAs that sign each other would otherwise make this loop endless.
             last = intermediates.first { $0.hasSigned(certificate) && !path.contains($0) }
             if let last { path.append(last) }
         }
@@ -88,6 +91,7 @@ package struct CertificateIssuers: Sendable {
 }
 
 extension Certificate {
+    /// Whether the CA of this certificate has issued and signed `certificate`.
     func hasSigned(_ certificate: Certificate) -> Bool {
         subject == certificate.issuer && publicKey.isValidSignature(certificate.signature, for: certificate)
     }

@@ -3,13 +3,14 @@ import Secrets
 import SwiftASN1
 import X509
 
-/// Finds the one certificate in an uploaded file. If the file is something else, the error says what it is.
+/// Finds the one certificate in an uploaded file. If the file is not a certificate, the error says what the file is.
 enum CertificateUpload {
     /// The largest accepted file in bytes.
     static let longest = 64 * 1024
 
-    /// - Returns: the bytes of the PEM block CERTIFICATE. If there is no PEM, the whole upload, unless the upload is
-    ///   recognized as something else than a certificate.
+    /// - Returns: the certificate in DER: the content of the PEM block CERTIFICATE, or the whole upload if it is not
+    ///   PEM.
+    /// - Throws: an error that names the content, if the upload is recognized as something else than one certificate.
     static func der(_ upload: [UInt8]) throws(MerchantError) -> [UInt8] {
         guard upload.count <= longest else {
             throw MerchantError(
@@ -48,6 +49,7 @@ enum CertificateUpload {
         return certificate
     }
 
+    /// Decodes all PEM blocks of the file.
     static func blocks(_ upload: [UInt8]) throws(MerchantError) -> [(label: String, bytes: [UInt8])] {
         do {
             return try upload.withUnsafeBytes { memory in
@@ -65,6 +67,7 @@ enum CertificateUpload {
     /// nil. DER has no label, so its structure shows what it is.
     private static func errorIfNotCertificate(der: [UInt8]) -> MerchantError? {
         if (try? CertificateSigningRequest(derEncoded: der)) != nil { return signingRequestUploaded }
+        // The nodes are a sequence and not a collection, so they have no property `first`.
         guard let root = try? BER.parse(der), case .constructed(let nodes) = root.content,
             let first = nodes.first(where: { _ in true })
         else { return nil }

@@ -12,7 +12,8 @@ enum SigningRequest {
     private static let userIdentifier: ASN1ObjectIdentifier = [0, 9, 2342, 19_200_300, 100, 1, 1]
 
     /// Creates a request that is signed with `key`. The subject contains only the merchant identifier, because Apple
-    /// replaces the subject. An identifier that is too long for a common name is put into userId.
+    /// replaces the subject in the certificate. The identifier is the common name, or the userId if it is too long for
+    /// a common name.
     static func create(for merchant: MerchantIdentifier, key: SigningKey) throws -> [UInt8] {
         let attribute = merchant.rawValue.utf8.count <= longestCommonName ? commonName : userIdentifier
         let request = try CertificateSigningRequest(

@@ -6,11 +6,11 @@ import PaymentToken
 import Secrets
 import Vocabulary
 
-/// An unsealed payment processing key. It derives or unwraps the symmetric key of a token (Apple: "Restoring the
-/// symmetric key").
+/// An unsealed payment processing key, which restores the symmetric key of a token: an EC key derives it, an RSA key
+/// decrypts (unwraps) it. Source: Apple, "Restoring the symmetric key".
 ///
 /// Proof for @unchecked Sendable: both keys are immutable, and swift-crypto itself shares their storage between
-/// threads. swift-crypto does not mark `_RSA.Encryption.PrivateKey` as Sendable.
+/// threads. It is needed because swift-crypto does not mark `_RSA.Encryption.PrivateKey` as Sendable.
 struct DecryptionKey: @unchecked Sendable {
     private enum Key {
         case ec(P256.KeyAgreement.PrivateKey)
@@ -70,7 +70,7 @@ struct DecryptionKey: @unchecked Sendable {
 
     /// RSA-OAEP with SHA-256 for the label and for MGF1. Source: Apple, "Restoring the symmetric key".
     private func unwrap(_ key: _RSA.Encryption.PrivateKey, _ wrapped: [UInt8]) throws(MerchantError) -> SecretBytes {
-        // The sender of the request knows the length, so this error reveals nothing about the key.
+        // The sender of the request already knows the length that it sent, so this error reveals nothing about the key.
         guard wrapped.count == Self.wrappedKeyLength else {
             throw MerchantError(
                 .malformed, "the wrapped key has \(wrapped.count) bytes, expected \(Self.wrappedKeyLength)")

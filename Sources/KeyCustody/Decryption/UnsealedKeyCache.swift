@@ -2,7 +2,7 @@ import MerchantCore
 import Synchronization
 package import Vocabulary
 
-/// A cache of unsealed keys with a limited capacity. It keeps keys that are in use, and evicts others.
+/// A cache of unsealed keys with a limited capacity. If the cache is full, it evicts keys that were not used recently.
 ///
 /// The cache evicts by the second-chance algorithm ("clock"). A hit sets the flag `wasUsed` of the key's slot. When a
 /// key is inserted into a full cache, the hand (an index) moves from slot to slot. It clears each flag that is set, and
@@ -46,6 +46,7 @@ package final class UnsealedKeyCache: KeyChangeObserver {
     /// The number of keys in the cache.
     package var count: Int { state.withLock { $0.indexes.count } }
 
+    /// - Returns: nil if the cache does not contain the key.
     func key(_ hash: PublicKeyHash) -> DecryptionKey? {
         state.withLock { state in
             guard let index = state.indexes[hash] else { return nil }
@@ -60,8 +61,8 @@ package final class UnsealedKeyCache: KeyChangeObserver {
         return PendingRead(hash: hash)
     }
 
-    /// Ends a read. Caches the key, unless the key pair has changed since the read began: the read may have seen the
-    /// state before the change, for example before a revocation.
+    /// Ends a read. Caches the key, unless the key pair has changed since the read began. In this case the read may
+    /// have returned the state before the change, for example before a revocation.
     ///
     /// - Parameter key: nil if the read failed.
     func end(_ read: consuming PendingRead, with key: DecryptionKey?) {

@@ -1,8 +1,8 @@
 package import MerchantCore
 package import Vocabulary
 
-/// The source of the client certificate for TLS with Apple if the daemon's own store holds the identity key. The
-/// private key is unsealed only while it signs.
+/// The source of the client certificate for TLS with Apple, if the daemon's own store holds the private key. (If files
+/// hold the key, ``IdentityFiles`` is the source.) The private key is unsealed only while it signs.
 package struct CustodyIdentities: IdentitySource {
     /// An identity key pair and its certificates, as they are in the store now.
     package struct Candidate: Sendable {
@@ -25,9 +25,8 @@ package struct CustodyIdentities: IdentitySource {
         self.candidates = candidates
     }
 
-    /// Returns the platform integrator's identity if there is a valid one, because Apple's registration API expects the
-    /// platform integrator's certificate for every merchant. Otherwise returns a merchant's identity. Of several valid
-    /// certificates, chooses the newest.
+    /// Returns the identity with the newest valid certificate. Prefers an identity of the platform integrator to those
+    /// of merchants, because Apple's registration API expects the platform integrator's certificate for every merchant.
     package func identity(at time: Timestamp) throws(IdentityError) -> ClientIdentity {
         let all: [Candidate]
         do { all = try candidates() } catch { throw .unusable("the identity keys cannot be read: \(error)") }
@@ -45,7 +44,7 @@ package struct CustodyIdentities: IdentitySource {
         }
         guard let (keyPair, certificate) = best else { throw Self.whyNoneIsValid(among: active, at: time) }
         let hash = keyPair.publicKeyHash
-        // `TLSSignatureAlgorithm.rsa`, because every identity key is RSA.
+        // The signature algorithms are those of RSA, because every identity key is an RSA key.
         return ClientIdentity(
             certificateChain: [certificate.der] + custody.issuers(of: certificate.der), publicKeyHash: hash,
             notBefore: certificate.notBefore, notAfter: certificate.notAfter,
@@ -53,6 +52,7 @@ package struct CustodyIdentities: IdentitySource {
         ) { [custody] algorithm, bytes in try custody.sign(bytes, with: hash, algorithm: algorithm) }
     }
 
+    /// The error if no active key pair has a certificate that is valid at `time`.
     private static func whyNoneIsValid(among active: [Candidate], at time: Timestamp) -> IdentityError {
         guard let last = active.flatMap(\.certificates).max(by: { $0.notAfter < $1.notAfter }) else {
             return .notConfigured(

@@ -6,8 +6,8 @@ import Synchronization
 package import Vocabulary
 import X509
 
-/// The source of the client certificate for TLS with Apple if files hold it: a certificate in PEM or DER and a private
-/// key in PEM, or one PKCS#12 file with both.
+/// The source of the client certificate for TLS with Apple, if files hold the certificate and its private key: a
+/// certificate in PEM or DER and a private key in PEM, or one PKCS#12 file with both.
 ///
 /// Before every use this class checks the files' attributes, and reads changed files again. If changed files cannot be
 /// read, for example because they are half written, the former identity stays in use.
@@ -45,9 +45,10 @@ package final class IdentityFiles: IdentitySource {
         state = Mutex(State(stamps: stamps, identity: try Self.read(location), readError: nil))
     }
 
+    /// - Throws: `unusable` if the certificate is not valid at `time`.
     package func identity(at time: Timestamp) throws(IdentityError) -> ClientIdentity {
         let stamps = Self.stamps(location)
-        let known = state.withLock { state -> State in
+        let current = state.withLock { state -> State in
             if state.stamps != stamps {
                 state.stamps = stamps
                 do throws(IdentityError) {
@@ -57,14 +58,14 @@ package final class IdentityFiles: IdentitySource {
             }
             return state
         }
-        let identity = known.identity
+        let identity = current.identity
         guard time >= identity.notBefore else {
             throw .unusable(
                 "the identity certificate in \(location.certificate) is not valid before \(identity.notBefore)")
         }
         guard time <= identity.notAfter else {
             let readErrorText =
-                known.readError.map { "; the files have changed since, but cannot be used: \($0)" } ?? ""
+                current.readError.map { "; the files have changed since, but cannot be used: \($0)" } ?? ""
             throw .unusable(
                 "the identity certificate in \(location.certificate) expired at \(identity.notAfter): replace it\(readErrorText)"
             )
@@ -119,7 +120,8 @@ extension IdentityFiles {
                 "the certificate in \(path) is not for client authentication: its extended key usages are \(usages.joined(separator: ", ")), expected \(clientAuthentication)"
             )
         }
-        // A TLS client need not send roots, because a server that trusts a root already has it.
+        // A TLS client does not send root certificates, because a server that trusts a root already has its
+        // certificate.
         let others = chain.filter { der in
             guard der != own.der, let certificate = try? Certificate(derEncoded: der) else { return false }
             return certificate.subject != certificate.issuer
@@ -164,7 +166,7 @@ extension IdentityFiles {
         defer { close(descriptor) }
         var found = stat()
         guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
-            throw .unusable("the identity file \(path) is not a regular file, expected one")
+            throw .unusable("the identity file \(path) is not a regular file: check the path in the settings")
         }
         let size = Int(found.st_size)
         guard size <= longestFile else {

@@ -3,7 +3,8 @@ package import MerchantCore
 package import Vocabulary
 
 extension KeyCustody {
-    /// Signs for TLS with an active identity key. Unseals the key for this one signature and wipes it afterwards.
+    /// Signs the bytes of a TLS handshake with an active identity key. Unseals the key for this one signature, and
+    /// wipes the unsealed key afterwards.
     ///
     /// - Throws: `keyNotFound` for a key pair that is unknown, pending or has another purpose than `identity`;
     ///   `keyRevoked`, `keyDestroyed` or `keyDamaged`; `keyUnsupported` if the key cannot sign with `algorithm`.

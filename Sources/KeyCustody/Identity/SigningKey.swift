@@ -5,8 +5,8 @@ import MerchantCore
 import Secrets
 import Vocabulary
 
-/// A private key that signs, for example the CSR of its key pair. A key from the store is used only within one
-/// function, so that it is in memory only briefly.
+/// A private key that signs: the CSR of its key pair, or a TLS handshake. A key from the store is unsealed, used and
+/// wiped within one function, so that the unsealed key is in memory only briefly.
 enum SigningKey {
     case ec(P256.Signing.PrivateKey)
     case rsa(_RSA.Signing.PrivateKey)
@@ -26,6 +26,7 @@ enum SigningKey {
         }
     }
 
+    /// A copy of the key in the form in which private keys are sealed.
     var privateKeyBytes: PrivateKeyBytes {
         switch self {
         case .ec(let key):

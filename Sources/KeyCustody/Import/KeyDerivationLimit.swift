@@ -14,8 +14,12 @@ enum KeyDerivationLimit {
     /// The limit for a whole file. A file may need three derivations: for its private key, its certificates and its
     /// MAC.
     static let maximumTotalRounds = 10_000_000
-    private static let maxDepth = 24
+    /// How many levels of nested elements a file may have. The check calls itself for each level.
+    private static let maximumDepth = 24
 
+    /// Finds all key derivations in a BER or DER structure, and throws `privateKeyMalformed` if their rounds exceed a
+    /// limit.
+    ///
     /// - Parameter done: the rounds that the previously checked parts of the file require.
     /// - Returns: the sum of `done` and the rounds that `bytes` require.
     @discardableResult
@@ -32,8 +36,8 @@ enum KeyDerivationLimit {
     }
 
     private static func check(_ node: ASN1Node, depth: Int, _ sum: inout Int) throws(MerchantError) {
-        guard depth < maxDepth else {
-            throw PrivateKeyFile.malformed("has more than \(maxDepth) levels of nested ASN.1 elements")
+        guard depth < maximumDepth else {
+            throw PrivateKeyFile.malformed("has more than \(maximumDepth) levels of nested ASN.1 elements")
         }
         switch node.content {
         case .constructed(let children) where node.identifier != .octetString:
@@ -44,9 +48,9 @@ enum KeyDerivationLimit {
                 if isAfterSalt, child.identifier == .integer { counts.append(try count(child)) }
                 try check(child, depth: depth + 1, &sum)
             }
-            try add(work(counts), to: &sum)
+            try add(rounds(from: counts), to: &sum)
         case .constructed, .primitive:
-            // PKCS#12 has its parts in octet strings, so their contents are checked too.
+            // PKCS#12 encodes its parts again within octet strings, so the contents of octet strings are checked, too.
             guard node.identifier == .octetString, let content = try? ASN1OctetString(berEncoded: node),
                 let inner = try? BER.parse(content.bytes)
             else { return }
@@ -54,6 +58,7 @@ enum KeyDerivationLimit {
         }
     }
 
+    /// Reads an INTEGER that follows a salt.
     private static func count(_ node: ASN1Node) throws(MerchantError) -> Int {
         guard let rounds = try? Int(berEncoded: node), (0...maximumRounds).contains(rounds) else {
             throw PrivateKeyFile.malformed(
@@ -62,9 +67,10 @@ enum KeyDerivationLimit {
         return rounds
     }
 
-    /// Converts the counts of one derivation to a number of rounds. Three or more counts are those of scrypt: cost,
-    /// block size and parallelization, whose product is comparable to a number of rounds.
-    private static func work(_ counts: [Int]) -> Int {
+    /// Converts the INTEGERs of one derivation to a number of rounds. If there are three or more, the derivation is
+    /// scrypt, and they are its cost, block size and parallelization. Their product is comparable to a number of
+    /// rounds.
+    private static func rounds(from counts: [Int]) -> Int {
         guard counts.count >= 3 else { return counts.reduce(0, +) }
         return counts.prefix(3).reduce(1) { product, count in
             let (next, isTooMuch) = product.multipliedReportingOverflow(by: count)
@@ -72,12 +78,12 @@ enum KeyDerivationLimit {
         }
     }
 
-    private static func add(_ work: Int, to sum: inout Int) throws(MerchantError) {
-        guard work <= maximumTotalRounds - sum else {
+    private static func add(_ rounds: Int, to sum: inout Int) throws(MerchantError) {
+        guard rounds <= maximumTotalRounds - sum else {
             throw PrivateKeyFile.malformed(
                 "requires more than \(maximumTotalRounds) rounds of key derivation in total: export the key with fewer rounds"
             )
         }
-        sum += work
+        sum += rounds
     }
 }

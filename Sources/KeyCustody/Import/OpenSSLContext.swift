@@ -8,8 +8,8 @@ enum OpenSSLContext {
         let hasLegacy: Bool
     }
 
-    /// Created once and never freed. The legacy provider has RC2-40, the cipher of old PKCS#12 files. This provider is
-    /// a separate library file, which may be missing on a machine.
+    /// Created once and never freed. OpenSSL's legacy provider implements RC2-40, the cipher of old PKCS#12 files. This
+    /// provider is a separate library file, which may not be installed.
     private static let context: Context = {
         guard let pointer = OSSL_LIB_CTX_new(), OSSL_PROVIDER_load(pointer, "default") != nil else {
             preconditionFailure("libcrypto has the default provider built in")

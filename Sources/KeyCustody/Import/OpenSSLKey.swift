@@ -6,8 +6,8 @@ import MerchantCore
 import Secrets
 import Vocabulary
 
-/// A private key that libcrypto has read, before it is converted to ``PrivateKeyBytes``. libcrypto wipes a key when it
-/// frees it.
+/// A private key that libcrypto has read, before it is converted to ``PrivateKeyBytes``. libcrypto wipes the memory of
+/// a key before it frees the memory.
 struct OpenSSLKey: ~Copyable {
     private let key: OpaquePointer
 
@@ -63,28 +63,29 @@ struct OpenSSLKey: ~Copyable {
         self.init(takingOwnershipOf: key)
     }
 
-    /// Converts a P-256 or RSA-2048 key, the types that Apple certifies.
+    /// Validates and converts the key. Accepts only P-256 and RSA-2048, the types that Apple certifies.
     ///
     /// - Throws: `keyUnsupported` for any other type; `privateKeyMalformed` if the public and the private half do not
     ///   match.
-    consuming func imported() throws(MerchantError) -> PrivateKeyFile.Imported {
-        let type = try type()
+    consuming func importedKey() throws(MerchantError) -> PrivateKeyFile.ImportedKey {
+        let typeName = try typeName()
         let bytes: PrivateKeyBytes
-        switch type {
+        switch typeName {
         case "P-256": bytes = PrivateKeyBytes(algorithm: .ecV1, bytes: try scalar())
         case "RSA-2048": bytes = PrivateKeyBytes(algorithm: .rsaV1, bytes: try der())
-        default: throw MerchantError(.keyUnsupported, "the private key's type is \(type), expected P-256 or RSA-2048")
+        default:
+            throw MerchantError(.keyUnsupported, "the private key's type is \(typeName), expected P-256 or RSA-2048")
         }
         // swift-crypto checks that the scalar is in range, or that the RSA primes multiply to the modulus.
         guard let signingKey = try? SigningKey(bytes), matchesPublicHalf(signingKey) else {
             throw PrivateKeyFile.malformed(
                 "holds an inconsistent private key: its public half does not match its private half")
         }
-        return PrivateKeyFile.Imported(bytes: bytes, signingKey: signingKey)
+        return PrivateKeyFile.ImportedKey(bytes: bytes, signingKey: signingKey)
     }
 
-    /// The key's type: "P-256" or "RSA-2048". For other types the name is used in an error message, such as "P-384".
-    private func type() throws(MerchantError) -> String {
+    /// The name of the key's type, such as "P-256" or "RSA-2048". Names of other types are used only in error messages.
+    private func typeName() throws(MerchantError) -> String {
         if EVP_PKEY_is_a(key, "RSA") == 1 { return "RSA-\(EVP_PKEY_get_bits(key))" }
         guard EVP_PKEY_is_a(key, "EC") == 1 else {
             return EVP_PKEY_get0_type_name(key).map { String(cString: $0) } ?? "unknown"
@@ -96,7 +97,7 @@ struct OpenSSLKey: ~Copyable {
                 .keyUnsupported, "the private key is an EC key on a curve without a name, expected P-256 or RSA-2048")
         }
         let curve = String(decoding: name.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return PublicKeyType.curveNames[curve] ?? curve
+        return PublicKeyTypeName.ofCurves[curve] ?? curve
     }
 
     /// The private number of an EC key as 32 bytes, big-endian.
@@ -137,7 +138,7 @@ struct OpenSSLKey: ~Copyable {
         }
     }
 
-    /// Whether the key's parameter `name` is this number, big-endian.
+    /// Whether the key's parameter `name` equals the number `expected`, which is big-endian.
     private func hasNumber(_ name: String, equalTo expected: some Collection<UInt8>) -> Bool {
         guard let number = number(name) else { return false }
         defer { BN_free(number) }
@@ -145,7 +146,8 @@ struct OpenSSLKey: ~Copyable {
         return BN_bn2binpad(number, &bytes, Int32(bytes.count)) == bytes.count && bytes.elementsEqual(expected)
     }
 
-    /// The key's parameter `name`, which the caller frees.
+    /// The key's parameter `name` as a number of libcrypto, which the caller must free; nil if the key lacks the
+    /// parameter.
     private func number(_ name: String) -> OpaquePointer? {
         var number: OpaquePointer?
         return EVP_PKEY_get_bn_param(key, name, &number) == 1 ? number : nil

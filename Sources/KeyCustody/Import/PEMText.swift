@@ -16,13 +16,13 @@ struct PEMText: ~Copyable {
 
     deinit { BIO_free(bio) }
 
-    /// Whether the bytes contain the start of a PEM block. A valid file that contains none is DER.
+    /// Whether the bytes contain the start of a PEM block. If not, a valid file is DER.
     static func isFound(in bytes: some Collection<UInt8>) -> Bool {
         bytes.firstRange(of: Array("-----BEGIN ".utf8)) != nil
     }
 
-    /// Lists up to five labels of blocks for an error message. The contents of a block may be secret and are never
-    /// shown.
+    /// A text for an error message with up to five of the labels. Only labels are shown, because the content of a block
+    /// may be secret.
     static func list(_ labels: [String]) -> String {
         labels.isEmpty ? "nothing" : Set(labels).sorted().prefix(5).joined(separator: ", ")
     }
@@ -78,8 +78,10 @@ struct PEMBlock: ~Copyable {
     /// Whether the block is encrypted as in RFC 1421 (`Proc-Type: 4,ENCRYPTED`), which OpenSSL used before PKCS#8.
     var isEncrypted: Bool { String(cString: header).contains("ENCRYPTED") }
 
-    /// - Returns: false for a wrong passphrase. About one wrong passphrase in 256 gives valid padding, so that this
-    ///   method returns true.
+    /// Decrypts the block in place.
+    ///
+    /// - Returns: false for a wrong passphrase. But about one wrong passphrase in 256 happens to give valid padding:
+    ///   this method then returns true, and the decrypted bytes are random.
     /// - Throws: `keyUnsupported` for an unsupported cipher.
     mutating func decrypt(passphrase: borrowing Passphrase) throws(MerchantError) -> Bool {
         var cipher = EVP_CIPHER_INFO()

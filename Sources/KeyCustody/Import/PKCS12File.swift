@@ -9,6 +9,7 @@ enum PKCS12File {
         /// The certificates in DER, the private key's own certificate first.
         let certificates: [[UInt8]]
 
+        /// Returns the key and discards the certificates.
         consuming func takeKey() -> OpenSSLKey { key }
     }
 
@@ -19,6 +20,7 @@ enum PKCS12File {
         try contents(bytes, passphrase).takeKey()
     }
 
+    /// Reads the private key and the certificates.
     static func contents(
         _ bytes: UnsafeRawBufferPointer, _ passphrase: borrowing Passphrase
     ) throws(MerchantError) -> Contents {
@@ -75,6 +77,7 @@ enum PKCS12File {
     private static func checkEncryptedParts(
         _ file: OpaquePointer, _ passphrase: borrowing Passphrase, after rounds: Int
     ) throws(MerchantError) {
+        // RFC 7292 calls the list of a file's parts `AuthenticatedSafe`, and libcrypto calls them safes.
         guard let safes = PKCS12_unpack_authsafes(file) else { throw OpenSSLKey.decryptionFailure() }
         defer { clibcrypto_free_safes(safes) }
         // An absent passphrase is encoded as a null pointer or as an empty string. Like PKCS12_parse, use the encoding
@@ -90,7 +93,7 @@ enum PKCS12File {
                 : passphrase.withCString {
                     clibcrypto_open_safe(safes, index, $0, Int32(passphrase.count), &content, &count)
                 }
-            // 0 means that this part is not encrypted, so the check of the whole file included it.
+            // 0 means that this part is not encrypted, so `rounds` already includes its rounds.
             guard opened != 0 else { continue }
             guard opened == 1, let content else { throw OpenSSLKey.decryptionFailure() }
             defer { CRYPTO_clear_free(content, Int(count), #fileID, #line) }
@@ -102,7 +105,7 @@ enum PKCS12File {
     /// Checks the passphrase: the MAC over the file's contents is valid only for the right passphrase.
     private static func checkMAC(_ file: OpaquePointer, _ passphrase: borrowing Passphrase) throws(MerchantError) {
         let isRight = passphrase.withCString { PKCS12_verify_mac(file, $0, Int32(passphrase.count)) } == 1
-        // In this format an absent passphrase is encoded as an empty string or as a null pointer.
+        // Programs that write PKCS#12 encode an absent passphrase either as an empty string or as a null pointer.
         guard isRight || (passphrase.isEmpty && PKCS12_verify_mac(file, nil, 0) == 1) else {
             try PrivateKeyFile.requirePassphrase(passphrase)
             throw PrivateKeyFile.wrongPassphrase

@@ -6,7 +6,7 @@ import Vocabulary
 /// Reads a private key file: PEM (PKCS#8, SEC1, PKCS#1; plain or encrypted) or PKCS#12.
 enum PrivateKeyFile {
     /// A validated private key of a type that Apple certifies.
-    struct Imported: ~Copyable {
+    struct ImportedKey: ~Copyable {
         let bytes: PrivateKeyBytes
         let signingKey: SigningKey
     }
@@ -35,20 +35,22 @@ enum PrivateKeyFile {
                 try PKCS12File.contents(bytes, passphrase)
             }
             let certificates = contents.certificates
-            return Identity(signingKey: try contents.takeKey().imported().signingKey, certificates: certificates)
+            return Identity(signingKey: try contents.takeKey().importedKey().signingKey, certificates: certificates)
         }
     }
 
+    /// Reads and validates the one private key of a file.
+    ///
     /// - Throws: `privateKeyMalformed`, `wrongPassphrase`, `keyUnsupported`, `tooLarge` or `malformed`. No error
     ///   contains bytes of the file.
     static func read(
         _ file: borrowing SecretBytes, passphrase: borrowing SecretBytes
-    ) throws(MerchantError) -> Imported {
+    ) throws(MerchantError) -> ImportedKey {
         guard file.count <= longest else {
             throw MerchantError(.tooLarge, "the private key file has \(file.count) bytes, expected at most \(longest)")
         }
         let passphrase = try Passphrase(passphrase)
-        return try OpenSSLContext.perform { () throws(MerchantError) -> Imported in
+        return try OpenSSLContext.perform { () throws(MerchantError) -> ImportedKey in
             let key = try file.withUnsafeBytes { bytes throws(MerchantError) -> OpenSSLKey in
                 if PEMText.isFound(in: bytes) { return try readPEM(bytes, passphrase) }
                 // PKCS#12 is DER, which begins with the tag of a SEQUENCE.
@@ -57,7 +59,7 @@ enum PrivateKeyFile {
                 }
                 return try PKCS12File.read(bytes, passphrase)
             }
-            return try key.imported()
+            return try key.importedKey()
         }
     }
 

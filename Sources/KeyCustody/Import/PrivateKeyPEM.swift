@@ -38,6 +38,7 @@ enum PrivateKeyPEM {
         return Int(written) + 1
     }
 
+    /// The key as `PrivateKeyInfo` (PKCS#8) in DER.
     private static func privateKeyInfo(_ key: borrowing PrivateKeyBytes) throws -> SecretBytes {
         switch key.algorithm {
         case .ecV1:
@@ -61,8 +62,9 @@ enum PrivateKeyPEM {
         }
     }
 
-    /// The DER before the scalar: SEQUENCE { 0, { id-ecPublicKey, prime256v1 }, OCTET STRING { SEQUENCE { 1, OCTET
-    /// STRING of 32 bytes. The whole PKCS#8 has 138 bytes.
+    /// The DER before the scalar: SEQUENCE { 0, { id-ecPublicKey, prime256v1 }, OCTET STRING { SEQUENCE { 1, and the
+    /// tag and length of an OCTET STRING of 32 bytes. ``ecBeforePoint`` continues this structure. The whole PKCS#8 has
+    /// 138 bytes.
     private static let ecBeforeScalar: [UInt8] = [
         0x30, 0x81, 0x87, 0x02, 0x01, 0x00, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06,
         0x08,
@@ -77,7 +79,7 @@ enum PrivateKeyPEM {
 
     /// Tag and length of a DER element of 256 to 65,535 bytes. An RSA-2048 private key always has such a length.
     private static func header(_ tag: UInt8, _ count: Int) -> [UInt8] {
-        precondition((256...65_535).contains(count), "a two-byte length, minimal as DER requires")
+        precondition((256...65_535).contains(count), "DER encodes only these lengths in exactly two bytes")
         return [tag, 0x82, UInt8(count >> 8), UInt8(count & 0xff)]
     }
 }

@@ -1,10 +1,10 @@
-/// The encoding of the fields to which a seal is bound, as associated data of AES-GCM. Each field is preceded by its
-/// length, so that two different lists of fields never have the same bytes.
+/// The associated data of an AES-GCM encryption: an encoded list of fields. Decryption succeeds only with the same
+/// fields. Each field is preceded by its length, so that two different lists of fields never have the same bytes.
 struct AssociatedData {
     private(set) var bytes: [UInt8] = []
 
-    /// - Parameter label: the first field. It names the type of the sealed data, so that data of one type cannot be
-    ///   opened as another type.
+    /// - Parameter label: the first field. It names the type of the encrypted data, so that data of one type cannot be
+    ///   decrypted as data of another type.
     init(label: String) {
         append(label)
     }

@@ -2,8 +2,8 @@ package import MerchantCore
 import Secrets
 package import Vocabulary
 
-/// Seals data keys with the master key. A data key has 32 random bytes. It is sealed with AES-256-GCM, and the seal is
-/// bound to the data key's identifier.
+/// Seals (encrypts) data keys with the master key. A data key has 32 random bytes. The encryption is AES-256-GCM with
+/// the data key's identifier as associated data, so that a sealed data key cannot be used under another identifier.
 package enum DataKeySeal {
     /// The identifiers of data keys are from 128 to 32767. SQLite stores each of these numbers in two bytes. So the row
     /// of a private key keeps its length when the key is sealed under another data key, and the new row overwrites the
@@ -21,9 +21,9 @@ package enum DataKeySeal {
             identifier: identifier, bytes: sealed, masterKeyCheck: masterKey.identifier.bytes, createdAt: now)
     }
 
-    /// - Returns: the data key; nil if this master key did not seal the row, or the row is damaged.
-    static func open(_ row: SealedDataKey, with key: SealingKey) -> SealingKey? {
-        guard let bytes = key.open(row.bytes, authenticating: associatedData(row.identifier)) else { return nil }
+    /// - Returns: the data key; nil if this master key did not seal it, or if the row is damaged.
+    static func open(_ row: SealedDataKey, with masterKey: SealingKey) -> SealingKey? {
+        guard let bytes = masterKey.open(row.bytes, authenticating: associatedData(row.identifier)) else { return nil }
         return SealingKey(bytes)
     }
 

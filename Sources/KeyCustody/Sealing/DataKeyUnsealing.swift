@@ -1,32 +1,36 @@
 package import MerchantCore
 import Secrets
 
-/// Opens the data keys of a database for a ``Keyring``, with one or more master keys.
+/// Unseals the data keys of a database for a ``Keyring``, with one or more master keys.
 ///
-/// Usually there are one master key and one data key. During a rotation there may be two data keys: the old one, sealed
-/// by the old master key, and the new one, sealed by the new master key. (If only the data key is rotated, one master
-/// key seals both.)
+/// Usually there are one master key and one data key. During a rotation there may be two data keys: the old data key,
+/// sealed by the old master key, and the new data key, sealed by the new master key. (If only the data key is rotated,
+/// the same master key seals both data keys.)
 package struct DataKeyUnsealing {
     private let rows: [SealedDataKey]
+    /// The unsealed data keys by their identifiers.
     private var opened: [Int: SealingKey] = [:]
+    /// The identifiers of the data keys whose rows are damaged.
     private var damaged: [Int] = []
     /// The master keys that ``unseal(with:)`` was called with.
     package private(set) var triedMasterKeys: [MasterKeyIdentifier] = []
+    /// As ``Keyring/isLockedInMemory``, for the keys that were passed or unsealed so far.
     private var isLockedInMemory = true
 
     /// - Parameter rows: the stored data keys. Retired data keys, which were overwritten with zeros, are ignored.
     package init(of rows: [SealedDataKey]) { self.rows = rows.filter { !$0.isRetired } }
 
-    /// The master keys that are still needed: they sealed the data keys that are not open yet.
+    /// The master keys that are still needed: the ones that sealed the data keys that are not unsealed yet.
     package var missingMasterKeys: [MasterKeyIdentifier] {
         rows.filter { opened[$0.identifier] == nil && !damaged.contains($0.identifier) }.map(\.masterKey)
     }
 
-    /// Opens the data keys that this master key sealed.
+    /// Unseals the data keys that this master key sealed.
     package mutating func unseal(with masterKey: borrowing MasterKey) {
         let identifier = masterKey.identifier
         triedMasterKeys.append(identifier)
-        // The call is the left operand, so that it locks this key even if locking an earlier key failed.
+        // `MemoryLock.lock` is called on the left of `&&`, so that this key is locked even if locking an earlier key
+        // failed.
         isLockedInMemory = masterKey.withUnsafeBytes(MemoryLock.lock) && isLockedInMemory
         for row in rows where opened[row.identifier] == nil {
             let hasMatchingCheckValue = ConstantTime.areEqual(row.masterKeyCheck, identifier.bytes)

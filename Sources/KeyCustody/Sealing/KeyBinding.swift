@@ -1,8 +1,8 @@
 import MerchantCore
 import Vocabulary
 
-/// The key pair to which a sealed private key is bound. The seal authenticates these fields as associated data, so that
-/// the sealed key of one row cannot be put into another row.
+/// The properties of a key pair that are the associated data when its private key is encrypted (sealed). So the sealed
+/// key of one row cannot be used in another row: it would not decrypt there.
 struct KeyBinding {
     let merchantIdentifier: MerchantIdentifier
     let publicKeyHash: PublicKeyHash

@@ -3,19 +3,21 @@ import Secrets
 import Synchronization
 package import Vocabulary
 
-/// The unsealed data keys. They seal private keys with AES-256-GCM and random nonces.
+/// The unsealed data keys, which seal (encrypt) private keys with AES-256-GCM and random nonces.
 ///
 /// The newest data key seals new private keys. Older data keys only unseal the private keys that they sealed. There is
 /// one data key, or two during a rotation. A data key seals at most a few million private keys, far below the 2^32 that
-/// NIST SP 800-38D section 8.3 allows for random nonces, so the daemon never replaces a data key by itself. Only the
-/// operator's `master-key rotate` does.
+/// NIST SP 800-38D section 8.3 allows for random nonces, so the daemon never replaces a data key by itself. An operator
+/// can replace it with `master-key rotate`.
 package final class Keyring: Sendable {
-    /// The version of the layout of a sealed private key: nonce, ciphertext and tag. The plaintext is in the form of
-    /// ``PrivateKeyBytes``.
+    /// The version of the format of a sealed private key: nonce, ciphertext and tag, with ``PrivateKeyBytes`` as
+    /// plaintext.
     static let sealVersion = 1
 
     private struct State {
+        /// The data keys by their identifiers.
         var dataKeys: [Int: SealingKey]
+        /// The identifier of the newest data key.
         var newest: Int
     }
 
@@ -91,6 +93,7 @@ package final class Keyring: Sendable {
         return seal(try open(stored.sealedPrivateKey, of: binding), to: binding)
     }
 
+    /// Seals a private key under the newest data key.
     func seal(_ key: borrowing PrivateKeyBytes, to binding: KeyBinding) -> SealedPrivateKey {
         let (identifier, dataKey) = state.withLock { ($0.newest, $0.dataKeys[$0.newest]) }
         guard let dataKey else { preconditionFailure("the newest data key is never removed") }
@@ -109,11 +112,12 @@ package final class Keyring: Sendable {
         }
         let associated = binding.associatedData(version: sealed.version, dataKeyIdentifier: sealed.dataKeyIdentifier)
         guard let bytes = dataKey.open(sealed.bytes, authenticating: associated) else {
-            throw Self.damaged(binding, "is damaged or belongs to another key: its seal does not open")
+            throw Self.damaged(binding, "cannot be decrypted: it is damaged or belongs to another key pair")
         }
         return PrivateKeyBytes(algorithm: binding.algorithm, bytes: bytes)
     }
 
+    /// - Parameter why: the predicate of a sentence whose subject is the stored private key.
     static func damaged(_ binding: KeyBinding, _ why: String) -> MerchantError {
         MerchantError(.keyDamaged, "the stored private key of \(binding.publicKeyHash) \(why): restore a backup")
     }

@@ -5,7 +5,7 @@ import Secrets
 
 /// Reads a master key from the output of a program.
 extension MasterKey {
-    /// How much of the program's standard error is kept for the message, in bytes.
+    /// How many bytes of the program's standard error an error message contains at most.
     private static let longestErrorOutput = 1024
 
     /// Runs a program without a shell, and uses its standard output as the key.
@@ -17,6 +17,7 @@ extension MasterKey {
     ///   exactly 32 raw bytes.
     package static func load(from arguments: [String], within seconds: Int) throws(MerchantError) -> MasterKey {
         let program = arguments.first ?? ""
+        /// - Parameter predicate: the end of a sentence that begins with the program.
         func refusal(_ predicate: String, _ errorOutput: [UInt8] = []) -> MerchantError {
             // The message must be one line, and must contain no escape sequence for a terminal.
             let text = String(decoding: errorOutput, as: UTF8.self).split(whereSeparator: \.isNewline)
@@ -41,7 +42,7 @@ extension MasterKey {
         }
         var status: Int32 = 0
         if isInTime, count <= length {
-            // The program may still run after it has closed both pipes, so it gets the same time again to exit.
+            // The program may still run after it has closed both pipes, so it gets another `seconds` to exit.
             let end = ContinuousClock.now + .seconds(seconds)
             while waitpid(process, &status, WNOHANG) == 0, isInTime {
                 isInTime = .now < end
@@ -78,9 +79,12 @@ extension MasterKey {
         return key
     }
 
-    /// Reads both pipes until both are closed, the time is over, or the standard output is too long.
+    /// Reads both pipes until both are closed, the time is over, or the standard output is longer than a key.
     ///
-    /// - Returns: whether the reading ended in time.
+    /// - Parameters:
+    ///   - memory: receives the standard output; `count` is the number of bytes received.
+    ///   - errorOutput: receives the first ``longestErrorOutput`` bytes of the standard error.
+    /// - Returns: false if the time was over.
     private static func collect(
         _ output: Int32, _ errors: Int32, within seconds: Int, _ memory: UnsafeMutableRawBufferPointer,
         _ count: inout Int, _ errorOutput: inout [UInt8]
@@ -121,6 +125,11 @@ extension MasterKey {
         let errorNumber: Int32
     }
 
+    /// Starts the program.
+    ///
+    /// - Parameters:
+    ///   - output: the descriptor that becomes the program's standard output.
+    ///   - errors: the descriptor that becomes the program's standard error.
     private static func spawn(
         _ arguments: [String], _ output: Int32, _ errors: Int32
     ) throws(SpawnFailure) -> pid_t {
@@ -136,9 +145,11 @@ extension MasterKey {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
+        // The program must not inherit the signals that this thread blocks.
+        var noSignals = sigset_t()
+        sigemptyset(&noSignals)
+        posix_spawnattr_setsigmask(&attributes, &noSignals)
+        // The program gets a process group of its own, so that it can be killed together with its children.
         posix_spawnattr_setpgroup(&attributes, 0)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETPGROUP))
         var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]

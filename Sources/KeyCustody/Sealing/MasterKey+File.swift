@@ -5,8 +5,10 @@ import Vocabulary
 
 /// Reads and writes the master key's file: 32 raw bytes that only its owner can read.
 extension MasterKey {
+    /// Reads the master key from a file.
+    ///
     /// - Parameter isCredential: whether systemd created the file as a credential. Such a file may have an access
-    ///   control list, which shows as the group's permission bits, so the group may have read permission.
+    ///   control list, which the mode shows as permissions of the group. So the group may then have read permission.
     /// - Throws: `storeUnavailable`, unless the file is a regular file that belongs to this user or root, has no
     ///   permissions for group and others, and has exactly 32 bytes.
     package static func load(from path: String, isCredential: Bool = false) throws(MerchantError) -> MasterKey {
@@ -73,6 +75,9 @@ extension MasterKey {
         }
     }
 
+    /// Flushes a directory, so that a new or renamed file in it survives a power failure.
+    ///
+    /// - Parameter path: the path of the file, for the error.
     static func sync(directory: String, _ path: String) throws(MerchantError) {
         let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("cannot be flushed to stable storage", path) }
@@ -80,7 +85,8 @@ extension MasterKey {
         guard fsync(descriptor) == 0 else { throw failure("cannot be flushed to stable storage", path) }
     }
 
-    /// Checks the open file through its descriptor. Its path may refer to another file by now.
+    /// Checks the type, owner, permissions and size of the open file. Uses the descriptor, because the path may refer
+    /// to another file by now.
     private static func check(_ descriptor: Int32, _ path: String, withoutPermissions forbidden: mode_t)
         throws(MerchantError)
     {
@@ -120,6 +126,7 @@ extension MasterKey {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
+    /// The error for a failed system call, with the system's error message.
     static func failure(_ predicate: String, _ path: String) -> MerchantError {
         MerchantError(
             .storeUnavailable, "the master key file \(path) \(predicate): \(String(cString: strerror(errno)))")

@@ -1,9 +1,9 @@
 package import MerchantCore
 package import Secrets
 
-/// The key that seals the data keys: 32 random bytes that are kept outside of the database.
+/// The key that seals (encrypts) the data keys: 32 random bytes that are kept outside of the database.
 ///
-/// The master key encrypts only data keys. Once the data keys are unsealed, it can be released.
+/// The master key encrypts only data keys. Once the data keys are unsealed, the daemon no longer needs the master key.
 package struct MasterKey: ~Copyable {
     package static let length = SealingKey.length
 
@@ -20,8 +20,8 @@ package struct MasterKey: ~Copyable {
 
     private init(generated key: SealingKey) { self.key = key }
 
-    /// The first 16 bytes of HMAC-SHA256 with this key over a fixed text. This value identifies the master key, and
-    /// reveals nothing about its bytes.
+    /// Identifies the master key, and reveals nothing about its bytes: the first 16 bytes of HMAC-SHA256 with this key
+    /// over a fixed text.
     package var identifier: MasterKeyIdentifier {
         let code = key.authenticationCode(over: Array("merchantkeyd master key check 1".utf8))
         return MasterKeyIdentifier(bytes: Array(code.prefix(MasterKeyIdentifier.length)))

@@ -8,12 +8,14 @@ import Secrets
 /// `master.key`. `master.key.retired` is a second name of the old key's file. It exists from just before that renaming
 /// until the old key is overwritten.
 ///
-/// The caller names the key that the database needs by its identifier. This type never replaces or overwrites that key.
-/// Call ``exchange(to:from:)`` only when every data key is sealed by the new master key.
+/// The methods get the identifier of the key that the database needs, and never overwrite the file of that key. Call
+/// ``exchange(to:from:)`` only when every data key is sealed by the new master key.
 package struct MasterKeyFile: Sendable {
     package let path: String
-    package var next: String { path + ".next" }
-    private var retired: String { path + ".retired" }
+    /// The path of `master.key.next`.
+    package var nextPath: String { path + ".next" }
+    /// The path of `master.key.retired`.
+    private var retiredPath: String { path + ".retired" }
 
     /// - Parameter path: the path of the master key. If it is a symbolic link, the path of its target is used.
     package init(_ path: String) {
@@ -25,34 +27,36 @@ package struct MasterKeyFile: Sendable {
         free(target)
     }
 
-    package var hasNext: Bool { Self.exists(next) }
+    /// Whether `master.key.next` exists.
+    package var hasNext: Bool { Self.exists(nextPath) }
 
-    /// Generates the new key. Its file is on stable storage on return. Overwrites a `master.key.next` that remains from
-    /// a rotation that was interrupted before it used that key.
+    /// Generates the new key, and writes `master.key.next` to stable storage. Overwrites a `master.key.next` that
+    /// remains from an interrupted rotation, unless the database needs the key in that file.
     ///
     /// - Parameter needed: the identifier of the key that the database needs now.
+    /// - Throws: `storeUnavailable`, for example if `master.key.next` holds the needed key.
     package func createNext(beside needed: MasterKeyIdentifier) throws(MerchantError) -> MasterKey {
         guard !hasNext(needed) else {
             throw MerchantError(
                 .storeUnavailable,
-                "the master key file \(next) holds the key \(needed), which the database needs: move the file to \(path)"
+                "the master key file \(nextPath) holds the key \(needed), which the database needs: move the file to \(path)"
             )
         }
         try requireReplaceable()
-        try Self.erase(next)
-        return try MasterKey.create(at: next)
+        try Self.erase(nextPath)
+        return try MasterKey.create(at: nextPath)
     }
 
     /// Whether `master.key.next` exists and holds the key with this identifier.
     package func hasNext(_ needed: MasterKeyIdentifier) -> Bool {
-        hasNext && (try? MasterKey.load(from: next).identifier) == needed
+        hasNext && (try? MasterKey.load(from: nextPath).identifier) == needed
     }
 
     /// Renames `master.key.next` to `master.key`, and overwrites the old key. Call this method again if it was
     /// interrupted.
     ///
     /// - Parameters:
-    ///   - needed: the new key, from ``createNext(beside:)``, which seals every data key by now.
+    ///   - needed: the new key, from ``createNext(beside:)``, which by now has sealed every data key.
     ///   - former: the master keys that may be overwritten, because they sealed only earlier data keys.
     /// - Throws: `storeUnavailable` if a file holds another key. In this case nothing is overwritten.
     package func exchange(
@@ -63,25 +67,25 @@ package struct MasterKeyFile: Sendable {
             guard former.contains(found) else {
                 throw MerchantError(
                     .storeUnavailable,
-                    "the master key file \(path) holds the key \(found), which never sealed this database: move the file elsewhere, and put back the former file"
+                    "the master key file \(path) holds the key \(found), which never sealed a data key of this database: move the file elsewhere, and put back the former file"
                 )
             }
             // Give the old key's file a second name, so that it can be overwritten after the renaming has replaced its
             // first name.
-            guard Self.areSameFile(path, retired) || link(path, retired) == 0 else {
-                throw MasterKey.failure("cannot be linked", retired)
+            guard Self.areSameFile(path, retiredPath) || link(path, retiredPath) == 0 else {
+                throw MasterKey.failure("cannot be linked", retiredPath)
             }
-            guard rename(next, path) == 0 else { throw MasterKey.failure("cannot be replaced", path) }
+            guard rename(nextPath, path) == 0 else { throw MasterKey.failure("cannot be replaced", path) }
             try MasterKey.sync(directory: MasterKey.directory(of: path), path)
         }
         let found = try MasterKey.load(from: path).identifier
         guard found == needed else {
             throw MerchantError(
                 .storeUnavailable,
-                "the master key file \(path) holds the key \(found), expected \(needed), which seals the database: put that key there; nothing was overwritten"
+                "the master key file \(path) holds the key \(found), expected \(needed), which seals the data keys of the database: put the key \(needed) there; nothing was overwritten"
             )
         }
-        try Self.erase(retired, unlessItIs: path)
+        try Self.erase(retiredPath, unlessItIs: path)
     }
 
     /// Throws if this process could not overwrite the old key's file at the end of the rotation.

@@ -1,10 +1,10 @@
 import CLibCrypto
 import Secrets
 
-/// A 256-bit key for AES-GCM that leaves no copies in freed memory.
+/// A 256-bit key for AES-GCM that leaves no copies of itself in freed memory: a master key or a data key.
 ///
-/// This type uses libcrypto, which wipes key schedules and MAC keys before it frees their memory. swift-crypto does
-/// not, so a replaced key could be found in freed memory long afterwards.
+/// This type uses libcrypto, which wipes key schedules and MAC keys before it frees their memory. swift-crypto does not
+/// wipe them, so a replaced key could be found in freed memory long afterwards.
 final class SealingKey: Sendable {
     static let length = 32
     private static let nonceLength = 12
@@ -30,6 +30,8 @@ final class SealingKey: Sendable {
         try bytes.withUnsafeBytes(body)
     }
 
+    /// Encrypts `plaintext`, and authenticates `associated` with it.
+    ///
     /// - Returns: a random nonce, the ciphertext and the tag, joined.
     func seal(_ plaintext: UnsafeRawBufferPointer, authenticating associated: [UInt8]) -> [UInt8] {
         var sealed = [UInt8](repeating: 0, count: Self.nonceLength + plaintext.count + Self.tagLength)
@@ -44,6 +46,8 @@ final class SealingKey: Sendable {
         return sealed
     }
 
+    /// Decrypts the result of ``seal(_:authenticating:)``.
+    ///
     /// - Returns: the plaintext, or nil if this key did not seal the bytes with this associated data.
     func open(_ sealed: [UInt8], authenticating associated: [UInt8]) -> SecretBytes? {
         guard sealed.count > Self.nonceLength + Self.tagLength else { return nil }
@@ -72,7 +76,10 @@ final class SealingKey: Sendable {
         return code
     }
 
+    /// Encrypts or decrypts with AES-256-GCM.
+    ///
     /// - Parameter tag: the authentication tag. Encryption writes it, decryption reads it.
+    /// - Returns: false if libcrypto reports an error, such as a wrong tag.
     private func perform(
         encrypts: Bool, _ nonce: UnsafeRawBufferPointer, _ associated: [UInt8], from input: UnsafeRawBufferPointer,
         to output: UnsafeMutableRawBufferPointer, _ tag: UnsafeMutableRawBufferPointer
@@ -81,13 +88,13 @@ final class SealingKey: Sendable {
         // EVP_CIPHER_CTX_free also wipes the key schedule.
         defer { EVP_CIPHER_CTX_free(context) }
         var count: Int32 = 0
-        let begins = withUnsafeBytes { key in
+        let isInitialized = withUnsafeBytes { key in
             EVP_CipherInit_ex(
                 context, OpenSSLContext.aes256GCM, nil, key.assumingMemoryBound(to: UInt8.self).baseAddress,
                 nonce.assumingMemoryBound(to: UInt8.self).baseAddress, encrypts ? 1 : 0) == 1
         }
         // Without an output buffer, EVP_CipherUpdate takes associated data.
-        guard begins, EVP_CipherUpdate(context, nil, &count, associated, Int32(associated.count)) == 1,
+        guard isInitialized, EVP_CipherUpdate(context, nil, &count, associated, Int32(associated.count)) == 1,
             EVP_CipherUpdate(
                 context, output.assumingMemoryBound(to: UInt8.self).baseAddress, &count,
                 input.assumingMemoryBound(to: UInt8.self).baseAddress, Int32(input.count)) == 1

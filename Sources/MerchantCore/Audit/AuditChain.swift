@@ -1,7 +1,7 @@
 package import Vocabulary
 
-/// The sequence and hash of the last audit record. An operator who keeps a copy on another machine can later detect
-/// whether that record or an earlier one was changed or removed.
+/// The sequence number and hash of the last audit record. With a copy of the head on another machine, an operator can
+/// later detect whether that record or an earlier record was changed or removed.
 package struct AuditHead: Hashable, Sendable, CustomStringConvertible {
     package let sequence: Int
     package let hash: [UInt8]
@@ -20,7 +20,7 @@ package struct AuditHead: Hashable, Sendable, CustomStringConvertible {
         self.init(sequence: sequence, hash: hash)
     }
 
-    /// `1044:` and 64 hexadecimal digits.
+    /// The sequence, a colon and the hash: `1044:` and 64 hexadecimal digits.
     package var description: String { "\(sequence):\(Hex.encode(hash))" }
 }
 
@@ -53,7 +53,7 @@ package enum AuditLink: Hashable, Sendable {
     case unreadable(sequence: Int)
 }
 
-/// A range of the chain, oldest record first, and the store's counter of records as of the same time.
+/// A range of the chain, oldest record first, and the store's counter of records, both read in one transaction.
 package struct AuditSegment: Hashable, Sendable {
     package let links: [AuditLink]
     /// The highest sequence ever assigned, according to the store's counter.

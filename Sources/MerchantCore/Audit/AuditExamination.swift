@@ -7,15 +7,15 @@ package struct AuditExamination: Sendable {
     package private(set) var examined = 0
     package private(set) var breakCount = 0
     package private(set) var breaks: [AuditBreak] = []
-    /// The last record that was examined, if it was intact.
+    /// The last record that was examined; nil if that record was not intact.
     package private(set) var last: AuditHead?
     /// The sequence that the next record must have.
     package private(set) var next: Int
 
     /// The `previousHash` that the next record must have; nil after a break, where it is unknown.
     private var previousHash: [UInt8]?
-    /// Records whose content does not match their hash. ``markReorderedRecords()`` finds out which of these records were
-    /// moved.
+    /// Records whose content does not match their hash. ``markReorderedRecords()`` finds out which of these records
+    /// were moved.
     private var altered: [AuditRecord] = []
 
     /// - Parameters:
@@ -57,7 +57,8 @@ package struct AuditExamination: Sendable {
         }
     }
 
-    /// Finds records that are missing at the end. Call once, after the last record.
+    /// Compares the last record with the store's counter of records. Finds records that are missing at the end, and
+    /// records that the counter does not include. Call once, after the last record.
     ///
     /// - Parameter highestAssigned: the highest sequence ever assigned, according to the store's counter.
     package mutating func finish(highestAssigned: Int) {
@@ -109,7 +110,7 @@ extension AuditBreak {
     /// Compares a head that was kept elsewhere with the stored record of the same sequence.
     ///
     /// - Parameter stored: the stored record; nil if there is none.
-    /// - Returns: nil if the hashes are equal.
+    /// - Returns: the difference; nil if the hashes are equal.
     package static func comparing(_ kept: AuditHead, with stored: AuditLink?) -> AuditBreak? {
         switch stored {
         case nil:

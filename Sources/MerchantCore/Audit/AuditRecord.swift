@@ -4,6 +4,7 @@ package import Vocabulary
 /// The action that an audit record names.
 package enum AuditAction: String, Sendable, CaseIterable {
     case daemonStarted
+    /// The permits of callers differ from those of the daemon's last start.
     case permitsChanged
     case merchantAdded
     case merchantChanged
@@ -12,6 +13,7 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case keyImported
     case certificateStored
     case keyPromoted
+    /// The key pair is no longer current, because another key pair was promoted.
     case keySuperseded
     case keyRevoked
     case keyRestored
@@ -31,19 +33,25 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case backupCreated
     case backupVerified
     case databaseRestored
-    /// The daemon started with a database that lacks earlier changes, such as an older copy.
+    /// The daemon started with a database that lacks earlier changes, such as an older copy. Either an admin permitted
+    /// this start, or the daemon could detect the loss only by its lock file.
     case olderDatabaseAccepted
+    /// A call to Apple was stored, before it was sent.
     case registrationCallOpened
     case registrationChanged
     case registrationCallFailed
+    /// Apple's record of a registration differs from what should be registered.
     case registrationDriftFound
+    /// The file with which Apple verifies domains was changed.
     case domainFileChanged
+    /// An admin requested the delivery of events whose delivery the daemon had given up.
     case eventsRedelivered
     case masterKeyRotationStarted
     case masterKeyRotationFinished
 }
 
-/// One action for the audit: its caller, the merchant and key concerned, the states before and after, and the reason.
+/// What the audit records about one action: the caller, the merchant and key concerned, the states before and after,
+/// and the reason.
 package struct AuditEntry: Hashable, Sendable {
     package let action: AuditAction
     package let caller: Caller
@@ -72,8 +80,8 @@ package struct AuditEntry: Hashable, Sendable {
     }
 }
 
-/// An audit entry with its sequence and hashes, as stored in the audit chain. Each record contains the hash of the record
-/// before it, so that a later change is detected.
+/// An audit entry with its sequence and hashes, as stored in the audit chain. Each record contains the hash of the
+/// record before it, so that a later change is detected.
 package struct AuditRecord: Hashable, Sendable {
     /// The `previousHash` of the first record.
     package static let genesis = [UInt8](repeating: 0, count: 32)

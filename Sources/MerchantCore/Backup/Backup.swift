@@ -6,7 +6,7 @@ package struct BackupManifest: Hashable, Sendable {
     /// The version of the program that created the backup.
     package var programVersion: String
     package var schemaVersion: Int
-    /// The length of the database in the file. `sha256` is the hash of these bytes.
+    /// The length of the database in the backup's file, in bytes. `sha256` is the hash of these bytes.
     package var databaseBytes: Int
     package var sha256: [UInt8]
     package var merchants: Int
@@ -37,10 +37,11 @@ package struct BackupManifest: Hashable, Sendable {
 /// The result of verifying a backup.
 package struct BackupVerificationResult: Sendable {
     package let manifest: BackupManifest
-    /// Private keys that were unsealed and match their public keys.
+    /// The number of private keys that were decrypted and match their public keys.
     package let keyPairsVerified: Int
     package let certificatesChecked: Int
     package let auditRecordsChecked: Int
+    /// The duration of the verification.
     package let seconds: Double
     /// The problems found, at most 100; empty for a valid backup.
     package let findings: [String]
@@ -58,15 +59,16 @@ package struct BackupVerificationResult: Sendable {
     }
 }
 
-/// The newest verified backup, and the merchants whose newest key pair is in no verified backup.
+/// Which keys are backed up: the newest verified backup, and the merchants whose newest key pair is in no verified
+/// backup.
 package struct BackupCoverage: Hashable, Sendable {
     /// When the newest verified backup was created; nil if there is none.
     package var lastVerified: Timestamp?
     package var lastVerifiedPath: String?
     /// The number of merchants whose newest key pair is in no verified backup.
-    package var merchantsWithoutBackup = 0
+    package var merchantsAwaitingBackup = 0
     /// The first ``maximumNamed`` of these merchants, sorted by the creation of their newest key pairs, oldest first.
-    package var firstMerchantsWithoutBackup: [MerchantIdentifier] = []
+    package var firstMerchantsAwaitingBackup: [MerchantIdentifier] = []
 
     package static let maximumNamed = 100
 
@@ -74,24 +76,25 @@ package struct BackupCoverage: Hashable, Sendable {
 }
 
 /// Creates and verifies backups.
-package protocol BackupVerifying: Sendable {
+package protocol BackupManaging: Sendable {
     /// Writes a backup to a new file, which is on stable storage on return. Never replaces an existing file. Other
     /// transactions can commit meanwhile.
     ///
     /// - Throws: `backupFailed` or `storeUnavailable`, with the reason.
     func createBackup(at path: String) async throws -> BackupManifest
-    /// Restores the backup to a temporary copy, checks everything in the copy, and removes the copy. Never changes the
-    /// backup.
+    /// Restores the backup to a temporary copy, checks the private keys, certificates and audit chain in the copy, and
+    /// removes the copy. Never changes the backup.
     func verify(_ path: String) async throws -> BackupVerificationResult
     /// Removes the file of a backup that could not be recorded in the store.
     func discard(_ path: String) async
 }
 
-/// Checks the stored private keys and certificates of a backup.
+/// Decrypts the private keys and parses the certificates that a backup contains, to check them.
 package protocol KeyPairVerifier: Sendable {
-    /// Unseals the private key and compares it with the public key.
+    /// Decrypts the private key and compares it with the public key.
     ///
     /// - Throws: `keyDamaged`, naming the publicKeyHash.
     func verifyPrivateKey(of stored: SealedKeyPair) throws
-    func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts
+    /// - Parameter certificate: DER or PEM.
+    func readCertificate(_ certificate: [UInt8]) throws -> CertificateFacts
 }

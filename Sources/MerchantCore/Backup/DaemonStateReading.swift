@@ -1,16 +1,18 @@
 package import Vocabulary
 
-/// Reads what the daemon stores about itself: texts with a name (the table `daemon_facts`), and records of backups.
+/// Reads what the daemon stores about itself: named texts, such as `confirmedTime`, and records of backups.
 package protocol DaemonStateReading {
-    /// The text with this name; nil if there is none.
+    /// The text that is stored under this name (table `daemon_facts`); nil if there is none.
     func daemonValue(_ name: String) throws -> String?
+    /// The newest verified backup, and the merchants whose newest key pair is in no verified backup.
     func backupCoverage() throws -> BackupCoverage
     /// Whether a verified backup contains the merchant's newest key pair; nil if the merchant has no key pair.
     func isNewestKeyPairBackedUp(of merchant: MerchantIdentifier) throws -> Bool?
 }
 
-/// Reads and changes what the daemon stores about itself: texts with a name, and records of backups.
+/// Reads and changes what the daemon stores about itself: named texts, and records of backups.
 package protocol DaemonStateWriting: DaemonStateReading {
+    /// Stores a text under this name. Replaces the earlier text.
     func setDaemonValue(_ name: String, _ value: String) throws
     /// Stores the record of a backup. If a record with the same SHA-256 exists, changes only its path, and its time of
     /// verification if `verifiedAt` is not nil.

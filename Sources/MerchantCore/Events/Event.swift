@@ -6,23 +6,24 @@ package struct Event: Hashable, Sendable {
     package enum Kind: String, NamedValue {
         case certificateStored
         case keyPromoted
-        /// The first successful decryption with the new key pair of a roll: Apple has switched to this key pair.
+        /// The first successful decryption with the new key pair of a roll (the replacement of a key pair): Apple has
+        /// switched to this key pair.
         case switchObserved
         case certificateExpiringSoon
         case certificateExpired
-        /// A merchant has fewer active key pairs than its target.
+        /// A merchant has fewer active key pairs than its target number.
         case belowTarget
-        /// A decryptor asked for a key pair that was revoked.
+        /// A decryptor (a process that needs tokens decrypted) requested a key pair that is revoked.
         case revokedKeyRequested
         case keyRevoked
         case rollStarted
-        /// A roll has been waiting for a merchant or an admin for too long.
+        /// A roll has been waiting for a step of the merchant or of an admin for too long.
         case rollWaiting
         case rollFinished
         case rollAbandoned
-        /// The last good backup is older than it should be.
+        /// There is no verified backup that is as recent as the schedule of backups requires.
         case backupOverdue
-        /// The head of the audit chain, for a copy on another machine.
+        /// The number and hash of the last audit record, so that the receiver can keep a copy.
         case auditHead
     }
 

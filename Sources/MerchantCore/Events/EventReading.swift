@@ -3,10 +3,10 @@ package import Vocabulary
 /// Reads events and their deliveries to webhooks in a transaction of the store.
 package protocol EventReading {
     func events(_ query: EventQuery) throws -> [StoredEvent]
-    /// The webhooks of the settings, sorted by name.
+    /// The webhooks that the settings define, sorted by name.
     func webhooks() throws -> [WebhookState]
     /// The first undelivered event of each lane of the webhook, earliest due first. A lane is the queue of one
-    /// merchant's events; the events of no merchant are another lane.
+    /// merchant's events. The events that belong to no merchant form a lane of their own.
     func nextDeliveries(to webhook: String, limit: Int) throws -> [PendingDelivery]
 }
 
@@ -19,8 +19,8 @@ extension EventReading {
 
 /// Reads and changes events and their deliveries to webhooks in a transaction of the store.
 package protocol EventWriting: EventReading {
-    /// Removes the oldest events that occurred before `time`. Keeps events whose delivery to a webhook of the settings
-    /// is still being attempted. Parked events, whose delivery was given up, are removed.
+    /// Removes events that occurred before `time`, oldest first. Keeps an event while the daemon still tries to deliver
+    /// it to a webhook. Removes parked events, whose delivery the daemon has given up.
     ///
     /// - Returns: the number of removed events, at most `limit`.
     func removeEvents(occurredBefore time: Timestamp, limit: Int) throws -> Int
@@ -28,8 +28,8 @@ package protocol EventWriting: EventReading {
     /// call names the webhook again.
     func setWebhooks(_ webhooks: [WebhookRegistration], at now: Timestamp) throws
     func markDelivered(_ sequence: Int, to webhook: String, at now: Timestamp) throws
-    /// Records a failed attempt, and that the next attempt is due at `next`. If `next` is nil, parks the event: its
-    /// delivery is given up until an admin requests it, so that later events of its lane are delivered.
+    /// Records a failed attempt, and that the next attempt is due at `next`. If `next` is nil, parks the event: the
+    /// daemon gives up its delivery until an admin requests it. Later events of the lane are then delivered.
     func markFailed(_ sequence: Int, to webhook: String, because reason: String, next: Timestamp?, at now: Timestamp)
         throws
     /// Puts parked events back into their lanes, due immediately.
@@ -37,11 +37,11 @@ package protocol EventWriting: EventReading {
     /// - Parameters:
     ///   - sequence: the sequence of one event; nil for all events.
     ///   - webhook: the name of one webhook; nil for all webhooks.
-    /// - Returns: the number of deliveries, at most `limit`.
+    /// - Returns: the number of deliveries that are due again, at most `limit`.
     func unparkDeliveries(of sequence: Int?, to webhook: String?, limit: Int) throws -> Int
 }
 
-/// Notified after a commit that may have added events or deliveries.
+/// Is notified after each commit that may have added events or deliveries.
 package protocol EventObserver: Sendable {
     func eventsChanged()
 }

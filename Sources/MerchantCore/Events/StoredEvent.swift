@@ -2,7 +2,7 @@ package import Vocabulary
 
 /// An event as the store holds it, with its sequence and id.
 package struct StoredEvent: Hashable, Sendable {
-    /// Increases from event to event, with gaps. Never used twice.
+    /// A number that increases from event to event, with gaps. No number is used twice.
     package let sequence: Int
     /// 32 random hexadecimal digits in lower case. A receiver recognizes a repeated delivery by its id.
     package let id: String
@@ -26,7 +26,7 @@ package struct EventQuery: Hashable, Sendable {
     }
 
     package var part: Part
-    /// nil: all events, also those that belong to no merchant.
+    /// The merchants whose events match; nil for all events, also those that belong to no merchant.
     package var merchants: Set<MerchantIdentifier>?
     package var kind: Event.Kind?
     package var severity: Event.Severity?

@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// A webhook of the settings, as the store keeps it.
+/// What the store keeps of a webhook that the settings define.
 package struct WebhookRegistration: Hashable, Sendable {
     /// 1 to 255 characters; identifies the webhook.
     package let name: String
@@ -16,12 +16,13 @@ package struct WebhookRegistration: Hashable, Sendable {
 /// The state of a webhook.
 package struct WebhookState: Hashable, Sendable {
     package let name: String
-    /// Undelivered events, including those whose delivery has failed so far.
+    /// The number of events that wait for delivery, including events whose delivery has failed before. Does not include
+    /// parked events.
     package var undelivered = 0
-    /// Events whose delivery failed for ``DeliverySchedule/parksAfter``. They are sent again only if an admin requests
-    /// this.
+    /// The number of parked events: their delivery failed for ``DeliverySchedule/parksAfter``, and the daemon sends
+    /// them again only if an admin requests it.
     package var parked = 0
-    /// When the oldest undelivered event occurred.
+    /// When the oldest event that waits for delivery occurred.
     package var oldestUndelivered: Timestamp?
     package var lastDelivered: Timestamp?
     package var lastFailed: Timestamp?
@@ -55,7 +56,8 @@ package struct PendingDelivery: Hashable, Sendable {
 
 /// When a failed delivery is repeated, and when it is parked.
 package enum DeliverySchedule {
-    /// An event whose delivery has failed for this time is parked: it is sent again only if an admin requests this.
+    /// An event whose delivery has failed for this time is parked: the daemon sends it again only if an admin
+    /// requests it.
     package static let parksAfter = Duration.seconds(24 * 3_600)
     package static let firstPause = Duration.seconds(1)
     package static let longestPause = Duration.seconds(300)
@@ -71,7 +73,8 @@ package enum DeliverySchedule {
     }
 
     /// - Parameters:
-    ///   - retryAfter: the shortest pause, if the receiver asked for one.
+    ///   - retryAfter: the pause that the receiver asked for; nil if it asked for none. The next attempt is not due
+    ///     earlier.
     ///   - jitter: as for ``pause(afterFailures:jitter:)``.
     /// - Returns: when the next attempt is due; nil if the event must be parked.
     package static func next(

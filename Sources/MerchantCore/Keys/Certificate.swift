@@ -8,7 +8,7 @@ package struct CertificateFacts: Hashable, Sendable {
     /// The hash of the public key in the certificate.
     package let publicKeyHash: PublicKeyHash
     /// "P-256", "RSA-2048", "RSA-1024", "P-384" and so on, for error messages.
-    package let keyKind: String
+    package let keyTypeName: String
     /// The value of extension 1.2.840.113635.100.6.32; nil if the extension is absent or not 64 hexadecimal digits.
     package let merchantIdentifierHash: MerchantIdentifierHash?
     package let hasKeyEncipherment: Bool
@@ -24,7 +24,7 @@ package struct CertificateFacts: Hashable, Sendable {
     package let issuer: String
 
     package init(
-        der: [UInt8], fingerprint: [UInt8], publicKeyHash: PublicKeyHash, keyKind: String,
+        der: [UInt8], fingerprint: [UInt8], publicKeyHash: PublicKeyHash, keyTypeName: String,
         merchantIdentifierHash: MerchantIdentifierHash?, hasKeyEncipherment: Bool, hasDigitalSignature: Bool,
         extendedKeyUsages: [String]?, isCertificateAuthority: Bool, notBefore: Timestamp, notAfter: Timestamp,
         serialNumber: String, subject: String, issuer: String
@@ -32,7 +32,7 @@ package struct CertificateFacts: Hashable, Sendable {
         self.der = der
         self.fingerprint = fingerprint
         self.publicKeyHash = publicKeyHash
-        self.keyKind = keyKind
+        self.keyTypeName = keyTypeName
         self.merchantIdentifierHash = merchantIdentifierHash
         self.hasKeyEncipherment = hasKeyEncipherment
         self.hasDigitalSignature = hasDigitalSignature
@@ -64,6 +64,7 @@ package struct StoredCertificate: Hashable, Sendable {
     package let issuer: String
     package let notBefore: Timestamp
     package let notAfter: Timestamp
+    /// Whether the certificate was found to chain to a trusted CA. False if no issuing CA is configured.
     package let issuerVerified: Bool
     package let storedAt: Timestamp
 
@@ -93,8 +94,8 @@ package struct StoredCertificate: Hashable, Sendable {
 }
 
 extension Collection where Element == StoredCertificate {
-    /// The certificate in use, if these are all certificates of one key pair: the newest valid one. If none is valid,
-    /// the one that expires last.
+    /// Of all certificates of one key pair, the certificate in use: the newest valid certificate, or, if no certificate
+    /// is valid, the certificate that expires last.
     package func certificateInUse(at time: Timestamp) -> StoredCertificate? {
         filter { $0.isValid(at: time) }.max { ($0.notBefore, $0.storedAt) < ($1.notBefore, $1.storedAt) }
             ?? self.max { ($0.notAfter, $0.storedAt) < ($1.notAfter, $1.storedAt) }

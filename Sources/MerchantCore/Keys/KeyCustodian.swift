@@ -3,7 +3,7 @@ package import Vocabulary
 
 /// The only part of the daemon that handles private keys.
 package protocol KeyCustodian: Sendable {
-    /// Generates a key pair and its CSR. The private key is returned only sealed.
+    /// Generates a key pair and its CSR. Returns the private key only sealed (encrypted).
     func generateKeyPair(
         algorithm: KeyAlgorithm, purpose: KeyPurpose, for merchant: MerchantIdentifier
     ) throws -> NewKeyPair
@@ -28,7 +28,8 @@ package protocol KeyCustodian: Sendable {
     /// Verifies that the certificate chains to a CA of the setting `trust.certificate-issuers`.
     func issuerFinding(for certificate: CertificateFacts, at time: Timestamp) async -> IssuerFinding
 
-    /// Derives (EC_v1) or unwraps (RSA_v1) a token's symmetric key with an active payment processing key pair.
+    /// Derives (EC_v1) or unwraps (RSA_v1) a token's symmetric key with an active payment processing key pair: one in
+    /// the state `standby`, `current` or `retiring`.
     ///
     /// - Returns: 32 bytes for EC_v1, 16 for RSA_v1.
     /// - Throws: `keyNotFound`, `keyDamaged`, `malformed` (a point that is not on the curve, a wrong length). If an RSA
@@ -55,8 +56,8 @@ package enum SymmetricKeyMaterial: Hashable, Sendable {
     }
 }
 
-/// A sealed private key, and its key pair. The seal is bound to the key pair's merchant, publicKeyHash, purpose and
-/// algorithm, so that the key can be unsealed only together with these.
+/// A sealed (encrypted and authenticated) private key, and its key pair. The encryption also covers the key pair's
+/// merchant, publicKeyHash, purpose and algorithm: the private key can be unsealed only if all of them are unchanged.
 package struct SealedKeyPair: Sendable {
     package let keyPair: KeyPair
     package let sealedPrivateKey: SealedPrivateKey
@@ -67,7 +68,8 @@ package struct SealedKeyPair: Sendable {
     }
 }
 
-/// The data keys, each sealed by the master key.
+/// Stores the data keys, which encrypt private keys. Each data key is stored only sealed (encrypted) with the master
+/// key.
 package protocol DataKeyRepository: Sendable {
     func dataKeys() throws -> [SealedDataKey]
     /// Stores the data key, which is on stable storage when the method returns.
@@ -94,6 +96,7 @@ package struct SealedDataKey: Hashable, Sendable {
     /// Identifies the master key that sealed the data key.
     package var masterKey: MasterKeyIdentifier { MasterKeyIdentifier(bytes: masterKeyCheck) }
 
-    /// Whether the data key was overwritten with zeros. A rotation overwrites a data key once it seals no private key.
+    /// Whether the data key was overwritten with zeros. A rotation overwrites a data key when no private key is
+    /// encrypted with it any more.
     package var isRetired: Bool { bytes.allSatisfy { $0 == 0 } }
 }

@@ -1,12 +1,14 @@
 package import Vocabulary
 
-/// An operation or event that can change the state of a key pair.
-package enum KeyEvent: Hashable, Sendable {
+/// What can change the state of a key pair: the input of the state machine ``KeyLifecycle``.
+package enum KeyTrigger: Hashable, Sendable {
     case certificateStored
     case promote
     /// Another key pair of the same merchant, purpose and algorithm becomes current.
     case supersede
     case revoke
+    /// `hasCertificate`: whether a certificate of the key pair is stored. `anotherIsCurrent`: whether another key pair
+    /// of the same merchant, purpose and algorithm is current.
     case restore(hasCertificate: Bool, anotherIsCurrent: Bool)
     case destroy
 }
@@ -20,19 +22,19 @@ package enum KeyEvent: Hashable, Sendable {
 ///    pending, standby or retiring ◀───────────────────────restore────────────────────────────────────┘
 /// ```
 package enum KeyLifecycle {
-    /// - Returns: the state after the event, which is the same state if the event changes nothing.
+    /// - Returns: the state after the trigger, which is the same state if the trigger changes nothing.
     /// - Throws: `keyStateConflict`, `keyWithoutCertificate`, `keyRevoked` or `keyDestroyed`, with what to do first.
-    package static func state(after event: KeyEvent, from state: KeyState) throws(MerchantError) -> KeyState {
-        switch (event, state) {
+    package static func state(after trigger: KeyTrigger, from state: KeyState) throws(MerchantError) -> KeyState {
+        switch (trigger, state) {
         case (_, .destroyed):
-            if event == .destroy { return .destroyed }
+            if trigger == .destroy { return .destroyed }
             throw MerchantError(.keyDestroyed, "the private key was destroyed and cannot be restored")
 
         case (.certificateStored, .pending): return .standby
         case (.certificateStored, .standby), (.certificateStored, .current), (.certificateStored, .retiring):
             return state
         case (.certificateStored, .revoked):
-            throw MerchantError(.keyRevoked, "a revoked key takes no certificate: restore the key first")
+            throw MerchantError(.keyRevoked, "a certificate cannot be stored for a revoked key: restore the key first")
 
         case (.promote, .standby), (.promote, .retiring), (.promote, .current): return .current
         case (.promote, .pending):

@@ -19,7 +19,8 @@ package struct KeyPair: Hashable, Sendable {
     package var revocationReason: String?
     /// When the private key will be destroyed. Set only while the key pair is `revoked`; a restore removes this time.
     package var destroyAfter: Timestamp?
-    /// When the private key was last exported. Uses of the exported key are not observed.
+    /// When the private key was last exported; nil if it never was. The daemon does not see how the exported copy is
+    /// used.
     package var exportedAt: Timestamp?
 
     package init(

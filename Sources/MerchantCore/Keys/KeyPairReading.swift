@@ -5,11 +5,11 @@ package protocol KeyPairReading {
     func keyPair(_ hash: PublicKeyHash) throws -> KeyPair?
     /// Every key pair of the merchant, oldest first.
     func keyPairs(of merchant: MerchantIdentifier) throws -> [KeyPair]
-    /// Key pairs whose publicKeyHash starts with the text in any of the hash's spellings; at most `limit`.
+    /// Key pairs whose publicKeyHash starts with the text, in hexadecimal, Base64 or Base64url; at most `limit`.
     func keyPairs(prefix text: String, limit: Int) throws -> [KeyPair]
     /// Key pairs in this state, oldest first, starting after the key pair `cursor`.
     func keyPairs(in state: KeyState, after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair]
-    /// Active key pairs with purpose identity, oldest first.
+    /// Active key pairs with the purpose `identity`, oldest first.
     func activeIdentityKeyPairs() throws -> [KeyPair]
     func certificates(of hash: PublicKeyHash) throws -> [StoredCertificate]
     /// The CSR of the key pair: PKCS#10 in DER.
@@ -18,6 +18,7 @@ package protocol KeyPairReading {
 
 /// Reads and changes key pairs and their certificates in a transaction of the store.
 package protocol KeyPairWriting: KeyPairReading {
+    /// Stores a key pair, with the public key, CSR and sealed private key of `new`.
     func insert(_ keyPair: KeyPair, _ new: NewKeyPair) throws
     /// Writes the state, times, reason and `exportedAt` of a stored key pair.
     func update(_ keyPair: KeyPair) throws

@@ -32,7 +32,7 @@ package struct KeyRotation: Hashable, Sendable {
     package let replacesMasterKey: Bool
     /// The number of private keys to re-encrypt.
     package let total: Int
-    /// How many private keys are re-encrypted.
+    /// The number of private keys that are already re-encrypted.
     package var done: Int
     package let startedAt: Timestamp
     package var finishedAt: Timestamp?
@@ -52,22 +52,23 @@ package struct KeyRotation: Hashable, Sendable {
     }
 }
 
-/// A sealed private key, and the row of the store that holds it.
-package struct StoredSeal: Sendable {
+/// A sealed (encrypted) private key with its key pair, and the id of its row in the database.
+package struct SealedKeyPairRow: Sendable {
     package let row: Int
-    package let stored: SealedKeyPair
+    package let sealedKeyPair: SealedKeyPair
 
-    package init(row: Int, stored: SealedKeyPair) {
+    package init(row: Int, sealedKeyPair: SealedKeyPair) {
         self.row = row
-        self.stored = stored
+        self.sealedKeyPair = sealedKeyPair
     }
 }
 
-/// Stores a rotation of the keys that seal private keys. Each change is on stable storage when its method returns.
+/// Stores a rotation of the data key, which seals private keys, and of the master key, which seals the data key. Each
+/// change is on stable storage when its method returns.
 package protocol KeyRotationStore: DataKeyRepository {
     /// The last rotation, finished or not; nil if there was none.
     func lastRotation() async throws -> KeyRotation?
-    /// Stores the new data key, and starts the rotation to it.
+    /// Stores the new data key, and starts the rotation to this data key.
     ///
     /// - Parameter generatedMasterKey: identifies the new master key if the daemon generated it. The daemon replaces
     ///   or erases only master keys that it generated.
@@ -76,19 +77,20 @@ package protocol KeyRotationStore: DataKeyRepository {
         to dataKey: SealedDataKey, replacesMasterKey: Bool, generatedMasterKey: MasterKeyIdentifier?,
         recording audit: AuditEntry
     ) async throws -> KeyRotation
-    /// The new master key of the last rotation, if the daemon generated it.
+    /// The identifier of the last rotation's new master key, if the daemon generated that key.
     func generatedMasterKey() async throws -> MasterKeyIdentifier?
-    /// Private keys that are sealed under other data keys than `dataKey`, sorted by row, starting after `row`.
-    func seals(notUnder dataKey: Int, after row: Int, limit: Int) async throws -> [StoredSeal]
-    /// Overwrites each old sealed private key in its row with the new one. Skips private keys that were destroyed or
-    /// sealed again meanwhile.
-    func replace(_ seals: [(old: StoredSeal, new: SealedPrivateKey)], in rotation: KeyRotation) async throws
+    /// Private keys that are sealed with a data key other than `dataKey`, sorted by row, starting after `row`.
+    func sealedKeys(notUnder dataKey: Int, after row: Int, limit: Int) async throws -> [SealedKeyPairRow]
+    /// Overwrites each old sealed private key, in its row, with the new sealed private key. Skips private keys that
+    /// were destroyed or sealed again meanwhile.
+    func replace(_ seals: [(old: SealedKeyPairRow, new: SealedPrivateKey)], in rotation: KeyRotation) async throws
     /// Overwrites every data key except the rotation's new one with zeros. Does nothing while a private key is still
     /// sealed under one of those data keys.
     ///
     /// - Returns: how many private keys are still sealed under those data keys; 0 if the data keys were overwritten.
     func retireDataKeys(in rotation: KeyRotation) async throws -> Int
-    /// Removes copies of old seals and data keys from the database file, its write-ahead log and the daemon's memory.
+    /// Removes copies of old sealed private keys and data keys from the database file, its write-ahead log and the
+    /// daemon's memory.
     func eraseTraces(of rotation: KeyRotation) async throws
     func finish(_ rotation: KeyRotation, at now: Timestamp, recording audit: AuditEntry) async throws
 }
@@ -98,7 +100,7 @@ package struct MasterKeyStatus: Sendable {
     /// The master key that seals the newest data key.
     package let masterKey: MasterKeyIdentifier
     package let dataKeyIdentifier: Int
-    /// The source of the master key according to the settings.
+    /// The source of the master key according to the settings, such as `file PATH`.
     package let source: String
     /// The last rotation, finished or not.
     package let rotation: KeyRotation?
@@ -136,6 +138,9 @@ package protocol MasterKeyRotating: Sendable {
     /// Starts a rotation, and returns before the rotation has finished. If a rotation is already in progress, that
     /// rotation continues and no other is started.
     ///
+    /// - Parameters:
+    ///   - dataKeyOnly: whether the master key stays, and only the data key is replaced.
+    ///   - dryRun: whether the plan is only returned, and no rotation is started.
     /// - Throws: `masterKeyConflict`, with what to do, if the daemon cannot generate the new master key itself.
     func rotate(dataKeyOnly: Bool, dryRun: Bool, by caller: Caller, requestId: String) async throws -> KeyRotationPlan
 }

@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// Reads sealed private keys, and which of them are due for destruction, in a transaction of the store.
+/// Reads sealed (encrypted) private keys, and which of them are due for destruction, in a transaction of the store.
 package protocol SealedKeyReading {
     /// The sealed private key; nil for a destroyed or unknown key pair.
     func sealedPrivateKey(of hash: PublicKeyHash) throws -> SealedPrivateKey?
@@ -15,6 +15,6 @@ package protocol SealedKeyReading {
 
 /// Reads and removes sealed private keys in a transaction of the store.
 package protocol SealedKeyWriting: SealedKeyReading {
-    /// Overwrites the sealed bytes with zeros. The same transaction must set the state to `destroyed`.
+    /// Overwrites the encrypted private key with zeros. The same transaction must set the state to `destroyed`.
     func removeSealedPrivateKey(of hash: PublicKeyHash) throws
 }

@@ -1,6 +1,7 @@
 package import Vocabulary
 
-/// How severe it is that a merchant has fewer active key pairs than its target. Events and `status` use the same rule.
+/// How severe it is that a merchant has fewer active key pairs than its target number. Events and `status` use the same
+/// rule.
 package enum TargetRules {
     /// How long before the expiry of the current certificate the severity becomes `warning`.
     package static let warningBefore = Duration.seconds(60 * 86_400)

@@ -6,13 +6,13 @@ package protocol MerchantReading {
     func merchant(_ identifier: MerchantIdentifier) throws -> Merchant?
     /// Merchants that were not removed, sorted by identifier, starting after `cursor`.
     func merchants(after cursor: MerchantIdentifier?, limit: Int) throws -> [Merchant]
-    /// The platform's own identifiers (`platformintegrator.…`) that were not removed.
+    /// The identifiers of the platform itself (`platformintegrator.…`) that were not removed.
     func platformIntegrators(limit: Int) throws -> [MerchantIdentifier]
 }
 
 /// Reads and changes merchant records in a transaction of the store.
 package protocol MerchantWriting: MerchantReading {
     func insert(_ merchant: Merchant) throws
-    /// Writes name, target and time of removal.
+    /// Writes the name, the target number of active key pairs, and the time of removal.
     func update(_ merchant: Merchant) throws
 }

@@ -16,7 +16,8 @@ package struct TokenClaim: Hashable, Sendable {
     }
 
     /// Apple's identifier of the claimed payment, unique over all merchants. A payment has one claim, whichever key its
-    /// token was encrypted to. Apple signs the identifier, so a caller cannot claim a payment without having its token.
+    /// token was encrypted to. Apple's signature covers the identifier, so only a caller that has the token can claim
+    /// the payment.
     package let transactionId: Bits256
     package let callerUID: UInt32
     package let at: Timestamp
@@ -45,8 +46,8 @@ package enum ClaimOutcome: Hashable, Sendable {
     case repeated(claimedAt: Timestamp)
 }
 
-/// The claimed payment tokens. If several requests claim the same token, even at the same time, exactly one of them
-/// succeeds.
+/// The record of the payment tokens that were used (claimed), so that no token is used twice. If several requests claim
+/// the same token, even at the same time, exactly one of them succeeds.
 ///
 /// A claim is kept for at least an hour. A token is accepted from 5 minutes before to 5 minutes after its signing time,
 /// so the token has expired before its claim is removed.

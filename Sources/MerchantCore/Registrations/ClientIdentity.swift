@@ -2,8 +2,8 @@ package import Vocabulary
 
 /// The source of the client certificate for TLS connections to Apple.
 package protocol IdentitySource: Sendable {
-    /// The identity for new connections: the newest valid one. The gateway calls this before every request to Apple, so
-    /// that a new identity takes effect without a restart.
+    /// The identity for new connections: the newest valid identity. The gateway calls this before every request to
+    /// Apple, so that a new identity takes effect without a restart.
     ///
     /// - Throws: ``IdentityError`` if there is no identity to present.
     func identity(at time: Timestamp) throws(IdentityError) -> ClientIdentity
@@ -53,7 +53,7 @@ package enum TLSSignatureAlgorithm: UInt16, Sendable, CaseIterable {
 
 /// Why there is no client certificate to present to Apple.
 package enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The settings name no file, and no key pair with purpose identity is active.
+    /// The settings name no certificate file, and no key pair with the purpose `identity` is active.
     case notConfigured(String)
     /// The identity has expired, does not match its key or cannot be read.
     case unusable(String)

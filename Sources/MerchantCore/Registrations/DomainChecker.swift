@@ -5,8 +5,8 @@ package protocol DomainChecker: Sendable {
     /// Fetches `https://DOMAIN/.well-known/apple-developer-merchantid-domain-association` and compares the response
     /// with `file`.
     ///
-    /// Time and size are limited. Sends only this one request, and only if the address to which the name resolves is
-    /// allowed.
+    /// Limits the duration and the size of the response. Sends only this one request, and only if the name resolves to
+    /// a public address or the settings allow internal addresses.
     func check(_ domain: DomainName, expecting file: [UInt8]) async -> DomainCheckReport
 }
 
@@ -28,15 +28,18 @@ package struct DomainCheckReport: Hashable, Sendable {
     package var hasPassed: Bool { finding == .passed }
 }
 
-/// The first problem of a domain; ``passed`` if there is none.
+/// The first problem of a domain; ``passed`` if there is none. A text without a label is the reason, unless the case
+/// says otherwise.
 package enum DomainCheckFinding: Hashable, Sendable {
     case passed
     case nameNotResolved(String)
     /// The name resolves to an internal address: private, loopback, link-local or otherwise not public.
     case addressRefused(address: String, kind: String)
+    /// The text is the address that refused the connection.
     case connectionRefused(String)
     case connectionFailed(String)
     case timedOut(seconds: Int)
+    // For these four cases, the text describes the certificate.
     case certificateExpired(String)
     case certificateNotYetValid(String)
     case certificateUntrusted(String)

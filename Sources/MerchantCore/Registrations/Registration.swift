@@ -1,15 +1,15 @@
 package import Vocabulary
 
-/// A merchant's registration at Apple: the desired state, and Apple's state as last read.
+/// A merchant's registration at Apple: the desired state, and Apple's record as far as the daemon knows it.
 package struct Registration: Hashable, Sendable {
     /// Apple's limit on the domains of one merchant, over all requests.
     package static let maximumDomains = 99
 
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
     package var desired: DesiredRegistration
-    /// The merchant that the registration belongs to, if there is one.
+    /// The merchant of this daemon that the registration belongs to; nil if none was given.
     package var merchantIdentifier: MerchantIdentifier?
-    /// Apple's record as last read; nil until it is read for the first time.
+    /// Apple's record as last read or changed; nil while it is unknown.
     package var appleRecord: AppleRecord?
     package let createdAt: Timestamp
     /// When the desired state last changed.
@@ -30,7 +30,7 @@ package struct Registration: Hashable, Sendable {
     /// Whether lists show the registration: at least one domain is desired, or registered at Apple.
     package var isShown: Bool { !desired.domainNames.isEmpty || !(appleRecord?.details?.domainNames ?? []).isEmpty }
 
-    /// The differences between Apple's record and the desired state; empty if the record was never read.
+    /// The differences between Apple's record and the desired state; empty if the record is unknown.
     package var drift: [RegistrationDrift] { appleRecord.map { RegistrationDrift.between(desired, $0) } ?? [] }
 
     /// Every domain that counts towards Apple's limit: desired, or registered at Apple.
@@ -39,10 +39,11 @@ package struct Registration: Hashable, Sendable {
     }
 }
 
-/// The desired state at Apple. If there are no domains, the merchant must not be registered.
+/// The desired state at Apple. If `domainNames` is empty, the merchant should not be registered.
 package struct DesiredRegistration: Hashable, Sendable {
     package var partnerMerchantName: String
     package var domainNames: Set<DomainName>
+    /// Apple encrypts the merchant's payment tokens to the certificate of this identifier.
     package var encryptTo: MerchantIdentifier
     package var merchantUrl: String?
 
@@ -56,11 +57,11 @@ package struct DesiredRegistration: Hashable, Sendable {
     }
 }
 
-/// Apple's record as the daemon read it last, and when.
+/// Apple's record of a registration, as the daemon read it or as a call that Apple confirmed has changed it.
 package struct AppleRecord: Hashable, Sendable {
     package struct Details: Hashable, Sendable {
         package var partnerMerchantName: String
-        /// SHA-256 of the identifier, in Apple's spelling.
+        /// SHA-256 of the `encryptTo` identifier, in Apple's spelling (hexadecimal).
         package var encryptToHash: String
         /// Each domain in the spelling of ``DomainName``; in Apple's spelling if that is not a valid domain name.
         package var domainNames: Set<String>
@@ -74,6 +75,7 @@ package struct AppleRecord: Hashable, Sendable {
 
     /// nil: Apple has no record of the merchant.
     package var details: Details?
+    /// When the daemon read the record, or Apple confirmed the call.
     package var learnedAt: Timestamp
 
     package init(details: Details?, learnedAt: Timestamp) {
@@ -86,7 +88,7 @@ extension AppleRecord.Details {
     /// The daemon accepts a record of Apple with at most this many domains, far more than Apple allows.
     private static let maximumDomains = 10_000
     private static let longestText = 4096
-    private static let longestName = 1024
+    private static let longestDomainName = 1024
 
     /// Reads Apple's response to `getDetails`.
     ///
@@ -94,7 +96,7 @@ extension AppleRecord.Details {
     package init(_ details: GatewayDetails) throws(MerchantError) {
         guard details.partnerMerchantName.utf8.count <= Self.longestText,
             details.encryptTo.utf8.count <= Self.longestText, details.domainNames.count <= Self.maximumDomains,
-            details.domainNames.allSatisfy({ (1...Self.longestName).contains($0.utf8.count) })
+            details.domainNames.allSatisfy({ (1...Self.longestDomainName).contains($0.utf8.count) })
         else {
             throw MerchantError(
                 .gatewayFailed,

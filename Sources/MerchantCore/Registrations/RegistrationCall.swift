@@ -5,7 +5,8 @@ package import Vocabulary
 package struct RegistrationCall: Hashable, Sendable {
     /// The operation that Apple is asked to perform.
     package enum Content: Hashable, Sendable {
-        /// Adds the domains; sets name, encryptTo and URL.
+        /// Adds the domains, and sets the name, encryptTo and URL. `merchant` is the merchant of this daemon that the
+        /// registration belongs to; Apple does not get it.
         case register(DesiredRegistration, merchant: MerchantIdentifier?)
         case unregister(Set<DomainName>, reason: String)
     }
@@ -18,18 +19,19 @@ package struct RegistrationCall: Hashable, Sendable {
         case refused
         /// No response was received, and Apple's record shows that the call was not performed.
         case notDone
-        /// An attempt of the call got no response, and a later attempt or call requested the same. The attempt without
-        /// a response may still reach Apple, even after later calls, until two minutes after its call was stored.
+        /// The request was sent to Apple again, because an attempt got no response. Either the gateway sent the call
+        /// again, or a later call requested the same. The attempt without a response may still reach Apple, even after
+        /// later calls, for two minutes after its call was stored.
         case repeated
     }
 
-    /// How long the gateway may take for one call, including its own repeats.
+    /// How long the gateway may take for one call, including retries.
     package static let timeLimit = Duration.seconds(60)
 
     package let number: Int
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
     package let content: Content
-    /// The id of the request that caused the call.
+    /// The id of the request to the daemon that caused the call.
     package let requestId: String
     package let openedAt: Timestamp
 
@@ -53,7 +55,7 @@ extension RegistrationCall.Content {
         }
     }
 
-    /// Whether Apple's record shows the result of this call. Another request may have caused that result.
+    /// Whether Apple's record shows the result of this call. Another call may have caused that result.
     package func isDone(in details: AppleRecord.Details?) -> Bool {
         switch self {
         case .register(let wanted, _):
@@ -67,7 +69,8 @@ extension RegistrationCall.Content {
         }
     }
 
-    /// Whether the result of this call is the same with and without the `other` call before it.
+    /// Whether this call makes the `other` call before it unnecessary: the result is the same with and without the
+    /// other call.
     package func covers(_ other: Self) -> Bool {
         switch (self, other) {
         case (.register(let wanted, _), .register(let before, _)):
@@ -78,7 +81,7 @@ extension RegistrationCall.Content {
         }
     }
 
-    /// Whether the `late` call would undo a part of this call if Apple performed it afterwards.
+    /// Whether the `late` call would undo a part of this call, if Apple performed the late call afterwards.
     package func isUndone(by late: Self) -> Bool {
         switch (self, late) {
         case (.register(let wanted, _), .register(let later, _)):

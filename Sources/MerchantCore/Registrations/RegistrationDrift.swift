@@ -1,18 +1,20 @@
 package import Vocabulary
 
-/// One difference between Apple's record of a merchant and the desired state.
+/// One difference between Apple's record of a merchant and the desired state: what should be registered.
 package enum RegistrationDrift: Hashable, Sendable {
     /// The domain is desired, but not registered at Apple.
     case missingDomain(DomainName)
     /// The domain is registered at Apple, but not desired.
     case extraDomain(String)
+    /// Apple's record has another `partnerMerchantName`.
     case otherName(found: String, expected: String)
-    /// Both values are SHA-256 in upper-case hexadecimal digits.
+    /// Apple's record has another `encryptTo`. Both values are SHA-256 of an identifier, in upper-case hexadecimal
+    /// digits.
     case otherEncryptTo(found: String, expected: String)
     /// Apple has no record of the merchant.
     case gone
 
-    /// The kind of a difference, as responses name it.
+    /// The kind of a difference, as JSON documents name it.
     package enum Kind: String, Sendable, CaseIterable {
         case missingDomain, extraDomain, otherName, otherEncryptTo, gone
     }

@@ -1,7 +1,7 @@
 package import Vocabulary
 
-/// Calls Apple's Web Merchant Registration API. The gateway repeats a call only if a repeat is safe. Each call ends
-/// within ``RegistrationCall/timeLimit``, including repeats.
+/// Calls Apple's Web Merchant Registration API. The gateway retries a call only if this is safe. Each call ends within
+/// ``RegistrationCall/timeLimit``, including retries.
 package protocol RegistrationGateway: Sendable {
     /// `registerMerchant`: adds domains to a registration, or creates the registration.
     func register(_ request: GatewayRegistration) async throws(GatewayError) -> GatewayReceipt
@@ -11,7 +11,7 @@ package protocol RegistrationGateway: Sendable {
     func unregister(
         _ partner: PartnerInternalMerchantIdentifier, domainNames: [DomainName], reason: String
     ) async throws(GatewayError)
-    /// `getDetails`.
+    /// `getDetails`: reads Apple's record of a registration.
     ///
     /// - Returns: nil if Apple has no record of the merchant. Apple reports this with status 400, as it does for a
     ///   malformed request.
@@ -73,7 +73,7 @@ package struct GatewayDetails: Hashable, Sendable {
 
 /// Apple's confirmation of a call.
 package struct GatewayReceipt: Hashable, Sendable {
-    /// Whether the outcome of an earlier attempt is unknown. That attempt may still reach Apple, even after later
+    /// Whether an earlier attempt of the call got no response. That attempt may still reach Apple, even after later
     /// calls.
     package let anotherAttemptMayArrive: Bool
 
@@ -85,7 +85,8 @@ package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible 
     package enum Kind: String, Sendable, CaseIterable {
         /// 400: the request is malformed, or `unregister` names a merchant that is not registered.
         case refused
-        /// 401: the client certificate has no permission. Also a TLS handshake in which Apple refused the certificate.
+        /// 401: Apple does not authorize the client certificate. Also a certificate that Apple refuses in the TLS
+        /// handshake.
         case unauthorized
         /// 417: the platform is not registered with Apple Developer.
         case platformNotRegistered
@@ -134,8 +135,8 @@ package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible 
         uncertainAttempts = mayHaveActed ? 1 : 0
     }
 
-    /// This error of a call's last attempt, with the number of earlier attempts whose outcome is unknown added. Apple
-    /// may have performed one of the earlier attempts even if the last attempt certainly failed.
+    /// This error with `earlier` added to its ``uncertainAttempts``. Used for the error of a call's last attempt: Apple
+    /// may have performed one of the earlier attempts, even if the last attempt certainly failed.
     package func adding(uncertainAttempts earlier: Int) -> GatewayError {
         var error = self
         error.uncertainAttempts += earlier

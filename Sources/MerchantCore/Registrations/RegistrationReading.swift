@@ -1,40 +1,50 @@
 package import Vocabulary
 
-/// Reads registrations, calls to Apple and the domain verification file in a transaction of the store.
+/// Reads, in a transaction of the store, the records of registrations and of calls to Apple, and the domain
+/// verification file.
+///
+/// A registration is identified by the platform's own name for a merchant (``PartnerInternalMerchantIdentifier``). It
+/// may belong to a merchant of this daemon, which has a ``MerchantIdentifier``.
 package protocol RegistrationReading {
-    func registration(_ partner: PartnerInternalMerchantIdentifier) throws -> Registration?
+    func registration(_ identifier: PartnerInternalMerchantIdentifier) throws -> Registration?
     /// Registrations sorted by identifier, starting after `cursor`.
     ///
-    /// - Parameter all: whether to include registrations that were unregistered or never confirmed, because Apple may
-    ///   still have a record of them.
+    /// - Parameter all: if true, also returns registrations that were unregistered or never confirmed: Apple may still
+    ///   have a record of these.
     func registrations(
         after cursor: PartnerInternalMerchantIdentifier?, limit: Int, all: Bool
     ) throws -> [Registration]
-    /// A registration that belongs to the merchant or encrypts to the merchant's key, or whose open call requests this;
-    /// nil if there is none.
+    /// The identifier of a registration whose `merchantIdentifier` or `encryptTo` is the merchant, or whose open call
+    /// would set one of the two to the merchant; nil if there is no such registration.
     func registration(naming merchant: MerchantIdentifier) throws -> PartnerInternalMerchantIdentifier?
-    /// The merchant's call to Apple whose outcome is unknown; nil if there is none.
-    func openCall(of partner: PartnerInternalMerchantIdentifier) throws -> RegistrationCall?
-    /// Calls with the outcome `repeated` that were opened after `time`. An attempt of such a call may still reach
-    /// Apple.
+    /// The registration's call to Apple whose outcome is unknown; nil if there is none.
+    func openCall(of identifier: PartnerInternalMerchantIdentifier) throws -> RegistrationCall?
+    /// The registration's calls with the outcome `repeated` that were stored after `time`: the call was sent to Apple
+    /// again, because an attempt got no response. That attempt may still reach Apple.
     func repeatedCalls(
-        of partner: PartnerInternalMerchantIdentifier, since time: Timestamp
+        of identifier: PartnerInternalMerchantIdentifier, since time: Timestamp
     ) throws -> [RegistrationCall]
-    /// Open calls in a stable order, starting after `cursor`.
+    /// The open calls of all registrations, in a stable order, starting after `cursor`. The outcome of an open call is
+    /// unknown.
     func openCalls(after cursor: RegistrationCall?, limit: Int) throws -> [RegistrationCall]
     func domainFile() throws -> DomainFile?
 }
 
-/// Reads and changes registrations, calls to Apple and the domain verification file in a transaction of the store.
+/// Reads and changes, in a transaction of the store, the records of registrations and of calls to Apple, and the domain
+/// verification file.
 package protocol RegistrationWriting: RegistrationReading {
     func insert(_ registration: Registration) throws
     /// Writes every field except the identifier and the time of creation.
     func update(_ registration: Registration) throws
-    /// - Throws: `registrationConflict` while another call of the same merchant is open.
+    /// Stores a call that will be sent to Apple. The call is open until ``close(_:_:finding:at:)``.
+    ///
+    /// - Throws: `registrationConflict` while another call of the same registration is open.
     func open(
-        _ content: RegistrationCall.Content, of partner: PartnerInternalMerchantIdentifier, requestId: String,
+        _ content: RegistrationCall.Content, of identifier: PartnerInternalMerchantIdentifier, requestId: String,
         at time: Timestamp
     ) throws -> RegistrationCall
+    /// Stores the outcome of an open call.
+    ///
     /// - Parameter finding: how the outcome became known, or the reason for Apple's refusal.
     func close(
         _ call: RegistrationCall, _ outcome: RegistrationCall.Outcome, finding: String?, at time: Timestamp

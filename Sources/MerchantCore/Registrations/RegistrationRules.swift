@@ -5,9 +5,11 @@ package import Vocabulary
 ///
 /// Source: Apple, Web Merchant Registration API, RegisterMerchantRequest and UnregisterMerchantRequest.
 package enum RegistrationRules {
+    /// The longest `partnerMerchantName`, in UTF-8 bytes.
     package static let longestName = 1024
+    /// The longest reason of an unregistration, in UTF-8 bytes.
     package static let longestReason = 1024
-    /// The daemon's own limit; Apple documents none.
+    /// The longest `merchantUrl`, in bytes. This is the daemon's own limit; Apple documents none.
     package static let longestURL = 2048
 
     /// - Throws: `malformed` unless the text is an absolute http or https URL with a host, and without user and

@@ -2,7 +2,7 @@ package import Vocabulary
 
 /// The number of active key pairs whose certificate has expired, or expires within 60 days, by severity.
 package struct ExpiryCounts: Hashable, Sendable {
-    /// The number of some key pairs, in total, by severity, and how many are current.
+    /// Numbers of key pairs: in total, by severity, and how many of them are current.
     package struct Counts: Hashable, Sendable {
         package fileprivate(set) var bySeverity: [Severity: Int] = [:]
         /// How many of the key pairs are current, so that Apple encrypts to them.
@@ -11,10 +11,12 @@ package struct ExpiryCounts: Hashable, Sendable {
         package var total: Int { bySeverity.values.reduce(0, +) }
     }
 
-    /// Certificates that expire later than this from now are not counted.
+    /// Only certificates that expire within this time from now are counted.
     package static let horizon = Duration.seconds(60 * 86_400)
 
+    /// Key pairs whose certificate has expired.
     package private(set) var expired = Counts()
+    /// Key pairs whose certificate has not expired, and expires within ``horizon``.
     package private(set) var expiring = Counts()
 
     package init(in reading: any StatusReading, at now: Timestamp) throws {

@@ -4,9 +4,9 @@ package import Vocabulary
 package protocol ExpiryScheduleReading {
     /// Active key pairs with a certificate whose expiry check is due at `time`, the most overdue first.
     func keyPairsDueForExpiryCheck(at time: Timestamp, limit: Int) throws -> [ExpiringKeyPair]
-    /// Whether this warning was recorded: a certificate of the key pair expires at `expiry`.
+    /// Whether a warning was already sent that a certificate of the key pair expires at `expiry`.
     ///
-    /// - Parameter days: the threshold at which the warning is sent, one of ``ExpiryWarning/thresholds``.
+    /// - Parameter days: the warning's threshold in days before the expiry, one of ``ExpiryWarning/thresholds``.
     func wasExpiryWarningSent(of expiry: Timestamp, days: Int, key hash: PublicKeyHash) throws -> Bool
     /// Active key pairs whose latest-expiring certificate expires at or before `time`, earliest expiry first.
     func keyPairsExpiring(by time: Timestamp, limit: Int) throws -> [ExpiringKeyPair]

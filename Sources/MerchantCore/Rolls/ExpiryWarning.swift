@@ -6,8 +6,8 @@ package enum ExpiryWarning {
     package static let thresholds = [60, 30, 15, 7, 1, 0]
     fileprivate static let day = Duration.seconds(86_400)
 
-    /// The latest threshold that has passed. Only this one raises an event, even if the daemon was stopped while
-    /// several passed.
+    /// The latest threshold that has passed, in days; nil before the first. Only this threshold raises an event, even
+    /// if several thresholds passed while the daemon was stopped.
     package static func due(expiry: Timestamp, at now: Timestamp) -> Int? {
         thresholds.last { time(ofThreshold: $0, before: expiry) <= now }
     }
@@ -25,7 +25,8 @@ package enum ExpiryWarning {
 /// How severe it is that the certificate of an active key pair expires. Events and `status` use the same rule.
 package enum ExpirySeverity {
     /// The number of days before the expiry at which each severity begins, mildest first. The last severity remains
-    /// after the expiry. Only a key pair that Apple encrypts to becomes critical, because only its payments would fail.
+    /// after the expiry. Only a key pair that Apple encrypts to (`isCurrent`) gets the severity `critical`, because an
+    /// expired certificate of another key pair stops no payments.
     package static func steps(isCurrent: Bool) -> [(severity: Severity, days: Int)] {
         isCurrent
             ? [(.notice, 60), (.warning, 30), (.critical, 7)]

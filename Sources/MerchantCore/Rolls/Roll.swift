@@ -15,18 +15,20 @@ package struct Roll: Hashable, Sendable {
     package let algorithm: KeyAlgorithm
     /// The key pair that Apple used when the roll started; nil for a merchant's first roll.
     package let from: PublicKeyHash?
+    /// The new key pair.
     package let to: PublicKeyHash
     package let startedAt: Timestamp
     /// Since when the roll waits only for time to pass; nil while the roll waits for something else. This is the last
     /// request for the old key pair, or the last change of state of either key pair, whichever is later.
     package var idleSince: Timestamp?
-    /// When the next reminder is due; nil for none.
+    /// When the next reminder about the waiting roll is due; nil if there will be none.
     package var remindAt: Timestamp?
     package var outcome: Outcome?
     package var endedAt: Timestamp?
     /// The reason for the roll's end.
     package var reason: String?
-    /// Whether the key pair for the next roll was prepared after this roll finished.
+    /// Whether the daemon has prepared the key pair for the next roll, after this roll finished. Also true if the
+    /// daemon found that no key pair can be prepared.
     package var hasNextPair: Bool
 
     package init(
@@ -67,10 +69,13 @@ package enum RollState: String, NamedValue {
     case abandoned
 }
 
-/// Who must act before a roll can continue.
+/// What a roll waits for: a party that must act, or only for time to pass.
 package enum RollParty: String, Sendable, CaseIterable {
-    case merchant, admin
+    /// The merchant must have the CSR signed by Apple.
+    case merchant
+    case admin
     case apple = "Apple"
+    /// No one: a waiting time must pass.
     case time
     /// The roll has ended.
     case none

@@ -1,7 +1,7 @@
 package import Vocabulary
 
 /// Computes the state of a roll from its two key pairs, so that the states of the roll and of the key pairs always
-/// agree.
+/// agree. `from` is the old key pair, which the roll replaces; `to` is the new key pair.
 package enum RollLifecycle {
     /// The state of an open roll.
     ///
@@ -65,14 +65,14 @@ package enum RollLifecycle {
             return RollProgress(
                 state: .certificateStored, waitingFor: .admin, since: max(roll.startedAt, to.stateSince),
                 next: policy.promotesOnFirstDecryption && to.state == .standby
-                    ? "activate the certificate of \(to.publicKeyHash) at Apple; the first token decrypted with it promotes it, or key promote does"
+                    ? "activate the certificate of \(to.publicKeyHash) at Apple; the first token that is decrypted with this key promotes the key, or promote it with 'key promote'"
                     : "activate the certificate of \(to.publicKeyHash) at Apple, then promote the key")
         case .quiet:
             return RollProgress(
                 state: .quiet, waitingFor: policy.finishesWhenQuiet ? .time : .admin, since: quietAt ?? to.stateSince,
                 next: "finish the roll, which revokes \(from.map { "\($0.publicKeyHash)" } ?? "nothing")",
                 quietAt: quietAt)
-        // An open roll is never `finished` or `abandoned`: the store refuses to revoke its new key pair.
+        // `finished` and `abandoned` do not occur here: the store refuses to revoke the new key pair of an open roll.
         case .promoted, .finished, .abandoned:
             return promoted(from: from, to: to, toUse: toUse, quietAt: quietAt)
         }
@@ -87,7 +87,7 @@ package enum RollLifecycle {
         } else if let exportedAt = from?.exportedAt {
             party = .admin
             next =
-                "the old key was exported at \(exportedAt), so the daemon does not see every use: check that the key is not used any more, then run roll finish with --now and --reason"
+                "the old key was exported at \(exportedAt), so the daemon does not see every use: check that the key is not used any more, then run 'roll finish' with --now and --reason"
         } else if toUse?.promotionConfirmedAt == nil {
             party = .apple
             next = "wait for the first token that Apple encrypts to \(to.publicKeyHash)"
@@ -103,8 +103,9 @@ package enum RollLifecycle {
 package struct RollProgress: Hashable, Sendable {
     package let state: RollState
     package let waitingFor: RollParty
+    /// Since when the roll is in this state.
     package let since: Timestamp
-    /// The next step; nil for none.
+    /// What must be done next, as a text for people; nil if nothing must be done.
     package let next: String?
     /// When the roll became quiet, or will become quiet if no decryptor requests the old key before; nil if unknown.
     package var quietAt: Timestamp?

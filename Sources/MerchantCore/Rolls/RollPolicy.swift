@@ -1,11 +1,11 @@
 package import Vocabulary
 
-/// The settings `roll.…`.
+/// The settings `roll.…`. A roll is the replacement of a merchant's key pair.
 package struct RollPolicy: Hashable, Sendable {
     /// How long before the expiry of the current certificate the daemon prepares its successor.
     package var renewBefore = Duration.seconds(60 * 86_400)
-    /// The daemon prepares successors earlier by up to this time. The time differs from merchant to merchant, so that
-    /// the work is spread.
+    /// The daemon prepares each merchant's successor up to this much earlier. How much earlier differs from merchant to
+    /// merchant, so that the work is spread over time.
     package var jitter = Duration.seconds(14 * 86_400)
     /// A roll is quiet when no decryptor has requested the old key for this time.
     package var quietPeriod = Duration.seconds(7 * 86_400)
@@ -18,8 +18,8 @@ package struct RollPolicy: Hashable, Sendable {
 
     package init() {}
 
-    /// When the daemon prepares the successor of a certificate that expires at `expiry`. A merchant always has the same
-    /// share of ``jitter``, computed from the merchant's identifier.
+    /// When the daemon prepares the successor of a certificate that expires at `expiry`. The part of ``jitter``
+    /// that applies is computed from the merchant's identifier, so it is always the same for a merchant.
     package func renewal(of expiry: Timestamp, merchant: MerchantIdentifier) -> Timestamp {
         let spread = max(1, jitter.milliseconds)
         let number = MerchantIdentifierHash(of: merchant).bytes.prefix(7).reduce(Int64(0)) { $0 << 8 | Int64($1) }

@@ -12,13 +12,15 @@ package protocol RollReading {
     ///
     /// - Parameter time: a promoted roll counts as quiet if it has been idle since this time or earlier.
     func rollCounts(quietIfIdleSince time: Timestamp) throws -> [RollState: Int]
-    /// Open rolls that have been idle since `time` or earlier: no decryptor requested the old key pair after that time.
+    /// Open rolls that have been idle since `time` or earlier: they wait only for time to pass, and no decryptor
+    /// requested the old key pair after `time`.
     func rollsIdle(since time: Timestamp, limit: Int) throws -> [Roll]
-    /// Open rolls that became idle after `time`: a key pair was requested or changed its state after that time.
+    /// Open rolls that became idle after `time`: they wait only for time to pass, and the old key pair was requested or
+    /// a key pair changed its state after `time`.
     func rollsIdle(after time: Timestamp, limit: Int) throws -> [Roll]
     /// Rolls whose next reminder is due at `time`.
     func rollsToRemind(at time: Timestamp, limit: Int) throws -> [Roll]
-    /// Finished rolls for which the key pair of the merchant's next roll has not been prepared.
+    /// Finished rolls after which the key pair for the merchant's next roll was not prepared yet.
     func rollsWithoutNextPair(limit: Int) throws -> [Roll]
 }
 
@@ -33,8 +35,9 @@ package protocol RollWriting: RollReading {
     func update(_ roll: Roll) throws
 }
 
-/// The filter of a list of rolls.
+/// The filter of a list of rolls. A nil field matches every roll.
 package struct RollFilter: Hashable, Sendable {
+    /// Selects rolls by their state.
     package enum Step: Hashable, Sendable {
         /// Rolls that have not ended.
         case open

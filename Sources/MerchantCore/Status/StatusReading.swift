@@ -10,8 +10,8 @@ package protocol StatusReading {
     func keyPairsExpiring(
         _ filter: ActiveKeyPairFilter, from begin: Timestamp, to end: Timestamp, limit: Int
     ) throws -> [ExpiringKeyPair]
-    /// Merchants with fewer active payment processing key pairs than their target, sorted by identifier, starting after
-    /// `cursor`.
+    /// Merchants below their target: with fewer active payment processing key pairs than their target number. Sorted by
+    /// identifier, starting after `cursor`.
     func merchantsBelowTarget(after cursor: MerchantIdentifier?, limit: Int) throws -> [MerchantBelowTarget]
     /// The number of merchants below their target whose current key pair's certificate expires in `[begin, end)`.
     func countBelowTarget(certificateExpiringFrom begin: Timestamp, to end: Timestamp) throws -> Int
@@ -52,7 +52,7 @@ package struct ExpiringKeyPair: Hashable, Sendable {
     }
 }
 
-/// A merchant with fewer active payment processing key pairs than its target.
+/// A merchant with fewer active payment processing key pairs than its target number.
 package struct MerchantBelowTarget: Hashable, Sendable {
     package let merchantIdentifier: MerchantIdentifier
     package let activeKeyPairs: Int

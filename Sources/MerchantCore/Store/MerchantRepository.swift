@@ -10,7 +10,8 @@ package protocol RepositoryWriting: RepositoryReading, MerchantWriting, KeyPairW
     RollWriting, ExpiryScheduleWriting, RegistrationWriting, EventWriting, ChangeRecording, DaemonStateWriting
 {}
 
-/// The store. A use case does not get the store itself, but a ``Transactions`` with only the protocols that it needs.
+/// The store of merchants, keys, rolls, registrations, events and the audit. A use case does not get the store itself,
+/// but a ``Transactions`` with only the protocols that it needs.
 ///
 /// An implementation may group the writes of several callers into one commit; each write is atomic on its own.
 package protocol MerchantRepository: Sendable {
@@ -27,14 +28,14 @@ package protocol MerchantRepository: Sendable {
     func eraseRemovedBytes() async throws
 }
 
-/// Gets the key pairs that a commit changed, before the commit's caller gets its result.
+/// Is notified which key pairs a commit has changed, before the commit's caller gets its result.
 package protocol KeyChangeObserver: Sendable {
     func keysChanged(_ hashes: [PublicKeyHash])
 }
 
-/// Gets the new audit head after a commit, before the commit's caller gets its result.
+/// Is notified of the new audit head after a commit, before the commit's caller gets its result.
 package protocol AuditObserver: Sendable {
-    /// - Parameter generation: identifies the content of the write-ahead log that contains the head. SQLite changes it
-    ///   when it starts to overwrite the log from the beginning. Empty if unknown.
+    /// - Parameter generation: identifies the content of the write-ahead log that contains the head. SQLite changes
+    ///   this value when it starts to overwrite the log from the beginning. Empty if unknown.
     func auditGrew(to head: AuditHead, inLog generation: String)
 }

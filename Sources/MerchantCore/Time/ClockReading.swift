@@ -1,6 +1,7 @@
 package import Vocabulary
 
-/// The time of the machine's clock and the daemon's confirmed time.
+/// The time of the machine's clock, and the daemon's confirmed time: its own count of time, which does not change when
+/// the machine's clock is set.
 package struct ClockReading: Hashable, Sendable {
     /// The machine's clock.
     package let wall: Timestamp
@@ -18,8 +19,8 @@ package struct ClockReading: Hashable, Sendable {
     /// A reading in which both times are equal.
     package init(_ time: Timestamp) { self.init(wall: time, confirmed: time, steadyFor: .zero) }
 
-    /// The earlier of the two times. Irreversible work is due by this time, so that a clock that is ahead does not
-    /// start the work early.
+    /// The earlier of the two times. This time decides whether irreversible work, such as the destruction of a key, is
+    /// due, so that a clock that is ahead does not start the work early.
     package var earliest: Timestamp { min(wall, confirmed) }
 
     /// The later of the two times. Deadlines and observed uses count from this time, so that a clock that was set back
@@ -31,12 +32,12 @@ package struct ClockReading: Hashable, Sendable {
         .milliseconds(wall.millisecondsSince1970 - confirmed.millisecondsSince1970)
     }
 
-    /// By how much the machine's clock is behind; zero if it is ahead.
+    /// How far the machine's clock is behind the confirmed time; zero if it is ahead.
     package var setBack: Duration { max(.zero, .zero - difference) }
 
-    /// When the present difference began, by the machine's clock.
+    /// The time on the machine's clock at which the present difference began.
     package var differsSince: Timestamp { wall.adding(.zero - steadyFor) }
 
-    /// When the daemon accepts the machine's clock if the difference stays the same, by the machine's clock.
+    /// The time on the machine's clock at which the daemon will accept that clock, if the difference stays the same.
     package var acceptedAt: Timestamp { differsSince.adding(ConfirmedTime.waitingTime) }
 }

@@ -63,7 +63,7 @@ package final class ConfirmedTime: Sendable {
         }
     }
 
-    /// How often the machine's clock was accepted although it differed from the confirmed time.
+    /// How many times the machine's clock was accepted although it differed from the confirmed time.
     package var acceptances: Int { state.withLock { $0.acceptances } }
 
     /// The time to store for the next run.
@@ -118,8 +118,8 @@ extension ConfirmedTime {
         /// The confirmed time when the machine's uptime is `uptime`. On the same boot, this is the stored time plus the
         /// uptime since; otherwise it is the stored time.
         ///
-        /// - Parameter wall: the machine's clock, an upper bound: in a container, the uptime may count from another
-        ///   time than the boot.
+        /// - Parameter wall: the machine's clock, which limits the sum: in a container, the uptime may count from
+        ///   another time than the boot, so that the sum is too late.
         fileprivate func continued(
             to uptime: Duration, onBoot bootIdentifier: String, notPast wall: Timestamp
         ) -> Timestamp {

@@ -1,11 +1,12 @@
 import FoundationEssentials
 package import Vocabulary
 
-/// The machine's clocks. Tests move them by hand.
+/// The machine's clock and its uptime. Tests use an implementation whose times they set.
 package protocol WallClock: Sendable {
     /// The date and time. An operator or a time service can set it forward and back.
     var now: Timestamp { get }
-    /// Time since the machine booted, including the time for which it was suspended. It cannot be set.
+    /// Time since the machine booted, including the time for which the machine was suspended. This time cannot be
+    /// set.
     var uptime: Duration { get }
     /// Identifies the boot that ``uptime`` counts from; empty if it is unknown.
     var bootIdentifier: String { get }

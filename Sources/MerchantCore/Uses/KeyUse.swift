@@ -1,7 +1,7 @@
 package import Vocabulary
 
-/// How often a key pair was used or a request was refused, and when first and last.
-package struct ObservedUse: Hashable, Sendable {
+/// How often something occurred, such as the use of a key pair or a refused request, and when first and last.
+package struct Occurrences: Hashable, Sendable {
     package var count: Int
     package var first: Timestamp
     package var last: Timestamp
@@ -12,7 +12,7 @@ package struct ObservedUse: Hashable, Sendable {
         self.last = last
     }
 
-    package mutating func add(_ other: ObservedUse) {
+    package mutating func add(_ other: Occurrences) {
         count += other.count
         first = min(first, other.first)
         last = max(last, other.last)
@@ -23,9 +23,9 @@ package struct ObservedUse: Hashable, Sendable {
 package struct KeyUse: Hashable, Sendable {
     /// Requests that named the key pair's publicKeyHash. The hash is public, so such requests do not show that Apple
     /// uses the key.
-    package var requests: ObservedUse?
+    package var requests: Occurrences?
     /// Tokens that were verified and decrypted, including the check of the GCM tag.
-    package var decryptions: ObservedUse?
+    package var decryptions: Occurrences?
     /// When a decryption showed that Apple uses the promoted key pair: the first successful decryption since the
     /// promotion, or the one that caused the promotion. nil if there was none yet, and while the key pair is not
     /// `current`.
@@ -34,7 +34,7 @@ package struct KeyUse: Hashable, Sendable {
     package var revokedUseReportedAt: Timestamp?
 
     package init(
-        requests: ObservedUse? = nil, decryptions: ObservedUse? = nil, promotionConfirmedAt: Timestamp? = nil,
+        requests: Occurrences? = nil, decryptions: Occurrences? = nil, promotionConfirmedAt: Timestamp? = nil,
         revokedUseReportedAt: Timestamp? = nil
     ) {
         self.requests = requests
@@ -46,6 +46,7 @@ package struct KeyUse: Hashable, Sendable {
     /// When the key pair was last requested. A decryption counts as a request.
     package var lastRequest: Timestamp? { [requests?.last, decryptions?.last].compactMap { $0 }.max() }
 
+    /// Adds the requests and decryptions of the other use. Leaves the other properties unchanged.
     package mutating func add(_ other: KeyUse) {
         requests = Self.sum(requests, other.requests)
         decryptions = Self.sum(decryptions, other.decryptions)
@@ -55,7 +56,7 @@ package struct KeyUse: Hashable, Sendable {
     /// not count, because Apple may have switched to another key afterwards.
     ///
     /// - Parameter keyPair: the key pair as it is stored now.
-    package mutating func confirmPromotion(of keyPair: KeyPair, by decryptions: ObservedUse?) {
+    package mutating func confirmPromotion(of keyPair: KeyPair, by decryptions: Occurrences?) {
         guard promotionConfirmedAt == nil, keyPair.state == .current, let decryptions,
             decryptions.last >= keyPair.stateSince
         else { return }
@@ -64,7 +65,7 @@ package struct KeyUse: Hashable, Sendable {
         promotionConfirmedAt = decryptions.first >= keyPair.stateSince ? decryptions.first : decryptions.last
     }
 
-    private static func sum(_ left: ObservedUse?, _ right: ObservedUse?) -> ObservedUse? {
+    private static func sum(_ left: Occurrences?, _ right: Occurrences?) -> Occurrences? {
         guard var sum = left, let right else { return left ?? right }
         sum.add(right)
         return sum

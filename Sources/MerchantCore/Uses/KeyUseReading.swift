@@ -6,14 +6,14 @@ package protocol KeyUseReading {
     /// Whether a use changes more than the counters of the key pair: the key pair is in an open roll, or is revoked
     /// or destroyed.
     func useChangesMoreThanCounters(of hash: PublicKeyHash) throws -> Bool
-    /// Those of the given hashes that the store knows, sorted by the rows of their key pairs. A transaction that writes
-    /// uses in this order writes fewer pages of the database.
+    /// The given hashes without those of unknown key pairs, in the order of the key pairs' rows. A transaction that
+    /// writes uses in this order writes fewer pages of the database.
     func sortedByRow(_ hashes: [PublicKeyHash]) throws -> [PublicKeyHash]
 }
 
 /// Reads and changes the observed uses of key pairs in a transaction of the store.
 package protocol KeyUseWriting: KeyUseReading {
     func setKeyUse(_ use: KeyUse, of hash: PublicKeyHash) throws
-    /// Adds to the stored use in one statement; inserts it if there is none.
+    /// Adds `use` to the stored use, or stores it if there is none, in one statement.
     func addKeyUse(_ use: KeyUse, of hash: PublicKeyHash) throws
 }

@@ -1,13 +1,13 @@
 package import Vocabulary
 
-/// A kind of refused request: its caller, the permit that the caller lacked, and what the request named.
-package struct Refusal: Hashable, Sendable {
+/// A kind of refused requests: their caller, the permit that the caller lacked, and what the requests named.
+package struct RefusalKind: Hashable, Sendable {
     package let caller: Caller
     /// The missing permit; nil for a caller without any permit.
     package let permit: Permit?
-    /// The key pair that the request named, if it named one.
+    /// The key pair that the requests named, if they named one.
     package let key: PublicKeyHash?
-    /// The merchant that the caller needed the permit for, if the request concerned one merchant.
+    /// The merchant that the caller needed the permit for, if the requests concerned one merchant.
     package let merchant: MerchantIdentifier?
 
     package init(
@@ -20,76 +20,78 @@ package struct Refusal: Hashable, Sendable {
     }
 }
 
-/// Refused requests, counted by kind until they are recorded. At most 64 kinds and 64 users are kept in memory.
+/// Refused requests, counted by kind until they are recorded in the audit. At most 64 kinds and 64 users are kept in
+/// memory.
 ///
-/// Each user has a share of the kinds. Further refusals of the same user are counted together, so that no user can fill
-/// the audit.
+/// At most 8 kinds of one user are counted separately. The user's further refused requests are counted together, so
+/// that no user can fill the audit.
 package struct RefusedRequests: Sendable {
-    /// At most this many kinds of one user are recorded separately.
+    /// At most this many kinds of one user are counted separately.
     package static let maximumKindsPerUser = 8
-    /// At most this many kinds are recorded separately, over all users.
+    /// At most this many kinds are counted separately, over all users.
     package static let maximumKinds = 64
-    /// Refusals beyond the separate kinds are counted for each user, but for at most this many users.
+    /// Further refused requests have one count for each user, for at most this many users.
     package static let maximumUsers = 64
 
-    /// Refusals that are counted and recorded together.
+    /// Refused requests that have one count, and one audit record.
     package enum Group: Hashable, Sendable {
-        case kind(Refusal)
-        /// Refusals of one user beyond the separate kinds. The caller is the process that was refused first.
+        case kind(RefusalKind)
+        /// The requests of one user whose kinds are not counted separately. The caller is the process of the first such
+        /// request.
         case others(Caller)
-        /// The remaining refusals, of any user: more users than ``maximumUsers`` were refused.
+        /// The requests that have no other count, of any user: there are more users than ``maximumUsers``.
         case remainder
     }
 
-    private var kinds: [Refusal: ObservedUse] = [:]
-    private var kindsOfUser: [UInt32: Int] = [:]
-    private var others: [UInt32: (caller: Caller, seen: ObservedUse)] = [:]
-    private var remainder: ObservedUse?
+    private var kinds: [RefusalKind: Occurrences] = [:]
+    private var kindCountOfUser: [UInt32: Int] = [:]
+    private var others: [UInt32: (caller: Caller, requests: Occurrences)] = [:]
+    private var remainder: Occurrences?
 
     package init() {}
 
-    package mutating func add(_ refusal: Refusal, _ seen: ObservedUse) {
-        let user = refusal.caller.uid
-        if kinds[refusal] != nil {
-            kinds[refusal]?.add(seen)
-        } else if kinds.count < Self.maximumKinds, kindsOfUser[user, default: 0] < Self.maximumKindsPerUser {
-            kinds[refusal] = seen
-            kindsOfUser[user, default: 0] += 1
+    package mutating func add(_ kind: RefusalKind, _ requests: Occurrences) {
+        let user = kind.caller.uid
+        if kinds[kind] != nil {
+            kinds[kind]?.add(requests)
+        } else if kinds.count < Self.maximumKinds, kindCountOfUser[user, default: 0] < Self.maximumKindsPerUser {
+            kinds[kind] = requests
+            kindCountOfUser[user, default: 0] += 1
         } else {
-            addOther(refusal.caller, seen)
+            addOther(kind.caller, requests)
         }
     }
 
     /// Puts back a count that could not be recorded.
-    package mutating func add(_ group: Group, _ seen: ObservedUse) {
+    package mutating func add(_ group: Group, _ requests: Occurrences) {
         switch group {
-        case .kind(let refusal): add(refusal, seen)
-        case .others(let caller): addOther(caller, seen)
-        case .remainder: addToRemainder(seen)
+        case .kind(let kind): add(kind, requests)
+        case .others(let caller): addOther(caller, requests)
+        case .remainder: addToRemainder(requests)
         }
     }
 
-    private mutating func addOther(_ caller: Caller, _ seen: ObservedUse) {
+    private mutating func addOther(_ caller: Caller, _ requests: Occurrences) {
         if others[caller.uid] != nil {
-            others[caller.uid]?.seen.add(seen)
+            others[caller.uid]?.requests.add(requests)
         } else if others.count < Self.maximumUsers {
-            others[caller.uid] = (caller, seen)
+            others[caller.uid] = (caller, requests)
         } else {
-            addToRemainder(seen)
+            addToRemainder(requests)
         }
     }
 
-    private mutating func addToRemainder(_ seen: ObservedUse) {
-        var all = remainder ?? ObservedUse(count: 0, first: seen.first, last: seen.last)
-        all.add(seen)
+    private mutating func addToRemainder(_ requests: Occurrences) {
+        var all = remainder ?? Occurrences(count: 0, first: requests.first, last: requests.last)
+        all.add(requests)
         remainder = all
     }
 
-    /// The counts, sorted by the time of their first refusal.
-    package var groups: [(group: Group, seen: ObservedUse)] {
-        var all = kinds.map { (group: Group.kind($0.key), seen: $0.value) }
-        all += others.values.map { (group: Group.others($0.caller), seen: $0.seen) }
+    /// The groups with their counts, sorted by the time of the first request.
+    package var groups: [(group: Group, requests: Occurrences)] {
+        var all = kinds.map { (group: Group.kind($0.key), requests: $0.value) }
+        all += others.values.map { (group: Group.others($0.caller), requests: $0.requests) }
         if let remainder { all.append((.remainder, remainder)) }
-        return all.sorted { $0.seen.first < $1.seen.first }
+        return all.sorted { $0.requests.first < $1.requests.first }
     }
 }

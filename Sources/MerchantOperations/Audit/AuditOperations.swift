@@ -5,11 +5,13 @@ import Vocabulary
 package struct AuditVerification: Sendable {
     /// The number of records that were verified.
     package let examined: Int
-    /// The number of breaks, including those that are not in ``breaks``.
+    /// How many breaks were found: records that were changed, removed or reordered. Includes breaks that are not in
+    /// ``breaks``.
     package let breakCount: Int
     /// The first breaks, at most 100.
     package let breaks: [AuditBreak]
-    /// The sequence number and hash of the chain's last record, when the chain was last read; nil for an empty chain.
+    /// The sequence number and hash of the record that was the chain's last one during this verification; nil for an
+    /// empty chain.
     package let head: AuditHead?
     /// The sequence number of the record at which the next call must start; nil if this call reached the end of the
     /// chain.
@@ -51,9 +53,11 @@ package struct AuditOperations: Sendable {
     /// - Parameters:
     ///   - sequence: the sequence number of the first record to verify: 1, or ``AuditVerification/next`` of an earlier
     ///     call.
-    ///   - kept: a head that was stored on another machine, to be compared with the record that has its sequence
-    ///     number.
-    package func verifyAudit(from sequence: Int = 1, against kept: AuditHead? = nil) async throws -> AuditVerification {
+    ///   - externalHead: an audit head that was stored on another machine. Its hash is compared with the hash of the
+    ///     record that has the same sequence number.
+    package func verifyAudit(
+        from sequence: Int = 1, against externalHead: AuditHead? = nil
+    ) async throws -> AuditVerification {
         var examination = try await examination(from: sequence)
         var head: AuditHead?
         var isAtEnd = false
@@ -66,14 +70,17 @@ package struct AuditOperations: Sendable {
             for link in segment.links { examination.examine(link) }
             head = lastHead
             isAtEnd = segment.links.count < Self.recordsPerRead
+            // The store counts the records that it has written, so missing records at the end are found too.
             if isAtEnd { examination.finish(highestAssigned: segment.highestAssigned) }
         }
         examination.markReorderedRecords()
         var breaks = examination.breaks
+        // One break is enough for `status`, because the finding says to run 'audit verify' for the full list.
         if let first = breaks.first { findings.note(first) }
-        if let kept, let found = try await difference(from: kept) { breaks.insert(found, at: 0) }
+        if let externalHead, let found = try await difference(from: externalHead) { breaks.insert(found, at: 0) }
         return AuditVerification(
             examined: examination.examined,
+            // `examination.breakCount` does not include the difference from `externalHead`.
             breakCount: examination.breakCount + breaks.count - examination.breaks.count,
             breaks: breaks, head: head, next: isAtEnd ? nil : examination.next)
     }
@@ -81,9 +88,10 @@ package struct AuditOperations: Sendable {
     /// Compares the chain with a head that was stored on another machine.
     ///
     /// - Returns: nil if the record with the head's sequence number has the head's hash.
-    package func difference(from kept: AuditHead) async throws -> AuditBreak? {
-        let segment = try await records.read { try $0.auditSegment(from: kept.sequence, limit: 1) }
-        return AuditBreak.comparing(kept, with: segment.links.first { $0.sequence == kept.sequence })
+    package func difference(from externalHead: AuditHead) async throws -> AuditBreak? {
+        let segment = try await records.read { try $0.auditSegment(from: externalHead.sequence, limit: 1) }
+        return AuditBreak.comparing(
+            externalHead, with: segment.links.first { $0.sequence == externalHead.sequence })
     }
 
     /// The sequence number and hash of the chain's last record; nil for an empty chain.
@@ -102,8 +110,8 @@ package struct AuditOperations: Sendable {
         }
     }
 
-    /// An examination that starts at the record `sequence`. If the record before that one is readable, the examination
-    /// starts with its hash, so that it also checks the link between the two records.
+    /// An examination that starts at the record `sequence`. If the record before `sequence` is readable, the
+    /// examination also checks that the record `sequence` contains the earlier record's hash.
     private func examination(from sequence: Int) async throws -> AuditExamination {
         guard sequence > 1 else { return AuditExamination() }
         let before = try await records.read { try $0.auditSegment(from: sequence - 1, limit: 1) }

@@ -5,13 +5,14 @@ import Vocabulary
 package struct BackupContentVerifier: Sendable {
     package typealias Records = Transactions<any KeyPairReading & SealedKeyReading & AuditReading, Void>
 
-    /// The largest number of faults that are kept.
+    /// At most this many faults are kept in ``findings``.
     package static let maximumFindings = 100
     private static let keyPairsPerRead = 256
 
     package private(set) var keyPairsVerified = 0
     package private(set) var certificatesChecked = 0
     package private(set) var auditRecordsChecked = 0
+    /// Descriptions of the faults.
     package private(set) var findings: [String] = []
 
     package init() {}
@@ -21,7 +22,8 @@ package struct BackupContentVerifier: Sendable {
         if findings.count < Self.maximumFindings { findings.append(finding) }
     }
 
-    /// Unseals every private key, compares it with its public key and its certificates, and checks the audit chain.
+    /// Unseals every private key, compares the key with its public key and its certificates, and verifies the audit
+    /// chain.
     ///
     /// - Parameter copy: the database in the backup.
     package mutating func examine(_ copy: Records, with verifier: any KeyPairVerifier) async throws {

@@ -6,13 +6,13 @@ package struct BackupOperations: Sendable {
     package typealias Records = Transactions<any DaemonStateReading, any DaemonStateWriting & ChangeRecording>
 
     private let records: Records
-    private let service: any BackupVerifying
+    private let service: any BackupManaging
     private let audit: AuditOperations
     private let findings: IntegrityFindings
     private let clock: any WallClock
 
     package init(
-        records: Records, service: any BackupVerifying, audit: AuditOperations, findings: IntegrityFindings,
+        records: Records, service: any BackupManaging, audit: AuditOperations, findings: IntegrityFindings,
         clock: any WallClock
     ) {
         self.records = records
@@ -25,7 +25,8 @@ package struct BackupOperations: Sendable {
     /// The longest path of a backup, in bytes.
     package static let longestBackupPath = 4000
 
-    /// Writes a backup to a new file on the daemon's machine. Other transactions can commit while it is written.
+    /// Writes a backup to a new file on the daemon's machine. Other transactions can commit while the backup is
+    /// written.
     package func createBackup(at path: String, for request: Request) async throws -> BackupManifest {
         try Self.check(path)
         let manifest = try await service.createBackup(at: path)
@@ -52,11 +53,11 @@ package struct BackupOperations: Sendable {
         let verification = try await service.verify(path)
         let manifest = verification.manifest
         // A backup of another database does not contain this database's keys, so it must not be recorded as verified.
-        // A backup without audit records cannot be compared, and counts as one of this database.
-        let isOwn: Bool =
+        // A backup without audit records cannot be compared, and counts as a backup of this database.
+        let isOfThisDatabase: Bool =
             if let head = manifest.auditHead { try await audit.difference(from: head) == nil } else { true }
-        if isOwn, let first = verification.findings.first {
-            // The file has not changed since the backup was created, so the database had the same faults then.
+        if isOfThisDatabase, let first = verification.findings.first {
+            // The file has not changed since the backup was created, so this database had the same faults at that time.
             findings.note(
                 MerchantError(
                     .keyDamaged,
@@ -65,7 +66,9 @@ package struct BackupOperations: Sendable {
         }
         let now = clock.now
         try await records.write { transaction in
-            if isOwn, verification.findings.isEmpty { try transaction.record(manifest, at: path, verifiedAt: now) }
+            if isOfThisDatabase, verification.findings.isEmpty {
+                try transaction.record(manifest, at: path, verifiedAt: now)
+            }
             try transaction.append(
                 request.auditEntry(
                     .backupVerified, at: now,
@@ -76,18 +79,18 @@ package struct BackupOperations: Sendable {
     }
 
     /// When the newest verified backup was created; nil if no backup was verified.
-    package func lastVerified() async throws -> Timestamp? {
+    package func newestVerifiedBackupTime() async throws -> Timestamp? {
         try await records.read { try $0.backupCoverage() }.lastVerified
     }
 
-    /// Raises an event that the newest verified backup is too old. Does nothing if an event with the same severity was
-    /// raised about the same backup.
+    /// Raises an event that the newest verified backup is too old. Does nothing if the last such event was about the
+    /// same backup and had the same severity.
     ///
-    /// - Parameter last: when the newest verified backup was created; nil if no backup was verified.
+    /// - Parameter newestBackupTime: when the newest verified backup was created; nil if no backup was verified.
     package func reportOverdue(
-        _ severity: Event.Severity, since last: Timestamp?, detail: String
+        _ severity: Event.Severity, since newestBackupTime: Timestamp?, detail: String
     ) async throws {
-        let reported = "\(last?.rfc3339 ?? "never") \(severity.rawValue)"
+        let reported = "\(newestBackupTime?.rfc3339 ?? "never") \(severity.rawValue)"
         guard try await records.read({ try $0.daemonValue(Self.overdueValueName) }) != reported else { return }
         let now = clock.now
         try await records.write { transaction in

@@ -28,8 +28,8 @@ package struct ClockOperations: Sendable {
     /// The finding counts at most this many keys and this many rolls.
     private static let maximumCounted = 1000
 
-    /// The confirmed time that the last run of the daemon stored. If no run stored one, the time of the last audit
-    /// record.
+    /// The confirmed time that the last run of the daemon stored; if no run stored a confirmed time, the time of the
+    /// last audit record.
     ///
     /// - Returns: nil for a new database.
     package static func lastConfirmedTime(
@@ -61,7 +61,7 @@ package struct ClockOperations: Sendable {
         let side = time.difference < .zero ? "behind" : "ahead of"
         let consequence =
             waiting.isEmpty
-            ? "No work waits for that now"
+            ? "No scheduled work is delayed by this difference"
             : "Until the daemon accepts the machine's clock, these wait: \(waiting.joined(separator: ", "))"
         return StatusFinding(
             severity: waiting.isEmpty ? .notice : .warning, code: .clockUnconfirmed,
@@ -70,7 +70,8 @@ package struct ClockOperations: Sendable {
         )
     }
 
-    /// The irreversible work that is due by the later of the two clocks, but not yet by the earlier one.
+    /// The irreversible work that is due by the later of the two times, but not yet by the earlier one: private keys
+    /// that are scheduled for destruction, and rolls whose old key is revoked after a quiet period without requests.
     private func waitingWork(
         at time: ClockReading, in reading: any SealedKeyReading & RollReading
     ) throws -> [String] {

@@ -1,7 +1,8 @@
 package import MerchantCore
 package import Vocabulary
 
-/// Serves the platform's domain verification file, and checks merchants' domains.
+/// Stores and returns the platform's domain verification file, and checks merchants' domains. Apple registers a domain
+/// only if the domain serves this file.
 package struct DomainOperations: Sendable {
     package typealias Records = Transactions<any RegistrationReading, any RegistrationWriting & ChangeRecording>
 

@@ -34,13 +34,13 @@ package final class EventNotifier: EventObserver, Sendable {
         }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let isOver = state.withLock { state in
+                let mustNotWait = state.withLock { state in
                     // If the task is cancelled already, `onCancel` ran before there was a continuation to resume.
                     guard state.generation == generation, !Task.isCancelled else { return true }
                     state.waiters[number] = continuation
                     return false
                 }
-                if isOver { continuation.resume() }
+                if mustNotWait { continuation.resume() }
             }
         } onCancel: {
             state.withLock { $0.waiters.removeValue(forKey: number) }?.resume()

@@ -4,13 +4,14 @@ import Vocabulary
 /// Lists events, waits for new events, removes old events, and sends parked events again.
 ///
 /// An event is parked if its delivery to a webhook has failed for a day. The daemon then sends the event again only
-/// when an admin says so.
+/// when an admin requests this.
 package struct EventOperations: Sendable {
     package typealias Records = Transactions<any EventReading, any EventWriting & ChangeRecording>
 
     private let records: Records
     private let notifier: EventNotifier
     private let clock: any WallClock
+    /// The daemon's own count of time, which does not change when the machine's clock is set.
     private let confirmedTime: ConfirmedTime
 
     package init(
@@ -35,7 +36,7 @@ package struct EventOperations: Sendable {
 
     /// Lists events as ``events(_:)`` does. If no event matches, waits until one does.
     ///
-    /// - Parameter wait: the longest wait, at most ``longestEventWait``.
+    /// - Parameter wait: the longest wait. A value above ``longestEventWait`` counts as ``longestEventWait``.
     /// - Returns: an empty list if no event matches within that time, or if the task is cancelled.
     package func events(_ query: EventQuery, waitingUpTo wait: Duration) async throws -> [StoredEvent] {
         let deadline = ContinuousClock.now + min(wait, Self.longestEventWait)
@@ -70,7 +71,7 @@ package struct EventOperations: Sendable {
     /// Sends parked events again.
     ///
     /// - Parameters:
-    ///   - sequence: the event to send again; nil for all parked events.
+    ///   - sequence: the sequence number of the event to send again; nil for all parked events.
     ///   - webhook: the webhook to send to; nil for all webhooks.
     /// - Returns: the number of deliveries that become due, at most ``maximumRedeliveries``.
     /// - Throws: `notFound` for a webhook that the settings do not name, or an event that is not parked.

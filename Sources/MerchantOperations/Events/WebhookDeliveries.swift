@@ -13,7 +13,7 @@ package struct WebhookDeliveries: Sendable {
         self.clock = clock
     }
 
-    /// The time of the machine's clock. A delivery is due when its due time is not later.
+    /// The time of the machine's clock. A delivery is due when its due time is at or before this time.
     package var now: Timestamp { clock.now }
 
     /// Replaces the stored list of webhooks. The daemon delivers new events to these webhooks only, and calls this
@@ -24,7 +24,7 @@ package struct WebhookDeliveries: Sendable {
     }
 
     /// The first undelivered event of each of the webhook's lanes, earliest due first. A lane is the queue of one
-    /// merchant's events.
+    /// merchant's events, or of the events that concern no merchant.
     package func nextDeliveries(to webhook: String, limit: Int) async throws -> [PendingDelivery] {
         try await records.read { try $0.nextDeliveries(to: webhook, limit: limit) }
     }
@@ -39,14 +39,15 @@ package struct WebhookDeliveries: Sendable {
     ///
     /// - Parameters:
     ///   - reason: why the attempt failed, without addresses and secrets.
-    ///   - wait: how long the receiver asked the daemon to wait; nil if it did not ask.
-    /// - Returns: when the next attempt is due; nil if the event was parked.
+    ///   - retryAfter: the shortest wait that the receiver asked for; nil if it asked for none.
+    /// - Returns: when the next attempt is due; nil if attempts have failed for 24 hours. The event is then parked: the
+    ///   daemon sends it again only if an admin requests this.
     package func failed(
-        _ delivery: PendingDelivery, to webhook: String, because reason: String, notBefore wait: Duration?
+        _ delivery: PendingDelivery, to webhook: String, because reason: String, retryAfter: Duration?
     ) async throws -> Timestamp? {
         let now = clock.now
         let next = DeliverySchedule.next(
-            after: delivery, failedAt: now, retryAfter: wait, jitter: Double.random(in: 0...1))
+            after: delivery, failedAt: now, retryAfter: retryAfter, jitter: Double.random(in: 0...1))
         try await records.write {
             try $0.markFailed(delivery.event.sequence, to: webhook, because: reason, next: next, at: now)
         }

@@ -17,7 +17,9 @@ package struct CertificateOperations: Sendable {
     ///
     /// A second upload of the same certificate changes nothing and returns the same result.
     ///
-    /// - Parameter identifier: the merchant that the key pair must belong to; nil accepts the key pair of any merchant.
+    /// - Parameters:
+    ///   - upload: one certificate, PEM or DER.
+    ///   - identifier: the merchant that the key pair must belong to; nil accepts the key pair of any merchant.
     package func storeCertificate(
         _ upload: [UInt8], for identifier: MerchantIdentifier?, for request: Request
     ) async throws -> KeyView {
@@ -64,7 +66,7 @@ package struct CertificateOperations: Sendable {
         guard let keyPair = try transaction.keyPair(facts.publicKeyHash) else {
             throw MerchantError(
                 .certificateKeyUnknown,
-                "no key pair has the certificate's publicKeyHash \(facts.publicKeyHash) (\(facts.keyKind)): upload a certificate that Apple issued for a CSR of this daemon"
+                "no key pair has the certificate's publicKeyHash \(facts.publicKeyHash) (\(facts.keyTypeName)): upload a certificate that Apple issued for a CSR of this daemon"
             )
         }
         if let identifier, identifier != keyPair.merchantIdentifier {

@@ -13,6 +13,8 @@ package struct KeyOperations: Sendable {
     private let custodian: any KeyCustodian
     private let generation: KeyPairGeneration
     private let clock: any WallClock
+    /// The daemon's own count of time. Idempotency records expire by this time, so that a wrong machine clock does not
+    /// make them expire early.
     private let confirmedTime: ConfirmedTime
 
     package init(
@@ -39,7 +41,7 @@ package struct KeyOperations: Sendable {
                 "'algorithm' is \(algorithm.rawValue), expected RSA_v1: Apple certifies only RSA 2048 keys as identity keys"
             )
         }
-        // Check that the merchant exists first, because generating a key pair is slow.
+        // Generating a key pair is slow, so check first that the merchant exists.
         _ = try await records.read { try $0.existingMerchant(identifier) }
         let new = try await generation.generate(algorithm, purpose, for: identifier)
         let now = clock.now
@@ -61,6 +63,9 @@ package struct KeyOperations: Sendable {
     /// Imports an existing private key with its certificate. A repeat of the same import returns the same result.
     ///
     /// - Parameters:
+    ///   - privateKey: PEM (PKCS#8, SEC1 or PKCS#1, also encrypted) or PKCS#12.
+    ///   - passphrase: empty if the private key is not encrypted.
+    ///   - upload: one certificate, PEM or DER.
     ///   - state: the state of the imported key pair: `standby`, `current` or `retiring`.
     ///   - allowsExpired: whether the certificate may have expired.
     package func importKeyPair(

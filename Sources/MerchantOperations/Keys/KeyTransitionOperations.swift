@@ -23,6 +23,7 @@ package struct KeyTransitionOperations: Sendable {
 
     private let records: Records
     private let eraseRemovedBytes: @Sendable () async throws -> Void
+    /// The daemon's own count of time, which does not change when the machine's clock is set.
     private let confirmedTime: ConfirmedTime
 
     /// - Parameter eraseRemovedBytes: overwrites copies of destroyed private keys in the store's files.
@@ -69,12 +70,12 @@ package struct KeyTransitionOperations: Sendable {
         try await perform(dryRun: dryRun, for: request) { transaction, time in
             let keyPair = try transaction.existingKeyPair(hash)
             var plan = KeyTransitionPlan(keyPair)
-            let event = KeyEvent.restore(
+            let trigger = KeyTrigger.restore(
                 hasCertificate: try !transaction.certificates(of: hash).isEmpty,
                 anotherIsCurrent: try transaction.currentKeyPair(matching: keyPair) != nil)
-            let state = try KeyLifecycle.state(after: event, from: keyPair.state)
+            let state = try KeyLifecycle.state(after: trigger, from: keyPair.state)
             var change = try KeyChange(
-                keyPair, event, at: time.latest,
+                keyPair, trigger, at: time.latest,
                 audit: request.auditEntry(
                     .keyRestored, at: time.wall, merchant: keyPair.merchantIdentifier, key: hash,
                     before: keyPair.state.rawValue, after: state.rawValue, reason: keyPair.revocationReason))
@@ -108,6 +109,8 @@ package struct KeyTransitionOperations: Sendable {
                 plan.changes = [try KeyTransitionPlan.destruction(of: keyPair, at: time, for: request)]
                 plan.warnings = [Self.copiesWarning]
             } else {
+                // The wait begins at the later of the machine's clock and the confirmed time, so that a machine clock
+                // that was set back does not shorten it.
                 let due = time.latest.adding(wait)
                 var after = keyPair
                 after.destroyAfter = due
@@ -130,8 +133,8 @@ package struct KeyTransitionOperations: Sendable {
 
     /// Destroys the private keys whose scheduled destruction is due, at most 1000.
     ///
-    /// A destruction is due when both the machine's clock and the confirmed time have reached its scheduled time. So a
-    /// machine clock that is ahead destroys nothing.
+    /// A destruction is due when its scheduled time has passed by two clocks: the machine's clock and the confirmed
+    /// time, which is the daemon's own count of time. So no key is destroyed early if the machine's clock is ahead.
     ///
     /// - Returns: the number of destroyed private keys.
     package func destroyDueKeyPairs(as caller: Caller) async throws -> Int {

@@ -16,15 +16,16 @@ extension KeyTransitionPlan {
         let merchant = try transaction.merchant(keyPair.merchantIdentifier)
         let remaining = try transaction.keyPairs(of: keyPair.merchantIdentifier)
             .filter { $0.purpose == keyPair.purpose && $0.state.isActive && $0.publicKeyHash != hash }
-        func isValid(_ hash: PublicKeyHash) throws -> Bool {
+        func hasValidCertificate(_ hash: PublicKeyHash) throws -> Bool {
             try transaction.certificates(of: hash).contains { $0.isValid(at: now) }
         }
         // Apple does not encrypt to an expired certificate. So a key pair with a valid certificate can only be replaced
         // by another key pair with a valid certificate. If the key pair itself has no valid certificate, its
         // replacement needs none either.
-        let needsValidCertificate = try isValid(hash)
+        let needsValidCertificate = try hasValidCertificate(hash)
         let replacements = try remaining.filter { other in
-            try other.algorithm == keyPair.algorithm && (!needsValidCertificate || isValid(other.publicKeyHash))
+            try other.algorithm == keyPair.algorithm
+                && (!needsValidCertificate || hasValidCertificate(other.publicKeyHash))
         }
         plan.warnings = try RevocationRules.check(
             keyPair, remaining: .init(replacements: replacements.count, active: remaining.count),

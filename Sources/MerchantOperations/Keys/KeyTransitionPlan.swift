@@ -31,14 +31,15 @@ struct KeyChange {
         self.audit = audit
     }
 
-    /// The change of state that `event` causes.
+    /// The change of state that `trigger` causes.
     ///
     /// - Parameter now: the time at which the new state begins, for ``KeyPair/stateSince``. Callers pass
     ///   ``ClockReading/latest``, so that a machine clock that was set back does not make the time too early.
-    /// - Throws: an error of ``KeyLifecycle/state(after:from:)`` if the key pair's state does not permit the event.
-    init(_ keyPair: KeyPair, _ event: KeyEvent, at now: Timestamp, audit: AuditEntry) throws(MerchantError) {
+    /// - Throws: an error of ``KeyLifecycle/state(after:from:)`` if the trigger is not permitted in the key
+    ///   pair's state.
+    init(_ keyPair: KeyPair, _ trigger: KeyTrigger, at now: Timestamp, audit: AuditEntry) throws(MerchantError) {
         var after = keyPair
-        after.state = try KeyLifecycle.state(after: event, from: keyPair.state)
+        after.state = try KeyLifecycle.state(after: trigger, from: keyPair.state)
         after.stateSince = now
         self.init(before: keyPair, after: after, audit: audit)
     }
@@ -55,12 +56,13 @@ extension KeyTransitionPlan {
     /// Performs every change and its effects on rolls, and stores the events.
     ///
     /// A roll ends before its key pairs change, because the store refuses to revoke the new key pair of an open roll.
+    /// A change of a key pair in an open roll restarts the roll's quiet period, so ``Roll/idleSince`` is updated last.
     func perform(in transaction: any KeyTransitionWriting, at now: Timestamp, for request: Request) throws {
         let effects = try RollEffects(of: changes, in: transaction)
         try effects.endRoll(in: transaction, at: now, for: request)
         for change in changes { try change.perform(in: transaction) }
         try effects.startRoll(in: transaction, at: now, for: request)
         for event in events { try transaction.append(event) }
-        for change in changes { try transaction.refreshIdleTime(of: change.after) }
+        for change in changes { try transaction.updateIdleSince(ofRollWith: change.after) }
     }
 }

@@ -17,7 +17,7 @@ enum RevocationConsequences {
         }
         if keyPair.state.isActive {
             list.append(
-                "from the next request on, the daemon refuses tokens for this key with 410, also those of payments that are authorized already"
+                "from the next request on, the daemon refuses tokens for this key with HTTP status 410, also those of payments that are authorized already"
             )
         }
         if keyPair.state == .current {

@@ -10,6 +10,8 @@ package struct Merchants: Sendable {
 
     private let records: Records
     private let clock: any WallClock
+    /// The daemon's own count of time. Idempotency records expire by this time, so that a wrong machine clock does not
+    /// make them expire early.
     private let confirmedTime: ConfirmedTime
 
     package init(records: Records, clock: any WallClock, confirmedTime: ConfirmedTime) {
@@ -18,8 +20,8 @@ package struct Merchants: Sendable {
         self.confirmedTime = confirmedTime
     }
 
-    /// Adds a merchant. A repeat with the same content changes nothing and returns the same result. In a repeat, a name
-    /// or target that is nil counts as the same.
+    /// Adds a merchant. A repeat with the same content changes nothing and returns the same result. In a repeat, nil
+    /// for the name or the target matches the stored value.
     ///
     /// - Throws: `merchantExists` if the merchant exists with another name or target, or was removed; `malformed` if
     ///   the name or the target is not valid.
@@ -89,8 +91,9 @@ package struct Merchants: Sendable {
 
     /// Removes a merchant. The merchant's identifier cannot be used again, and the merchant's history is kept.
     ///
-    /// - Throws: `merchantInUse` if a registration names the merchant, or if a key pair of the merchant may still be
-    ///   needed. A key pair is not needed if it is destroyed, or if it is revoked and never had a certificate.
+    /// - Throws: `merchantInUse` if a registration belongs to the merchant or has the merchant as `encryptTo`, or if a
+    ///   key pair of the merchant may still be needed. A key pair is not needed if it is destroyed, or if it is revoked
+    ///   and never had a certificate.
     package func removeMerchant(
         _ identifier: MerchantIdentifier, dryRun: Bool, for request: Request
     ) async throws -> MerchantView {
@@ -110,7 +113,8 @@ package struct Merchants: Sendable {
             }
             if let partner = try transaction.registration(naming: identifier) {
                 throw MerchantError(
-                    .merchantInUse, "registration \(partner) names the merchant: unregister it from Apple first")
+                    .merchantInUse,
+                    "registration \(partner) names the merchant: first unregister the registration at Apple")
             }
             let view = try transaction.view(merchant)
             guard !dryRun else { return view }

@@ -3,10 +3,10 @@ import Synchronization
 
 /// The faults that the daemon has found in stored keys and in the audit.
 ///
-/// Each fault is kept until the daemon stops: a damaged key is noticed only when a request uses it, so it may not be
-/// noticed again soon.
+/// Each fault is kept until the daemon stops, because a damaged key is noticed only when a request uses the key, and
+/// the next such request may come much later.
 package final class IntegrityFindings: Sendable {
-    /// The largest number of findings of one code that are kept.
+    /// At most this many findings with the same code are kept.
     private static let maximumFindingsPerCode = 20
 
     private let found = Mutex<[StatusFinding]>([])

@@ -47,7 +47,8 @@ extension Monitoring {
         let expiring = try [ActiveKeyPairFilter.current, .notCurrent].flatMap {
             try reading.keyPairsExpiring($0, from: begin, to: end, limit: StatusFinding.maximumNamed)
         }
-        // Merges two lists, each of which is sorted by expiry and therefore by severity.
+        // Sort by severity, highest first, then by expiry. The first key pairs of each filter are enough, because an
+        // earlier expiry never has a lower severity among the key pairs of one filter.
         return expiring.map { (item(for: $0, at: now), $0.notAfter) }
             .sorted { ($1.0.severity, $0.1) < ($0.0.severity, $1.1) }.prefix(StatusFinding.maximumNamed).map(\.0)
     }
@@ -66,10 +67,11 @@ extension Monitoring {
     ///
     /// - Parameter total: the number of these merchants. If it is 0, there is no finding.
     static func targetFindings(
-        below total: Int, in reading: any StatusReading, at now: Timestamp
+        merchantsBelowTarget total: Int, in reading: any StatusReading, at now: Timestamp
     ) throws -> [StatusFinding] {
         guard total > 0 else { return [] }
-        // One millisecond later, because the end of a range is not in the range.
+        // The severity of one merchant depends on when the current key pair's certificate expires: see ``TargetRules``.
+        // The ends are one millisecond later, because the end of a range is not in the range.
         let (criticalEnd, warningEnd) = (
             now.adding(TargetRules.criticalBefore).adding(.milliseconds(1)),
             now.adding(TargetRules.warningBefore).adding(.milliseconds(1))

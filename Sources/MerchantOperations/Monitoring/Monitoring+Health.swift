@@ -2,7 +2,7 @@ package import MerchantCore
 import Vocabulary
 
 extension Monitoring {
-    /// Whether payment tokens can be claimed now.
+    /// Whether the daemon can store claims now. A claim is the record that a payment token was used.
     package var claimsHealth: StoreHealth { sources.claims() }
 
     /// The current problems of the daemon itself, one finding for each. Does not block.
@@ -14,7 +14,10 @@ extension Monitoring {
         switch sources.claims() {
         case .ready: break
         case .impaired(let error, _), .failed(let error):
-            critical(.claimsRefused, "payment tokens cannot be claimed: \(error.detail)")
+            critical(
+                .claimsRefused,
+                "the use of payment tokens cannot be recorded, so the daemon refuses to decrypt tokens for payments: \(error.detail)"
+            )
         }
         if let anomaly = tokenTimes.anomaly(at: clock.now) { critical(.clockWrong, anomaly.detail) }
         if case .circuitOpen(let until, let lastError) = sources.circuit() {
@@ -35,6 +38,6 @@ extension TokenTimeWatch.Anomaly {
         let seconds = medianOffset.components.seconds
         let side = seconds < 0 ? "ahead of" : "behind"
         return
-            "genuine tokens of \(refusing) of the last \(merchants) merchants are refused for their signing time, which differs from this machine's clock by \(abs(seconds)) seconds in the median: the machine's clock seems to be \(side) Apple's. Correct it, and check with 'chronyc tracking' or 'timedatectl' that it is synchronized"
+            "genuine tokens of \(refusing) of the last \(merchants) merchants are refused for their signing time, which differs from this machine's clock by \(abs(seconds)) seconds in the median: the machine's clock seems to be \(side) Apple's. Correct the clock, and check with 'chronyc tracking' or 'timedatectl' that it is synchronized"
     }
 }

@@ -35,7 +35,7 @@ package struct Monitoring: Sendable {
     package struct Sources: Sendable {
         /// Findings about the daemon itself and its machine.
         let conditions: @Sendable () -> [StatusFinding]
-        /// Whether payment tokens can be claimed.
+        /// Whether the records that payment tokens were used (claims) can be stored.
         let claims: @Sendable () -> StoreHealth
         /// Whether calls to Apple are possible. Reads the store, so it must not be called inside a transaction.
         let gateway: @Sendable () -> GatewayHealth
@@ -80,13 +80,16 @@ package struct Monitoring: Sendable {
     /// `status` warns of events that have not been delivered for longer than this.
     package static let lateDelivery = Duration.seconds(3_600)
     private static let weeksAhead = 13
+    /// `status` lists at most this many waiting rolls and this many scheduled destructions.
     private static let maximumListed = 10
-    /// `status` reads at most this many open calls to find the oldest one.
+    /// `status` reads at most this many open calls (calls to Apple with an unknown outcome) to find the oldest one.
     private static let maximumOpenCalls = 100
 
     package func status() async throws -> Status {
         // The health of the gateway and the daemon is read first, because it must not be read inside a transaction.
         let time = confirmedTime.reading()
+        // `earliest` is the earlier of the machine's clock and the confirmed time, so that a machine clock that is
+        // ahead ends no quiet period of a roll.
         let (now, earliest) = (time.wall, time.earliest)
         let (environment, gatewayHealth) = (environment, sources.gateway())
         let daemonFindings = healthFindings()
@@ -96,7 +99,7 @@ package struct Monitoring: Sendable {
             let oldestOpenCall = try reading.openCalls(after: nil, limit: Self.maximumOpenCalls).map(\.openedAt).min()
             var findings = daemonFindings
             findings += try Self.certificateFindings(in: reading, at: now)
-            findings += try Self.targetFindings(below: counts.merchantsBelowTarget, in: reading, at: now)
+            findings += try Self.targetFindings(merchantsBelowTarget: counts.merchantsBelowTarget, in: reading, at: now)
             findings += Self.findings(for: counts, oldestOpenCall: oldestOpenCall, health: gatewayHealth, at: now)
             findings += webhooks.flatMap { Self.findings(for: $0, at: now) }
             return Status(
@@ -141,7 +144,7 @@ package struct Monitoring: Sendable {
             findings.append(
                 warning(
                     .eventsUndelivered,
-                    "\(webhook.undelivered) events are not delivered yet, the oldest of them since \(oldest)"))
+                    "\(webhook.undelivered) events are not delivered yet; the oldest of them occurred at \(oldest)"))
         }
         return findings
     }

@@ -6,39 +6,55 @@ package struct StatusFinding: Hashable, Sendable {
     package typealias Severity = MerchantCore.Severity
 
     package enum Code: String, Sendable, CaseIterable {
-        /// `belowTarget`: merchants have fewer active key pairs than their target. `certificateExpiring` and
-        /// `certificateExpired`: certificates of active key pairs expire within 60 days, or have expired.
-        case belowTarget, certificateExpiring, certificateExpired
-        /// `claimsRefused`: payment tokens cannot be claimed, so the daemon opens no token as a payment. `clockWrong`:
-        /// the signing times of most genuine tokens differ too much from the machine's clock.
-        case claimsRefused, clockWrong
-        /// The machine's clock differs from the daemon's confirmed time.
+        /// Merchants have fewer active key pairs than their target.
+        case belowTarget
+        /// Certificates of active key pairs expire within 60 days.
+        case certificateExpiring
+        /// Certificates of active key pairs have expired.
+        case certificateExpired
+        /// The daemon cannot record that a payment token was used, so it refuses to decrypt tokens for payments.
+        case claimsRefused
+        /// The daemon refuses genuine tokens of most merchants, because their signing times differ too much from the
+        /// machine's clock.
+        case clockWrong
+        /// The machine's clock differs by more than an hour from the confirmed time. That is the daemon's own count of
+        /// time, which does not change when the clock is set.
         case clockUnconfirmed
-        /// `storeFailing`: the database cannot be written. `storeDamaged`: the database is damaged, or could not be
-        /// checked. `diskNearlyFull`: a disk has little free space.
-        case storeFailing, storeDamaged, diskNearlyFull
-        /// The master key or the lock file is missing.
-        case masterKeyMissing, lockFileMissing
-        /// `keyDamaged`: a stored private key, certificate or other part of the database is damaged. `auditBroken`: the
-        /// audit chain is broken.
-        case keyDamaged, auditBroken
-        /// `backupOverdue`: the newest verified backup is too old. `backupFailed`: the last attempt to create a backup
-        /// failed.
-        case backupOverdue, backupFailed
+        /// The database cannot be written.
+        case storeFailing
+        /// SQLite's integrity check found damage in the database, or a part of the database could not be checked.
+        case storeDamaged
+        /// A disk has little free space.
+        case diskNearlyFull
+        case masterKeyMissing
+        case lockFileMissing
+        /// A stored private key cannot be unsealed, a stored certificate cannot be parsed, or another program has
+        /// changed rows or the schema of the database.
+        case keyDamaged
+        /// Audit records were changed, removed or reordered.
+        case auditBroken
+        /// The newest verified backup is too old.
+        case backupOverdue
+        /// The last attempt to create a backup failed.
+        case backupFailed
         /// A rotation of the master key or the data key is pending, in progress or blocked.
         case masterKeyRotation
         /// The audit head, which is the number and hash of the last audit record, could not be stored outside the
         /// daemon.
         case auditHeadNotShipped
-        /// An older database was restored or accepted.
+        /// The daemon started with a database that lacks earlier changes, such as a restored backup.
         case databaseRestored
-        /// `registrationDrift`: Apple's record of a registration is not as desired. `registrationUnresolved`: the
-        /// outcome of a call to Apple is unknown. `gatewayUnavailable`: calls to Apple are not possible.
-        case registrationDrift, registrationUnresolved, gatewayUnavailable
-        /// A webhook does not accept its events. `eventsParked`: delivery of some events has failed for a day, and the
-        /// daemon tries again only if an admin says so. `eventsUndelivered`: some events have been waiting for more
-        /// than an hour.
-        case eventsParked, eventsUndelivered
+        /// Apple's record of a registration differs from what should be registered.
+        case registrationDrift
+        /// The outcome of a call to Apple is unknown.
+        case registrationUnresolved
+        /// Calls to Apple are not possible.
+        case gatewayUnavailable
+        /// The delivery of events to a webhook has failed for a day. The daemon tries again only if an admin requests
+        /// this.
+        case eventsParked
+        /// Events have been waiting for their delivery to a webhook for more than an hour.
+        case eventsUndelivered
     }
 
     /// One of the merchants, key pairs or other subjects of a finding.

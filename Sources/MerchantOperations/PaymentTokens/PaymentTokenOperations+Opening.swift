@@ -53,12 +53,12 @@ extension PaymentTokenOperations {
         }
         let plaintext = try plaintext(of: token, with: key.publicKeyHash)
         uses.recordRequest(key.publicKeyHash, at: clock.now)
-        // Without `receivedAt`, the token was not verified, or was verified for a time that the caller gave. Such a
+        // Without `receivedAt`, the token was not verified, or was verified as of a time that the caller gave. Such a
         // token does not show that Apple encrypts to this key now.
         if let receivedAt = verified.receivedAt { uses.recordDecryption(key.publicKeyHash, at: receivedAt) }
         let data: PaymentData
         do { data = try plaintext.paymentData() } catch { throw MerchantError(.tokenMalformed, error.detail) }
-        // The token of a repeated request was recorded when the request was sent first.
+        // The token of a repeated request was recorded when the request was first sent.
         if let verification = verified.verification, let receivedAt = verified.receivedAt, !verified.isRepeat {
             tokenTimes.record(verification, data, key.merchantIdentifier, receivedAt: receivedAt)
         }
@@ -69,11 +69,11 @@ extension PaymentTokenOperations {
             plaintext: plaintext, paymentData: data, key: key, verification: verified.verification, checks: checks)
     }
 
-    /// Refuses an Idempotency-Key that contains the token's transactionId, the most common way to derive a key from a
-    /// token.
+    /// Refuses an Idempotency-Key that contains the token's transactionId. This is the most common way to derive an
+    /// Idempotency-Key from a token.
     ///
-    /// With such a key, every request for the token would count as a repeat of the first one. Each request would get
-    /// the plaintext, and the payment could be accepted more than once.
+    /// With such an Idempotency-Key, every request for the token would count as a repeat of the first request. Each
+    /// request would get the plaintext, and the payment could be accepted more than once.
     private func refuseIdempotencyKeyFromToken(_ token: ApplePayToken, _ request: Request) throws(MerchantError) {
         guard let key = request.idempotency?.key.value.lowercased(), key.contains(token.transactionId.hex) else {
             return
@@ -119,8 +119,8 @@ extension PaymentTokenOperations {
     private struct VerificationBeforeOpening {
         /// nil if the caller declined verification.
         var verification: TokenVerification?
-        /// When the daemon first received the token; nil if the token was not verified, or was verified for a time that
-        /// the caller gave.
+        /// When the daemon first received the token; nil if the token was not verified, or was verified as of a time
+        /// that the caller gave.
         var receivedAt: Timestamp?
         /// Whether the same request has claimed the token before, and was sent again.
         var isRepeat = false
@@ -164,7 +164,7 @@ extension PaymentTokenOperations {
     /// signing time.
     ///
     /// A client that got no response may repeat its request when the token is already too old to be accepted as a new
-    /// one. The token is then verified for the time of the earlier claim.
+    /// one. The token is then verified as of the time of the earlier claim.
     ///
     /// - Returns: nil if there is no such claim, or if another check fails.
     private func earlierClaim(
@@ -178,7 +178,7 @@ extension PaymentTokenOperations {
         return earlier
     }
 
-    /// Writes an audit record for each check that the caller declined, and for a verification for another time than
+    /// Writes an audit record for each check that the caller declined, and for a verification as of another time than
     /// now.
     private func auditRelaxedChecks(
         _ token: ApplePayToken, _ key: TokenKey, _ terms: TokenTerms, for request: Request
@@ -203,9 +203,9 @@ extension PaymentTokenOperations {
 
     /// Claims the token, unless the caller declined that.
     ///
-    /// - Parameter receivedAt: the time of receipt for which the token was verified. It becomes the time of the claim.
-    ///   With a later reading of the clock, the claim could be later than the times of tokens that are claimed next,
-    ///   and these would be refused as older than the newest claim.
+    /// - Parameter receivedAt: the time of receipt, which was compared with the token's signing time. It becomes the
+    ///   time of the claim. The clock is not read again, because it may have jumped ahead since: the store would then
+    ///   refuse the next claims, as if the clock had been set back.
     /// - Returns: the check `replay` of the response.
     private func claim(
         _ token: ApplePayToken, receivedAt: Timestamp?, _ terms: TokenTerms, for request: Request

@@ -5,8 +5,8 @@ import Vocabulary
 extension PaymentTokenOperations {
     /// Records the signing time of a genuine token in ``TokenTimeWatch``, if its key pair is active.
     ///
-    /// Decrypts a token only if its signing time matters: the token fails only for that time, or it is accepted and
-    /// another token failed for its time recently.
+    /// To find out whether a token is genuine, this decrypts the token. It does so only in two cases: the token fails
+    /// only the check of the signing time; or the token passes, and another token recently failed only this check.
     func observeTime(of token: ApplePayToken, _ verification: TokenVerification, receivedAt: Timestamp) {
         // `resolveNow` needs no authorization here, because nothing about the key is returned.
         guard verification.failsOnlySigningTime || (verification.isVerified && tokenTimes.hasRefusals(at: receivedAt)),

@@ -9,7 +9,8 @@ package struct DecryptionKey: Sendable {
     package let certificate: StoredCertificate
 }
 
-/// The operations of decryptors: they look up keys, restore the symmetric keys of tokens, and verify and open tokens.
+/// The operations for decryptors, the platform's processes that need the content of payment tokens: look up keys,
+/// restore the symmetric keys of tokens, export private keys, and verify and open tokens.
 package struct PaymentTokenOperations: Sendable {
     package typealias Records = Transactions<
         any KeyPairReading, any KeyPairWriting & KeyUseReading & RollWriting & ChangeRecording
@@ -86,8 +87,8 @@ package struct PaymentTokenOperations: Sendable {
         try custodian.symmetricKey(hash, from: material)
     }
 
-    /// Returns a private key as PKCS#8 PEM, after recording the export. The record is needed because the daemon does
-    /// not see the uses of an exported key, so that the key's roll cannot become quiet.
+    /// Returns a private key as PKCS#8 PEM, after recording the export. The daemon does not see the uses of an exported
+    /// key. So once an export is recorded, a roll never treats the key as unused.
     ///
     /// Checks no permits: call ``resolveNow(_:countsAsUse:authorizing:)`` first.
     package func exportPrivateKey(_ hash: PublicKeyHash, for request: Request) async throws -> SecretBytes {
@@ -99,7 +100,7 @@ package struct PaymentTokenOperations: Sendable {
             }
             keyPair.exportedAt = now
             try transaction.update(keyPair)
-            try transaction.refreshIdleTime(of: keyPair)
+            try transaction.updateIdleSince(ofRollWith: keyPair)
             try transaction.append(
                 request.auditEntry(
                     .privateKeyExported, at: now, merchant: keyPair.merchantIdentifier, key: hash,

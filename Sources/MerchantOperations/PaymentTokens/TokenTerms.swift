@@ -5,8 +5,9 @@ package import Vocabulary
 /// verify the token.
 package struct TokenTerms: Sendable {
     package enum Verification: Hashable, Sendable {
-        /// Verify the token against the time of its receipt, which is now, as Apple's reference requires. `claims` is
-        /// false if the decryptor declined to claim the token.
+        /// Verify the token, and compare its signing time with the current time, as Apple's reference requires.
+        /// `claims` says whether to claim the token: to record its use, so that no other request can decrypt it as a
+        /// payment.
         case now(claims: Bool)
         /// Verify the token as if it had been received at this time. The audit records this, and the token is not
         /// claimed.
@@ -37,7 +38,7 @@ package struct TokenKey: Hashable, Sendable {
     }
 }
 
-/// A token that was verified, unless the decryptor declined that, and decrypted.
+/// A token that was decrypted. It was also verified, unless the decryptor declined verification.
 package struct OpenedToken: ~Copyable, Sendable {
     package let plaintext: DecryptedPaymentData
     /// The plaintext's fields.

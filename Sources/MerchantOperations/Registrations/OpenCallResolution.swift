@@ -20,16 +20,16 @@ package struct OpenCallResolution: Sendable {
 
     private static let pageSize = 100
 
-    /// Asks Apple for the outcome of every open call. If a request for the same merchant is in progress, waits for its
-    /// end first.
+    /// Asks Apple for the outcome of every open call. If a request for the same merchant is in progress, waits until
+    /// that request ends.
     package func resolveOpenCalls(as caller: Caller) async throws -> OpenCallReport {
         let request = Request(caller: caller, requestId: "schedule")
         var report = OpenCallReport()
         var cursor: RegistrationCall?
         while true {
             let (after, page) = (cursor, Self.pageSize)
-            let open = try await calls.records.read { try $0.openCalls(after: after, limit: page) }
-            for call in open {
+            let openCalls = try await calls.records.read { try $0.openCalls(after: after, limit: page) }
+            for call in openCalls {
                 do {
                     if try await resolveInQueue(call, for: request) { report.resolved += 1 } else { report.open += 1 }
                 } catch let error as MerchantError {
@@ -38,8 +38,8 @@ package struct OpenCallResolution: Sendable {
                     guard !error.concernsEveryMerchant else { return report }
                 }
             }
-            guard open.count == page else { return report }
-            cursor = open.last
+            guard openCalls.count == page else { return report }
+            cursor = openCalls.last
         }
     }
 
@@ -48,9 +48,9 @@ package struct OpenCallResolution: Sendable {
         let partner = call.partnerInternalMerchantIdentifier
         return try await calls.run(partner) {
             // While this method waited, the request that made the call may have closed the call, or another request may
-            // have opened another one.
-            guard let open = try await calls.records.read({ try $0.openCall(of: partner) }) else { return true }
-            return try await calls.resolve(open, for: request)
+            // have opened another call.
+            guard let openCall = try await calls.records.read({ try $0.openCall(of: partner) }) else { return true }
+            return try await calls.resolve(openCall, for: request)
         }
     }
 }

@@ -3,6 +3,7 @@ import Vocabulary
 /// Runs tasks that call Apple: at most one for each merchant at a time, and at most ``width`` at a time in all. Tasks
 /// for the same merchant run in the order of their arrival.
 actor PerMerchantQueue {
+    /// At most this many tasks run at a time.
     static let width = 16
 
     /// The merchants whose lock a task holds. A task holds its merchant's lock while it runs, or waits for a free slot.

@@ -14,7 +14,7 @@ extension Registration {
             appleRecord: nil, createdAt: now, changedAt: now)
     }
 
-    /// Applies the changes that a call requests to the desired state.
+    /// Changes the desired state as the call requests.
     mutating func apply(_ content: RegistrationCall.Content, at now: Timestamp) {
         let before = self
         desired = content.applied(to: desired)
@@ -75,13 +75,15 @@ extension ChangeRecording {
 }
 
 extension RegistrationReading {
-    /// - Throws: `registrationNotFound` if the registration is not stored, or has neither domains nor an open call.
+    /// - Throws: `registrationNotFound` if the registration is not stored, or has neither domains nor a call to Apple
+    ///   whose outcome is unknown.
     func existingRegistration(_ partner: PartnerInternalMerchantIdentifier) throws -> Registration {
         guard let registration = try registration(partner), try registration.isShown || openCall(of: partner) != nil
         else {
             throw MerchantError(
                 .registrationNotFound,
-                "this daemon has no registration \(partner): check the spelling, or list the registrations")
+                "this daemon has no registration \(partner): check the spelling; 'registration list' lists the registrations"
+            )
         }
         return registration
     }

@@ -15,6 +15,8 @@ package struct RegistrationCalls: Sendable {
     let records: Records
     let clock: any WallClock
     private let gateway: any RegistrationGateway
+    /// The daemon's own count of time. Idempotency records expire by this time, so that a wrong machine clock does not
+    /// make them expire early.
     private let confirmedTime: ConfirmedTime
     /// The daemon has one queue, because at most one call to Apple may run for each merchant at a time.
     private let queue = PerMerchantQueue()
@@ -35,16 +37,14 @@ package struct RegistrationCalls: Sendable {
         try await queue.run(partner, body)
     }
 
-    /// For how long a call without a response may still reach Apple, counted from when the call was stored: the longest
-    /// duration of a call, plus one minute.
-    ///
-    /// Until then, Apple may still perform a call whose result Apple's record does not show. After that, such a call
-    /// was not performed.
+    /// A call without a response may still reach Apple until this time has passed since the call was stored: the
+    /// longest duration of a call, plus one minute. If Apple's record does not show the result of the call then, Apple
+    /// did not perform the call.
     package static let lateArrival = RegistrationCall.timeLimit + .seconds(60)
 
     /// Stores a call, sends it to Apple, and stores its outcome.
     ///
-    /// - Parameter sending: the domains of `content` to send to Apple: all but those that need no change at Apple.
+    /// - Parameter sending: the domains of `content` that need a change at Apple. Only these are sent to Apple.
     /// - Returns: the registration after a successful call.
     /// - Throws: `registrationConflict`; `gatewayResponseNotReceived` if the outcome is unknown, in which case the call
     ///   stays open; another code `gateway…` if the call failed.
@@ -61,7 +61,8 @@ package struct RegistrationCalls: Sendable {
         }
         let registration = try await closeCall(
             call, .done, anotherAttemptMayArrive: receipt.anotherAttemptMayArrive,
-            finding: receipt.anotherAttemptMayArrive ? "Apple responded after an attempt without a response" : nil,
+            finding: receipt.anotherAttemptMayArrive
+                ? "Apple responded, after an earlier attempt had got no response" : nil,
             appleRecord: nil, for: request)
         guard content.isDone(in: registration.appleRecord?.details) else {
             // Apple accepted the call, but does not document what its record then contains. So read Apple's record. If
@@ -72,7 +73,7 @@ package struct RegistrationCalls: Sendable {
         return registration
     }
 
-    /// Reads Apple's record of the registration.
+    /// Reads Apple's record of the registration. Its ``AppleRecord/details`` are nil if Apple has no such registration.
     func readAppleRecord(
         of partner: PartnerInternalMerchantIdentifier
     ) async throws(MerchantError) -> AppleRecord {
@@ -106,7 +107,8 @@ package struct RegistrationCalls: Sendable {
         return try await records.read { try $0.view(try $0.existingRegistration(partner), .mirror, at: now) }
     }
 
-    /// Changes only the desired state. No call is needed, because Apple's record is already as desired.
+    /// Changes only what the daemon has stored as the desired state. Called if Apple's record needs no change, so that
+    /// no call to Apple is needed.
     func changeDesiredState(
         to content: RegistrationCall.Content, of partner: PartnerInternalMerchantIdentifier, reason: String,
         for request: Request
@@ -240,6 +242,7 @@ extension RegistrationCalls {
         if isUncertain || error.kind == .refused {
             appleRecord = try? await readAppleRecord(of: call.partnerInternalMerchantIdentifier)
             if let appleRecord, call.content.isDone(in: appleRecord.details) {
+                // One uncertain attempt may be the one that succeeded. Any other may still reach Apple.
                 return try await closeCall(
                     call, .done, anotherAttemptMayArrive: error.uncertainAttempts > 1,
                     finding:
@@ -264,7 +267,7 @@ extension RegistrationCalls {
     /// - Parameters:
     ///   - finding: how the daemon knows the outcome, for the audit.
     ///   - anotherAttemptMayArrive: whether another attempt of a successful call may still reach Apple. The outcome
-    ///     `repeated` is then stored.
+    ///     `repeated` is then stored, so that ``checkConflicts(of:for:in:)`` finds the call.
     ///   - appleRecord: Apple's record, if it was read; nil to derive the record from the outcome.
     private func closeCall(
         _ call: RegistrationCall, _ outcome: RegistrationCall.Outcome, anotherAttemptMayArrive: Bool = false,
@@ -303,7 +306,7 @@ extension RegistrationCalls {
         let (latest, seconds) = latestArrival(of: call)
         return MerchantError(
             .registrationConflict,
-            "an attempt of \(call.title) (\(call.content.summary.prefix(200))) got no response and may still reach Apple, which would undo this request: repeat the request after \(latest)",
+            "an attempt of \(call.title) (\(call.content.summary.prefix(200))) got no response. If the attempt still reaches Apple, it would undo this request: repeat the request after \(latest)",
             retryAfter: seconds)
     }
 

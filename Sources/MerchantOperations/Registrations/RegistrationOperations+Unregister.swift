@@ -27,7 +27,7 @@ extension RegistrationOperations {
                 } else {
                     _ = try await calls.perform(content, sending: plan.sending, of: partner, for: request)
                 }
-                view = try await calls.records.remaining(partner, at: calls.clock.now)
+                view = try await calls.records.registrationAfterRemoval(partner, at: calls.clock.now)
             }
             return UnregistrationResult(
                 dryRun: dryRun, domainNames: plan.removed.sorted(), warnings: plan.warnings, view: view)
@@ -78,7 +78,7 @@ extension RegistrationOperations {
 
 extension Transactions where Reader == any MerchantReading & KeyPairReading & RegistrationReading {
     /// The registration after domains were removed, even if no domain is left.
-    fileprivate func remaining(
+    fileprivate func registrationAfterRemoval(
         _ partner: PartnerInternalMerchantIdentifier, at now: Timestamp
     ) async throws -> RegistrationView {
         try await read { reading in

@@ -7,10 +7,10 @@ package struct RegistrationOperations: Sendable {
 
     package init(calls: RegistrationCalls) { self.calls = calls }
 
-    /// Registers a merchant at Apple, or adds domains to the merchant's registration. It is safe to repeat this call.
+    /// Registers a merchant at Apple, or adds domains to the merchant's registration. It is safe to repeat the request.
     ///
     /// - Throws: before the call to Apple, `malformed`, `tooManyDomains`, `merchantNotFound`, or `registrationConflict`
-    ///   if an earlier call with an unknown outcome conflicts with this one. After the call,
+    ///   if an earlier call with an unknown outcome conflicts with the new call. After the call,
     ///   `gatewayResponseNotReceived` if its outcome is unknown, or another code `gateway…` if it failed.
     package func register(_ order: RegistrationOrder, for request: Request) async throws -> RegistrationView {
         let domainNames = try RegistrationRules.distinct(order.domainNames)
@@ -45,8 +45,8 @@ package struct RegistrationOperations: Sendable {
     /// The domains to send to Apple: those that Apple does not have yet; all of them if the name, encryptTo or URL
     /// differs.
     ///
-    /// Apple does not document what it does with a domain that it has already. So if Apple may have one of the domains,
-    /// this reads Apple's record first.
+    /// Apple does not document what happens to a domain that is already registered. So if one of the domains may be
+    /// registered already, this method reads Apple's record first.
     private func domainsToSend(
         _ desired: DesiredRegistration, of partner: PartnerInternalMerchantIdentifier, for request: Request
     ) async throws -> Set<DomainName> {
@@ -75,7 +75,7 @@ extension RegistrationReading where Self: MerchantReading {
         let registration = try registration(order.partnerInternalMerchantIdentifier)
         try RegistrationRules.checkTotal(of: registration, adding: domainNames)
         if let merchant = order.merchantIdentifier { _ = try existingMerchant(merchant) }
-        // A registration that Apple has never confirmed provides no values.
+        // A registration without domains provides no values: Apple never confirmed it, or it was unregistered.
         let before = registration.flatMap { $0.isShown ? $0.desired : nil }
         guard let name = order.partnerMerchantName ?? before?.partnerMerchantName else {
             throw MerchantError(.malformed, "'partnerMerchantName' is missing: give a name for a new registration")

@@ -62,6 +62,7 @@ package struct UnregistrationResult: Sendable {
 /// The result of comparing one registration with Apple's record.
 package struct SyncFinding: Sendable {
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
+    /// The differences that the comparison found, before a repair.
     package let drift: [RegistrationDrift]
     /// Whether the repair removed all differences; nil if there were none, or no repair was requested.
     package let repaired: Bool?

@@ -83,6 +83,8 @@ extension Request.Idempotency? {
 
     /// Stores the name of what this request created, so that a repeat gets the same result. Does nothing if the
     /// request has no Idempotency-Key.
+    ///
+    /// - Parameter time: the time from which the record's expiry counts.
     func remember(_ resource: String, at time: ClockReading, in transaction: any ChangeRecording) throws {
         guard let self else { return }
         try transaction.remember(self.key, requestDigest: self.requestDigest, resource: resource, at: time)

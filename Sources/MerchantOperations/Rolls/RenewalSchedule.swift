@@ -9,8 +9,8 @@ package struct ScheduleReport: Hashable, Sendable {
     /// Events about rolls that wait for a merchant, an admin or Apple.
     package var reminders = 0
     package var rollsFinished = 0
-    /// Finished rolls whose merchants now have the key pairs for their next rolls.
-    package var pairsPrepared = 0
+    /// Finished rolls after which the key pairs for the merchant's next roll were prepared.
+    package var nextRollsPrepared = 0
     /// Rolls that could not be started. The schedule tries again a day later.
     package var failures = 0
 
@@ -34,6 +34,8 @@ package struct RenewalSchedule: Sendable {
     private let rolls: RollOperations
     private let preparation: SuccessorPreparation
     private let clock: any WallClock
+    /// The daemon's own count of time. Quiet periods end by the earlier of this time and the machine's clock, so that a
+    /// machine clock that is ahead does not end a quiet period early.
     private let confirmedTime: ConfirmedTime
 
     package init(
@@ -59,7 +61,7 @@ package struct RenewalSchedule: Sendable {
     /// Does the work that is due: starts rolls, warns of expiry, reminds of missing steps, finishes quiet rolls if the
     /// settings say so, and prepares key pairs.
     ///
-    /// Each event is stored in the same transaction as the note that it was raised, so a crash neither repeats nor
+    /// The transaction that stores an event also records that the event was raised. So a crash neither repeats nor
     /// skips an event.
     package func runSchedule(as caller: Caller) async throws -> ScheduleReport {
         let request = Request(caller: caller, requestId: "schedule")
@@ -72,7 +74,7 @@ package struct RenewalSchedule: Sendable {
         if policy.finishesWhenQuiet { try await inSteps { try await finishQuietRolls(for: request, &report) } }
         try await inSteps {
             let count = try await preparation.prepareNextPairs(limit: Self.stepSize, for: request)
-            report.pairsPrepared += count
+            report.nextRollsPrepared += count
             return count
         }
         return report
@@ -227,8 +229,10 @@ package struct RenewalSchedule: Sendable {
         return due.count
     }
 
-    /// - Returns: the number of finished rolls. A roll that was not finished does not count: the next step would
-    ///   only read it again.
+    /// Finishes rolls that are quiet.
+    ///
+    /// - Returns: the number of finished rolls. Rolls that could not be finished do not count, so that the caller does
+    ///   not repeat this step only for them.
     private func finishQuietRolls(for request: Request, _ report: inout ScheduleReport) async throws -> Int {
         let due = try await records.read {
             try $0.rollsIdle(

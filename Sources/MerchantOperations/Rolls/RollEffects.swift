@@ -137,9 +137,10 @@ extension RollWriting where Self: ChangeRecording {
 }
 
 extension RollWriting where Self: KeyPairReading & KeyUseReading {
-    /// Updates ``Roll/idleSince``, the start of the quiet period, of the open roll of the key pair's merchant and
-    /// algorithm. Called when a key pair of the roll, or the use of such a key pair, has changed.
-    func refreshIdleTime(of keyPair: KeyPair) throws {
+    /// Updates ``Roll/idleSince`` of the open roll of the key pair's merchant and algorithm: the time at which the
+    /// roll's quiet period (without requests for the old key) began. Called when a key pair of the roll, or the use of
+    /// such a key pair, has changed.
+    func updateIdleSince(ofRollWith keyPair: KeyPair) throws {
         guard keyPair.purpose == .paymentProcessing,
             var roll = try openRoll(of: keyPair.merchantIdentifier, algorithm: keyPair.algorithm),
             let from = try roll.from.flatMap({ try self.keyPair($0) }), let to = try self.keyPair(roll.to)

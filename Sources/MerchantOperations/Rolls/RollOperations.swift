@@ -22,6 +22,8 @@ package struct RollOperations: Sendable {
     private let preparation: SuccessorPreparation
     private let uses: KeyUses
     private let clock: any WallClock
+    /// The daemon's own count of time. Quiet periods end by the earlier of this time and the machine's clock, so that a
+    /// machine clock that is ahead does not end a quiet period early.
     private let confirmedTime: ConfirmedTime
 
     package init(
@@ -153,8 +155,6 @@ package struct RollOperations: Sendable {
             )
         }
         let time = confirmedTime.reading()
-        // `earliest` is the earlier of the machine's clock and the confirmed time, so that a machine clock that is
-        // ahead does not end the quiet period.
         let (now, earliest) = (time.wall, time.earliest)
         let outcome = try await records.write { transaction in
             let roll = try transaction.existingRoll(number)
@@ -164,7 +164,7 @@ package struct RollOperations: Sendable {
                 return RollTransitionResult(
                     dryRun: dryRun, transitions: [], warnings: [], roll: RollView(roll: roll, progress: progress))
             case .quiet:
-                // Uses are stored some seconds after they happen, so look for newer ones in memory.
+                // Uses are stored some seconds after they happen, so look for newer uses in memory.
                 if !evenIfNotQuiet, let last = roll.from.flatMap(uses.lastUse) {
                     throw MerchantError(
                         .rollNotQuiet,
@@ -227,7 +227,7 @@ package struct RollOperations: Sendable {
             }
             if !dryRun {
                 try transaction.endRoll(
-                    roll, .abandoned, reason: reason ?? "an admin abandoned it", at: now, for: request)
+                    roll, .abandoned, reason: reason ?? "an admin abandoned the roll", at: now, for: request)
                 try plan.perform(in: transaction, at: now, for: request)
             }
             return RollTransitionResult(

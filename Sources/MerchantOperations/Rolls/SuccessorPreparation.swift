@@ -56,14 +56,16 @@ package struct SuccessorPreparation: Sendable {
             switch keyPair.state {
             case .pending, .current: return true
             case .standby:
-                return try reading.certificates(of: keyPair.publicKeyHash).map(\.notAfter).max() ?? now > earliestExpiry
+                let expiry = try reading.certificates(of: keyPair.publicKeyHash).map(\.notAfter).max()
+                return (expiry ?? now) > earliestExpiry
             case .retiring, .revoked, .destroyed: return false
             }
         }
         return merchant.targetActiveKeyPairs - counted.count
     }
 
-    /// Prepares the key pairs for a merchant's next roll, once after each of its finished rolls.
+    /// Prepares the key pairs for the next roll of each merchant that has finished a roll, once after each finished
+    /// roll.
     ///
     /// - Returns: the number of finished rolls that were handled.
     package func prepareNextPairs(limit: Int, for request: Request) async throws -> Int {

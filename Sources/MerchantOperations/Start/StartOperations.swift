@@ -8,14 +8,15 @@ package struct StartOperations: Sendable {
         any DaemonStateReading, any WaitingTimesAfterRestore.Writer & DaemonStateWriting & ChangeRecording
     >
 
-    /// The name of the stored value in which `backup restore` describes what it did. The next start records the
+    /// The name of the stored value in which `backup restore` describes the restore. The next start records the
     /// description in the audit, appends the audit head to `audit.head.file`, and then empties the value.
     package static let restoreValueName = "restoredFrom"
     /// The name of the stored value with the description of the last restore that the audit contains.
     private static let recordedRestoreValueName = "recordedRestore"
     /// The name of the stored value that says in one sentence what the last restore undid.
     package static let undoneByRestoreValueName = "restoreUndid"
-    /// The name of the stored value with the time at which the daemon last accepted an older database.
+    /// The name of the stored value with the time at which the daemon last started with a database that lacks earlier
+    /// changes, such as a restored backup.
     package static let olderDatabaseAcceptedValueName = "olderDatabaseSince"
 
     private let records: Records
@@ -30,11 +31,11 @@ package struct StartOperations: Sendable {
 
     /// The description of a restore after which `audit.head.file` may still contain the head of the old database; empty
     /// if there is no such restore.
-    package func restore() async throws -> String {
+    package func restoreDescription() async throws -> String {
         try await records.read { try $0.daemonValue(Self.restoreValueName) } ?? ""
     }
 
-    /// Whether the audit contains the restore that ``restore()`` describes.
+    /// Whether the audit contains the restore that ``restoreDescription()`` describes.
     package func isRestoreRecorded() async throws -> Bool {
         try await records.read {
             try $0.daemonValue(Self.restoreValueName) == $0.daemonValue(Self.recordedRestoreValueName)
@@ -43,12 +44,12 @@ package struct StartOperations: Sendable {
 
     /// Empties the description of the restore. Called when the audit contains the restore and `audit.head.file`
     /// contains the head of the restored database.
-    package func clearRestore() async throws {
+    package func clearRestoreDescription() async throws {
         try await records.write { try $0.setDaemonValue(Self.restoreValueName, "") }
     }
 
-    /// When the daemon last accepted an older database, and what the restore undid; nil if the daemon never accepted an
-    /// older database. `undone` is empty if the older database did not come from a restore.
+    /// When the daemon last started with an older database, and what the restore undid; nil if the daemon never did so.
+    /// `undone` is empty if the older database did not come from a restore.
     package func olderDatabase() async throws -> (since: Timestamp, undone: String)? {
         try await records.read { reading in
             guard

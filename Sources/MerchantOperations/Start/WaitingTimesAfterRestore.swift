@@ -36,9 +36,9 @@ package enum WaitingTimesAfterRestore {
             guard let from = try roll.from.flatMap({ try transaction.keyPair($0) }) else { continue }
             var use = try transaction.keyUse(of: from.publicKeyHash) ?? KeyUse()
             // Count one request now, in place of the requests that the older database does not contain.
-            use.add(KeyUse(requests: ObservedUse(count: 1, first: now, last: now)))
+            use.add(KeyUse(requests: Occurrences(count: 1, first: now, last: now)))
             try transaction.setKeyUse(use, of: from.publicKeyHash)
-            try transaction.refreshIdleTime(of: from)
+            try transaction.updateIdleSince(ofRollWith: from)
         }
     }
 }

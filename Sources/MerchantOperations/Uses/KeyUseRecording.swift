@@ -9,6 +9,7 @@ package struct KeyUseRecording: Sendable {
     private let records: Records
     private let uses: KeyUses
     private let policy: RollPolicy
+    /// The daemon's own count of time. The times of uses are corrected by it if the machine's clock was set back.
     private let confirmedTime: ConfirmedTime
 
     package init(records: Records, uses: KeyUses, policy: RollPolicy, confirmedTime: ConfirmedTime) {
@@ -23,17 +24,18 @@ package struct KeyUseRecording: Sendable {
     /// change waits about 20 ms for a transaction of this size.
     private static let keysPerTransaction = 1024
     /// The shortest time between two events about requests for the same revoked key. Any caller can send such requests,
-    /// because hashes are public.
+    /// because public key hashes are not secret.
     package static let revokedKeyEventInterval = Duration.seconds(86_400)
 
     /// Stores the uses that were observed since the last call.
     ///
     /// A successful decryption with a roll's new key promotes that key or confirms its promotion. Any use of the old
-    /// key restarts the quiet period. A request for a revoked key raises an event.
+    /// key restarts the quiet period, after which the roll can revoke the old key. A request for a revoked key raises
+    /// an event.
     ///
     /// - Returns: the number of keys that were used.
-    /// - Throws: `storeUnavailable` or `overloaded`, after keeping the uses that are not stored for the next call; any
-    ///   other error after trying to store each use.
+    /// - Throws: `storeUnavailable` or `overloaded`; the next call then stores the remaining uses. Throws any other
+    ///   error only after trying to store each use.
     @discardableResult
     package func storeUses(as caller: Caller) async throws -> Int {
         let collected = uses.collect()
@@ -74,8 +76,8 @@ package struct KeyUseRecording: Sendable {
     /// Stores the first `count` uses of `rest`, each in its own transaction. Called after a transaction with all of
     /// these uses failed, so that only the uses that cause the failure are lost.
     ///
-    /// - Throws: `storeUnavailable` or `overloaded`, after keeping the uses that are not stored for the next call.
-    ///   Other errors are ignored, because the caller throws the error of the transaction with all uses.
+    /// - Throws: `storeUnavailable` or `overloaded`; the next call of ``storeUses(as:)`` then stores the remaining
+    ///   uses. Other errors are ignored, because the caller throws the error of the transaction with all uses.
     private func storeOneByOne(
         _ rest: ArraySlice<(key: PublicKeyHash, value: KeyUse)>, count: Int, at time: ClockReading,
         for request: Request
@@ -140,7 +142,7 @@ package struct KeyUseRecording: Sendable {
                 try transaction.setKeyUse(after, of: hash)
             }
         }
-        try transaction.refreshIdleTime(of: keyPair)
+        try transaction.updateIdleSince(ofRollWith: keyPair)
     }
 
     /// The promotion of a key pair because of a token that it decrypted.

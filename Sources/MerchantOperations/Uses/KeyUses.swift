@@ -2,9 +2,10 @@ import MerchantCore
 import Synchronization
 package import Vocabulary
 
-/// The observed uses of key pairs that are not stored yet.
+/// Counts the uses of key pairs in memory until they are stored.
 ///
-/// A request only changes a counter in memory; ``KeyUseRecording`` stores the counters every few seconds.
+/// A request only changes a counter in memory, because a write to the database would delay the response.
+/// ``KeyUseRecording`` stores the counters every few seconds.
 package final class KeyUses: Sendable {
     private struct State {
         /// The uses since the last call of ``KeyUses/collect()``, except those that counters count.
@@ -41,15 +42,15 @@ package final class KeyUses: Sendable {
 
     /// Counts a request that named the key pair.
     package func recordRequest(_ hash: PublicKeyHash, at now: Timestamp) {
-        add(KeyUse(requests: ObservedUse(count: 1, first: now, last: now)), for: hash)
+        add(KeyUse(requests: Occurrences(count: 1, first: now, last: now)), for: hash)
     }
 
     /// Counts a verified token that the key has decrypted, with a correct GCM tag.
     package func recordDecryption(_ hash: PublicKeyHash, at now: Timestamp) {
-        add(KeyUse(decryptions: ObservedUse(count: 1, first: now, last: now)), for: hash)
+        add(KeyUse(decryptions: Occurrences(count: 1, first: now, last: now)), for: hash)
     }
 
-    /// Adds uses of a key pair: new ones, or collected ones that could not be stored.
+    /// Adds uses of a key pair: new uses, or collected uses that could not be stored.
     func add(_ use: KeyUse, for hash: PublicKeyHash) {
         state.withLock { $0.uses[hash, default: KeyUse()].add(use) }
     }
@@ -75,7 +76,7 @@ package final class KeyUses: Sendable {
         var uses = collected.uses
         for (counter, first) in collected.usedCounters {
             let (count, last) = counter.take()
-            let use = ObservedUse(
+            let use = Occurrences(
                 count: count, first: Timestamp(millisecondsSince1970: min(first, last)),
                 last: Timestamp(millisecondsSince1970: last))
             uses[counter.hash, default: KeyUse()].add(KeyUse(requests: use))

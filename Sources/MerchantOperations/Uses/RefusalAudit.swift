@@ -16,7 +16,8 @@ package struct RefusalAudit: Sendable {
     }
 
     /// Writes one audit record for each group of refused requests, with the number of requests and the times of the
-    /// first and the last one.
+    /// first and the last request. A group has requests of the same kind. Requests beyond the limits of
+    /// ``RefusedRequests`` are grouped by user, or all together.
     ///
     /// If the audit cannot be written, the refused requests are kept for the next call.
     ///
@@ -40,12 +41,12 @@ package struct RefusalAudit: Sendable {
     }
 
     private static func entry(
-        _ group: RefusedRequests.Group, _ requests: ObservedUse, at now: Timestamp, by daemon: Caller
+        _ group: RefusedRequests.Group, _ requests: Occurrences, at now: Timestamp, by daemon: Caller
     ) -> AuditEntry {
         let summary =
             "\(requests.count) request\(requests.count == 1 ? "" : "s") from \(requests.first) to \(requests.last)"
         func makeEntry(
-            _ caller: Caller, _ cause: String, _ refusal: Refusal? = nil
+            _ caller: Caller, _ cause: String, _ refusal: RefusalKind? = nil
         ) -> AuditEntry {
             AuditEntry(
                 .requestsRefused, by: caller, at: now, merchant: refusal?.merchant, key: refusal?.key,
@@ -58,9 +59,9 @@ package struct RefusalAudit: Sendable {
             return makeEntry(refusal.caller, cause, refusal)
         case .others(let caller):
             return makeEntry(
-                caller, "no permit (the requests of this user that no other record contains)")
+                caller, "no permit (requests of this user that are not counted in other records)")
         case .remainder:
-            return makeEntry(daemon, "no permit (the requests of all users that no other record contains)")
+            return makeEntry(daemon, "no permit (requests of several users that are not counted in other records)")
         }
     }
 }

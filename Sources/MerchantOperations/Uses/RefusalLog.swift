@@ -10,9 +10,9 @@ package final class RefusalLog: Sendable {
     package init(clock: any WallClock) { self.clock = clock }
 
     /// Counts a refused request.
-    package func note(_ refusal: Refusal) {
+    package func note(_ refusal: RefusalKind) {
         let now = clock.now
-        unrecorded.withLock { $0.add(refusal, ObservedUse(count: 1, first: now, last: now)) }
+        unrecorded.withLock { $0.add(refusal, Occurrences(count: 1, first: now, last: now)) }
     }
 
     /// Removes all refused requests and returns them, so that the caller can record them in the audit.

@@ -21,6 +21,7 @@ package struct HostResolver: Sendable {
         } catch NameResolutionError.notResolved(let reason) {
             throw .notResolved(reason)
         } catch {
+            // A timeout, or the cancellation of the task. Callers do not distinguish the two.
             throw .timedOut
         }
         return try usable(found)

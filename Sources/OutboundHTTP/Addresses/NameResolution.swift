@@ -40,8 +40,11 @@ package enum NameResolution {
     /// results.
     private final class FirstResult: Sendable {
         private enum State {
+            /// There is neither a result nor a continuation yet.
             case empty
+            /// The continuation waits for the result.
             case awaited(CheckedContinuation<[NetworkAddress], any Error>)
+            /// There is a result. The continuation, if it has arrived, was resumed with it.
             case set(Result<[NetworkAddress], any Error>)
         }
 
@@ -57,6 +60,7 @@ package enum NameResolution {
             if let known { continuation.resume(with: known) }
         }
 
+        /// Stores the result unless there is one, and resumes the waiting continuation.
         func set(_ result: Result<[NetworkAddress], any Error>) {
             let waiting = state.withLock { state -> CheckedContinuation<[NetworkAddress], any Error>? in
                 switch state {
@@ -73,6 +77,7 @@ package enum NameResolution {
         }
     }
 
+    /// Calls `getaddrinfo`, which blocks the thread.
     private static func lookUp(_ name: String) throws -> [NetworkAddress] {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -83,13 +88,16 @@ package enum NameResolution {
         var found: [NetworkAddress] = []
         var next = list
         while let entry = next, found.count < maximumAddresses {
-            if let address = entry.pointee.ai_addr.flatMap(read), !found.contains(address) { found.append(address) }
+            if let address = entry.pointee.ai_addr.flatMap(networkAddress), !found.contains(address) {
+                found.append(address)
+            }
             next = entry.pointee.ai_next
         }
         return found
     }
 
-    private static func read(_ address: UnsafeMutablePointer<sockaddr>) -> NetworkAddress? {
+    /// - Returns: nil if the address is neither IPv4 nor IPv6.
+    private static func networkAddress(_ address: UnsafeMutablePointer<sockaddr>) -> NetworkAddress? {
         let raw = UnsafeRawPointer(address)
         let bytes: [UInt8]? =
             switch Int32(address.pointee.sa_family) {

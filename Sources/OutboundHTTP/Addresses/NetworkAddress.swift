@@ -14,6 +14,7 @@ package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
     /// Reads an IPv4 address such as `192.0.2.1` (four decimal parts), or an IPv6 address such as `2001:db8::1`
     /// (RFC 4291 section 2.2, without zone and brackets).
     package init?(_ text: String) {
+        // The longest form has 45 characters. inet_pton reads only up to a zero byte, and would ignore the rest.
         guard text.utf8.count <= 45, !text.utf8.contains(0) else { return nil }
         var buffer = [UInt8](repeating: 0, count: 16)
         if inet_pton(AF_INET, text, &buffer) == 1 {
@@ -60,6 +61,7 @@ extension NetworkAddress {
 
         func contains(_ bytes: ArraySlice<UInt8>) -> Bool {
             zip(bytes, prefix).enumerated().prefix((bits + 7) / 8).allSatisfy { index, pair in
+                // The bits of this byte that belong to the prefix.
                 let mask = UInt8(truncatingIfNeeded: 0xff00 >> min(8, bits - index * 8))
                 return pair.0 & mask == pair.1 & mask
             }
@@ -67,7 +69,7 @@ extension NetworkAddress {
     }
 
     private static let internalRangesOfIPv4 = [
-        AddressRange([0], 8, "an address of this network"),
+        AddressRange([0], 8, "an address of \"this network\", 0.0.0.0/8"),
         AddressRange([10], 8, "a private address"),
         AddressRange([100, 64], 10, "an address behind a carrier's NAT"),
         AddressRange([127], 8, "a loopback address"),
@@ -84,8 +86,9 @@ extension NetworkAddress {
         AddressRange([240], 4, "a reserved address"),
     ]
 
-    /// IPv6 ranges whose last 4 bytes are the IPv4 address to which packets go. That IPv4 address decides whether the
-    /// address is internal.
+    /// Ranges of IPv6 addresses whose last 4 bytes are the IPv4 address to which packets go. The IPv6 address is
+    /// internal if that IPv4 address is internal. The text is appended to the kind of the IPv4 address, as in
+    /// "a private address behind NAT64".
     private static let embeddingsOfIPv4 = [
         AddressRange([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff], 96, "in IPv6"),
         AddressRange([0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0], 96, "behind NAT64"),

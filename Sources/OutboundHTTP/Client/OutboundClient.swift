@@ -68,8 +68,8 @@ package final class OutboundClient: Sendable {
         } catch { throw await explained(error, url: request.url) }
     }
 
-    /// Starts one request, for a caller that cannot wait in a task. If the call fails, the caller can pass the failure
-    /// to ``explained(_:url:)``, which this method does not do.
+    /// Starts one request and returns at once, for a caller that cannot wait in a task. If the call fails because the
+    /// server is not trusted, the failure does not say why. ``explained(_:url:)`` adds the reason.
     package func start(
         _ request: OutboundRequest, identity: TLSIdentity? = nil, within timeout: Duration
     ) throws(OutboundFailure) -> OutboundCall {
@@ -124,13 +124,13 @@ package final class OutboundClient: Sendable {
     }
 }
 
-/// One request that was started and may have ended.
+/// One request that was started, and may have ended since.
 package struct OutboundCall: Sendable {
     fileprivate let task: HTTPClient.Task<OutboundResponse>
     fileprivate let accumulator: ResponseAccumulator
     fileprivate let timeout: Duration
 
-    /// Fails the call with ``OutboundFailure/cancelled(isSent:)``, unless it has ended.
+    /// Fails the call with ``OutboundFailure/cancelled(isSent:)``, unless the call has ended.
     package func cancel() { task.cancel() }
 
     /// Waits for the response. Cancelling the waiting task cancels the call.

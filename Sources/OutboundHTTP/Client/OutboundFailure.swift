@@ -1,4 +1,6 @@
-/// Why a request got no usable response. Each case shows whether the server may have received the request.
+/// Why a request got no usable response. The value of type `String` in a case is the reason, for messages.
+///
+/// Each case says whether the server may have acted on the request. It may if a part of the request was sent.
 package enum OutboundFailure: Error, Hashable, Sendable {
     /// No part of the request was sent.
     case unreachable(Unreachable)
@@ -6,15 +8,15 @@ package enum OutboundFailure: Error, Hashable, Sendable {
     case responseLost(String)
     /// The client refused the server's certificate. No part of the request was sent.
     case serverUntrusted(UntrustedServer)
-    /// The server refused the client's certificate with a TLS alert.
+    /// The server refused the client's certificate with a TLS alert, and did not act on the request.
     case clientCertificateRefused(String)
-    /// The client's identity cannot be used in TLS, or cannot sign.
+    /// The client's identity cannot be used in TLS, or cannot sign. No part of the request was sent.
     case identityUnusable(String)
-    /// The server sent something that is not HTTP.
+    /// The server sent something that is not HTTP. A part of the request may have been sent.
     case notHTTP(String)
-    /// The limit is in bytes.
+    /// The body of the response has more bytes than the limit. At least a part of the request was sent.
     case responseTooLarge(limit: Int)
-    /// The limit is in bytes. No part of the request was sent.
+    /// The body of the request has more bytes than the limit. No part of the request was sent.
     case requestTooLarge(limit: Int)
     /// `isSent`: whether a part of the request was sent, so that the server may have acted on it.
     case timedOut(after: Duration, isSent: Bool)

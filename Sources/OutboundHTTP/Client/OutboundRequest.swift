@@ -23,7 +23,7 @@ package struct OutboundResponse: Sendable {
     package let headers: [(name: String, value: String)]
     package let body: [UInt8]
 
-    /// The value of the first header with that name. Case is ignored.
+    /// The value of the first header with this name, in upper or lower case.
     package func header(_ name: String) -> String? {
         headers.first { $0.name.lowercased() == name.lowercased() }?.value
     }

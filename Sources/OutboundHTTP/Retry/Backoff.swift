@@ -1,6 +1,8 @@
 /// Exponential backoff: each consecutive failure doubles the pause, up to a limit.
 package struct Backoff: Hashable, Sendable {
+    /// The pause after the first failure.
     package var first: Duration
+    /// The limit of the pause.
     package var longest: Duration
 
     package init(first: Duration, longest: Duration) {

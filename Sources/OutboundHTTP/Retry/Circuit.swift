@@ -19,13 +19,14 @@ package struct Circuit<Instant: InstantProtocol>: Sendable where Instant.Duratio
         case admitted
         /// The circuit is open and admits no call for this duration.
         case refused(for: Duration)
-        /// The circuit waits for the result of the probe.
+        /// The circuit waits for the result of the probe, and admits no other call.
         case probing
     }
 
     private enum State {
         case closed(failures: Int)
         case open(until: Instant, failedProbes: Int)
+        /// The probe was admitted, and its result is not known yet.
         case probing(since: Instant, failedProbes: Int)
     }
 

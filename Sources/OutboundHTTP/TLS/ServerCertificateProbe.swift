@@ -30,9 +30,10 @@ struct ServerCertificateProbe {
                     }
                 }
                 .connect(host: address, port: port).get()
-            let limit = channel.eventLoop.scheduleTask(in: TimeAmount(timeout)) { channel.close(promise: nil) }
+            let timer = channel.eventLoop.scheduleTask(in: TimeAmount(timeout)) { channel.close(promise: nil) }
+            // The channel closes when the handshake has failed, at the latest after the timeout.
             try? await channel.closeFuture.get()
-            limit.cancel()
+            timer.cancel()
         } catch {
             return nil
         }

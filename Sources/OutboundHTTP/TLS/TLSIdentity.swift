@@ -9,7 +9,8 @@ package struct TLSIdentity: Sendable {
     package let certificateChain: [[UInt8]]
     /// `SignatureScheme` values of RFC 8446 section 4.2.3, most preferred first.
     package let signatureSchemes: [UInt16]
-    /// Runs on a thread pool, because unsealing a key and signing with RSA would block an event loop for too long.
+    /// Returns the signature of the bytes. Runs on a thread pool, because decrypting the stored key and signing with
+    /// RSA would block an event loop for too long.
     let sign: @Sendable (_ scheme: UInt16, _ bytes: [UInt8]) throws -> [UInt8]
 
     package init(

@@ -5,12 +5,16 @@ import NIOSSL
 /// Why the client does not trust a server's certificate, and which certificate it is.
 package struct UntrustedServer: Hashable, Sendable {
     package enum Reason: Hashable, Sendable {
-        case expired, notYetValid, otherName
+        /// A certificate of the server's chain has expired, or is not valid yet.
+        case expired, notYetValid
+        /// The names in the server's own certificate do not include the host.
+        case otherName
         /// The certificate does not chain to a trusted root.
         case untrusted
     }
 
     package let reason: Reason
+    /// Names the certificate, and what is wrong with it.
     package let detail: String
 
     package var description: String {
@@ -74,8 +78,8 @@ extension UntrustedServer {
 }
 
 extension StringProtocol {
-    /// A text that a server sent, in the form in which messages may contain it: at most `limit` characters, with `?`
-    /// for each character that is not printable ASCII.
+    /// The first `limit` characters of the text, with `?` for each character that is not printable ASCII. Used for
+    /// texts that a server sent, before they are put into messages.
     package func printableASCII(limit: Int = 200) -> String {
         String(
             String.UnicodeScalarView(

@@ -34,7 +34,8 @@ package final class CMSMessage {
 
     var isSignedData: Bool { OBJ_obj2nid(CMS_get0_type(pointer)) == NID_pkcs7_signed }
 
-    /// The type of the signed content. A detached message has this type too, although it has no content.
+    /// The object identifier of the signed content's type. A detached message names this type too, although it has no
+    /// content.
     var contentType: [UInt8] { LibCrypto.bytes(oid: CMS_get0_eContentType(pointer)) }
 
     /// Whether the message has no content. A message whose content has zero bytes is not detached.
@@ -80,7 +81,7 @@ package struct CMSSigner {
         return (Self.algorithm(digest), Self.algorithm(signature))
     }
 
-    /// The types of the signed attributes, in the order of the message.
+    /// The object identifiers of the signed attributes, in the order of the message.
     var attributeTypes: [[UInt8]] {
         let count = CMS_signed_get_attr_count(pointer)
         guard count > 0 else { return [] }
@@ -89,8 +90,8 @@ package struct CMSSigner {
         }
     }
 
-    /// Returns the value of a signed attribute; nil if the attribute is absent, occurs twice, or does not have exactly
-    /// one value (RFC 5652 section 11).
+    /// Returns the value of the signed attribute with this object identifier; nil if the attribute is absent, occurs
+    /// twice, or does not have exactly one value (RFC 5652 section 11).
     package func value(of attribute: [UInt8]) -> Value? {
         let indices = attributeTypes.indices.filter { attributeTypes[$0] == attribute }
         guard indices.count == 1, let found = CMS_signed_get_attr(pointer, CInt(indices[0])),

@@ -57,11 +57,11 @@ final class ChainVerifier: @unchecked Sendable {
         guard X509_verify_cert(context) == 1 else {
             let code = X509_STORE_CTX_get_error(context)
             let reason = String(cString: X509_verify_cert_error_string(CLong(code)))
-            let certificates = ["the signing certificate", "the intermediate", "the root"]
+            let namesByDepth = ["the signing certificate", "the intermediate", "the root"]
             let depth = Int(X509_STORE_CTX_get_error_depth(context))
-            let certificate =
-                depth < certificates.count ? certificates[max(0, depth)] : "the certificate at depth \(depth)"
-            return .invalid(ChainFailure(code: code), description: "\(certificate): \(reason)")
+            let certificateName =
+                depth < namesByDepth.count ? namesByDepth[max(0, depth)] : "the certificate at depth \(depth)"
+            return .invalid(ChainFailure(code: code), description: "\(certificateName): \(reason)")
         }
         let chain = LibCrypto.elements(X509_STORE_CTX_get0_chain(context))
         guard chain.count == Self.chainLength, X509_cmp(chain[1], intermediate.pointer) == 0,

@@ -23,16 +23,17 @@ enum LibCrypto {
         return (0..<OPENSSL_sk_num(stack)).compactMap { OpaquePointer(OPENSSL_sk_value(stack, $0)) }
     }
 
-    /// Returns the time of a UTCTime or GeneralizedTime; nil if it has another form than ``ASN1Time`` accepts.
+    /// Returns the time of a UTCTime or GeneralizedTime; nil if ``ASN1Time`` does not accept its form.
     static func time(_ string: UnsafePointer<ASN1_STRING>?) -> ASN1Time? {
         guard let string else { return nil }
         return ASN1Time(tag: UInt8(truncatingIfNeeded: ASN1_STRING_type(string)), bytes(string))
     }
 
-    /// Returns the DER encoding of an object.
+    /// Returns the DER encoding of an object; empty if the encoding fails.
     ///
     /// - Parameter encode: calls one of libcrypto's `i2d` functions.
     static func encoded(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> CInt) -> [UInt8] {
+        // Without a buffer, an `i2d` function returns only the length of the encoding.
         let count = Int(encode(nil))
         guard count > 0 else { return [] }
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, written in

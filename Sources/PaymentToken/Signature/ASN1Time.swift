@@ -14,6 +14,7 @@ struct ASN1Time: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// - Returns: nil if the text does not have the form for `tag`, or is not a date and time that exists.
     init?(tag: UInt8, _ text: some BidirectionalCollection<UInt8>) {
         guard text.last == UInt8(ascii: "Z") else { return nil }
+        // Each number has two digits. A GeneralizedTime begins with two numbers for the year, a UTCTime with one.
         var numbers: [Int] = []
         let digits = text.dropLast().map { Int($0) - 0x30 }
         guard digits.count.isMultiple(of: 2), digits.allSatisfy({ (0...9).contains($0) }) else { return nil }
@@ -50,7 +51,8 @@ struct ASN1Time: Hashable, Comparable, Sendable, CustomStringConvertible {
     }
 
     /// The number of days since 1970-01-01 in the Gregorian calendar. The calculation starts each year in March, so
-    /// that the leap day is the last day of a year. 719,468 days lie between 0000-03-01 and 1970-01-01.
+    /// that the leap day is the last day of a year. `(153 * m + 2) / 5` is the number of days before month `m`, where
+    /// March is 0. 719,468 days lie between 0000-03-01 and 1970-01-01.
     private static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let year = month <= 2 ? year - 1 : year
         let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1

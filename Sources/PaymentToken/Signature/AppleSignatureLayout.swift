@@ -3,8 +3,10 @@
 ///
 /// The initializer compares all other bytes with constants, and returns nil for any other encoding. It verifies no
 /// digest, signature or certificate.
+///
+/// Unless a property says otherwise, its range covers the contents of the element, without tag and length.
 package struct AppleSignatureLayout {
-    /// Two certificates. If the signature is genuine, these are the signing certificate and the intermediate.
+    /// Two whole certificates. If the signature is genuine, these are the signing certificate and the intermediate.
     package let certificates: Range<Int>
     package let issuerAndSerialNumber: Range<Int>
     /// The signed attributes, including their tag and length.
@@ -17,8 +19,9 @@ package struct AppleSignatureLayout {
     package init?(_ message: [UInt8], _ version: ApplePayToken.Version) {
         let constants = EncodingConstants.of(version)
         var reader = DERReader(message)
-        guard reader.readLiteral(EncodingConstants.messageStart), var digests = reader.enter(0x31),
-            EncodingConstants.skipSHA256(&digests), digests.isAtEnd, reader.readLiteral(EncodingConstants.noContent)
+        guard reader.readLiteral(EncodingConstants.messageStart), var digestAlgorithms = reader.enter(0x31),
+            EncodingConstants.skipSHA256Identifier(&digestAlgorithms), digestAlgorithms.isAtEnd,
+            reader.readLiteral(EncodingConstants.noContentAndCertificatesStart)
         else { return nil }
         let certificatesStart = reader.position
         guard reader.readElement(0x30) != nil, reader.readElement(0x30) != nil else { return nil }
@@ -27,7 +30,7 @@ package struct AppleSignatureLayout {
             reader.readLiteral(EncodingConstants.messageEnd), reader.isAtEnd, var signer = signers.enter(0x30),
             signers.isAtEnd,
             signer.readLiteral(EncodingConstants.version1), let identifier = signer.readContents(0x30),
-            EncodingConstants.skipSHA256(&signer)
+            EncodingConstants.skipSHA256Identifier(&signer)
         else { return nil }
         issuerAndSerialNumber = identifier
         let attributesStart = signer.position
@@ -39,7 +42,8 @@ package struct AppleSignatureLayout {
             return nil
         }
         self.signature = signature
-        // Apple orders the attributes as DER requires for a SET OF. Here this is the order of the attributes' lengths.
+        // Apple sorts the attributes as DER requires for a SET OF: by their bytes. All attributes have the same tag, so
+        // the length, which is the next byte, determines the order.
         guard attributes.readLiteral(EncodingConstants.contentType),
             attributes.readLiteral(EncodingConstants.signingTime),
             let time = attributes.readContents(0x17), time.count == 13
@@ -70,7 +74,7 @@ private struct EncodingConstants {
     static let messageStart = [0x30, 0x80, 0x06, 0x09] + OID.signedData + [0xA0, 0x80, 0x30, 0x80] + version1
     static let version1: [UInt8] = [0x02, 0x01, 0x01]
     /// An EncapsulatedContentInfo of type data without content, and then the tag and length of the certificates.
-    static let noContent = [0x30, 0x80, 0x06, 0x09] + OID.data + endOfContents + [0xA0, 0x80]
+    static let noContentAndCertificatesStart = [0x30, 0x80, 0x06, 0x09] + OID.data + endOfContents + [0xA0, 0x80]
     /// The end-of-contents octets of one element of indefinite length.
     static let endOfContents: [UInt8] = [0, 0]
     /// The end-of-contents octets of the three outer elements.
@@ -81,6 +85,7 @@ private struct EncodingConstants {
     static let signingTime = [0x30, 0x1C, 0x06, 0x09] + OID.signingTime + [0x31, 0x0F]
     /// The attribute up to, and without, the tag of its value.
     static let messageDigest = [0x30, 0x2F, 0x06, 0x09] + OID.messageDigest + [0x31, 0x22]
+    /// The algorithm identifier of SHA-256 without parameters.
     static let sha256 = [0x30, 0x0B, 0x06, 0x09] + OID.sha256
     /// The algorithm identifier of SHA-256 with NULL as parameters, as in tokens of 2014.
     static let sha256WithNull = [0x30, 0x0D, 0x06, 0x09] + OID.sha256 + [0x05, 0x00]
@@ -95,7 +100,7 @@ private struct EncodingConstants {
             + sha256 + [0xA1, 0x0D, 0x06, 0x09] + OID.sha256WithRSA + [0x05, 0x00])
 
     /// Reads the algorithm identifier of SHA-256; false if the next bytes are different.
-    static func skipSHA256(_ reader: inout DERReader) -> Bool {
+    static func skipSHA256Identifier(_ reader: inout DERReader) -> Bool {
         reader.readLiteral(sha256) || reader.readLiteral(sha256WithNull)
     }
 }

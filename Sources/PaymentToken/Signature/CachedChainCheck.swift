@@ -14,7 +14,8 @@ struct CachedChainCheck {
     /// Makes all checks except environment and signing time, which the caller makes. Records the results in the builder
     /// if all of these checks pass.
     ///
-    /// - Returns: the details that the caller needs; nil, with nothing recorded, if a check does not pass.
+    /// - Returns: the signer's details for the checks of the caller; nil, with nothing recorded, if a check does not
+    ///   pass.
     func run(_ token: ApplePayToken, _ builder: inout VerificationBuilder) -> SignerDetails? {
         guard let layout = AppleSignatureLayout(token.signature, token.version),
             let chain = cache.chain(of: Array(token.signature[layout.certificates])),
@@ -38,6 +39,7 @@ struct CachedChainCheck {
         return SignerDetails(signingTime: time, commonNames: chain.signerCommonNames)
     }
 
+    /// The digest of `token.signedContent`, computed without copying the parts of the content into one array.
     private static func digest(_ token: ApplePayToken) -> SHA256.Digest {
         var hash = SHA256()
         hash.update(data: token.keyMaterial.bytes)

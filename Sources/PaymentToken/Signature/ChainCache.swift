@@ -22,6 +22,7 @@ final class ChainCache: Sendable {
 
     private struct Entries {
         var chains: [[UInt8]: Chain] = [:]
+        /// The keys of `chains`, in the order in which the chains were added.
         var oldestFirst: [[UInt8]] = []
     }
 

@@ -7,35 +7,47 @@ package enum FailureReason: Hashable, Sendable {
     case notCMS
     case trailingBytes
     case notSignedData
+    /// The message contains the signed content, but must be a detached signature.
     case attachedContent
+    /// The type of the signed content is not `data`.
     case wrongContentType
     case wrongSignerCount(Int)
     case wrongDigestAlgorithm
     case wrongSignatureAlgorithm
+    /// The message contains elements that Apple's signatures do not have.
     case unexpectedElements
     case wrongSignedDataVersion
     /// The set `digestAlgorithms` of the signed data does not consist of SHA-256 alone.
     case wrongDigestAlgorithmSet
+    /// The signer is not identified by issuer and serial number.
     case wrongSignerIdentifierForm
     case wrongSignerVersion
+    // A signed attribute is missing, repeated, or has a value that is not permitted.
     case invalidContentTypeAttribute
     case invalidMessageDigestAttribute
     case invalidSigningTimeAttribute
+    /// The signed attribute CMSAlgorithmProtection cannot be read, or names other algorithms than the signer info.
     case algorithmProtectionMismatch
+    /// The number of certificates in the message that the signer identifier matches.
     case wrongSigningCertificateCount(Int)
     // The message digest.
     case digestMismatch
     // The signature.
+    /// EC_v1 requires an EC key, and RSA_v1 an RSA key.
     case wrongSigningKeyType
     case signatureMismatch
     // The certificates. Exactly one intermediate is required.
     case wrongIntermediateCount(Int)
-    /// Which of the two certificates lack the extension by which Apple marks certificates for payment tokens.
+    /// A certificate lacks the extension by which Apple marks certificates for payment tokens. A value is true if that
+    /// certificate lacks its extension.
     case missingMarkerExtensions(signingCertificate: Bool, intermediate: Bool)
+    /// The key usage of the signing certificate does not include digitalSignature.
     case wrongSigningKeyUsage
     case invalidChain(ChainFailure)
     // The environment and the signing time.
+    /// The token is from Apple's sandbox, but only tokens of production are accepted.
     case wrongEnvironment
+    /// The signing time is more than five minutes before or after the time of receipt.
     case outsideTimeWindow
 }
 

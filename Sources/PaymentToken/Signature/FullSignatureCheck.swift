@@ -10,7 +10,8 @@ struct FullSignatureCheck {
 
     /// Records the results of all checks except environment and signing time, which the caller makes.
     ///
-    /// - Returns: the details that the caller needs; nil if the message does not have the required structure.
+    /// - Returns: the signer's details for the checks of the caller; nil if the message does not have the required
+    ///   structure.
     func run(_ token: ApplePayToken, _ builder: inout VerificationBuilder) -> SignerDetails? {
         let message: CMSMessage
         let signer: CMSSigner
@@ -176,7 +177,7 @@ struct FullSignatureCheck {
                     + "to a trusted root")
         case .valid(let root):
             builder.pass(.certificateChain, PassedFinding.certificateChain)
-            // The fast check relies on the cache for the marker extensions too.
+            // The fast check does not check marker extensions. So only chains that have them are cached.
             if haveMarkerExtensions { cache.insert(leaf: leaf, intermediate: intermediate, root: root) }
         }
     }

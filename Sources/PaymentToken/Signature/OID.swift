@@ -35,6 +35,7 @@ enum OID {
             number = number << 7 | UInt64(byte & 0x7F)
             if byte & 0x80 == 0 {
                 if numbers.isEmpty {
+                    // The encoding combines the first two numbers: 40 times the first, plus the second.
                     let first = min(number / 40, 2)
                     numbers = [first, number - first * 40]
                 } else {

@@ -1,4 +1,5 @@
-/// The findings of checks that passed. ``FullSignatureCheck`` and ``CachedChainCheck`` use the same texts.
+/// The texts that report passed checks, for ``TokenVerification/Check/finding``. ``FullSignatureCheck`` and
+/// ``CachedChainCheck`` use the same texts.
 enum PassedFinding {
     static let structure =
         "the signature is one detached CMS message with one signer, SHA-256 and all required signed attributes"

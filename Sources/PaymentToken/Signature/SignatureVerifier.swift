@@ -11,7 +11,7 @@ public struct SignatureVerifier: Sendable {
     /// The largest permitted difference between the signing time and the time of receipt, in either direction: five
     /// minutes, as in Apple's reference.
     public static let timeWindow = Duration.seconds(300)
-    /// The number of chains in the cache. Apple uses a few signing certificates at a time.
+    /// The largest number of chains in the cache. Apple uses only a few signing certificates at a time.
     package static let chainCacheCapacity = 64
 
     private let environment: TokenEnvironment

@@ -19,7 +19,7 @@ extension StoreReading {
         addCondition("caller_uid = ?", filter.callerUID)
         addCondition("at >= ?", filter.since?.millisecondsSince1970)
         addCondition("at < ?", filter.until?.millisecondsSince1970)
-        return try every(
+        return try allRows(
             """
             SELECT \(AuditRow.columns) FROM audit \(Self.indexClause(for: filter))
             WHERE \(conditions.joined(separator: " AND ")) ORDER BY sequence \(oldestFirst ? "" : "DESC") LIMIT ?
@@ -27,7 +27,7 @@ extension StoreReading {
     }
 
     func auditSegment(from sequence: Int, limit: Int) throws -> AuditSegment {
-        let links = try every(
+        let links = try allRows(
             "SELECT \(AuditRow.columns) FROM audit WHERE sequence >= ? ORDER BY sequence LIMIT ?",
             [sequence, max(0, limit)]
         ) { row in
@@ -40,7 +40,7 @@ extension StoreReading {
     }
 
     func auditHead() throws -> AuditHead? {
-        try first("SELECT sequence, hash FROM audit WHERE sequence = (SELECT max(sequence) FROM audit)", []) {
+        try firstRow("SELECT sequence, hash FROM audit WHERE sequence = (SELECT max(sequence) FROM audit)", []) {
             AuditHead(sequence: try $0.integer("sequence"), hash: try $0.bytes("hash"))
         }
     }
@@ -48,7 +48,7 @@ extension StoreReading {
     /// The highest sequence that was ever assigned to a record, from SQLite's AUTOINCREMENT counter; 0 if there was no
     /// record. Deleting records does not decrease the counter.
     func highestAssignedSequence() throws -> Int {
-        try first("SELECT seq FROM sqlite_sequence WHERE name = 'audit'", []) { try $0.integer("seq") } ?? 0
+        try firstRow("SELECT seq FROM sqlite_sequence WHERE name = 'audit'", []) { try $0.integer("seq") } ?? 0
     }
 
     /// The SQL clause that names the index for the filter's most selective condition: key pair, merchant, caller, time.

@@ -9,8 +9,9 @@ extension StoreTransaction {
     /// How many expired keys are removed at most when a key is stored, so that the write stays short.
     private static let maximumRemoved = 64
 
+    /// The outcome of the request that first used the key; nil if the key was not used.
     func idempotentOutcome(_ key: IdempotencyKey) throws -> IdempotentOutcome? {
-        try first(
+        try firstRow(
             """
             SELECT request_digest, resource FROM idempotency_keys
             WHERE caller_uid = ? AND operation = ? AND value = ?

@@ -11,13 +11,13 @@ import Vocabulary
 package struct BackupFile: Sendable {
     /// The longest manifest, in bytes.
     static let longestManifest = 65_536
-    /// How many bytes one call reads at most.
-    private static let chunk = 1 << 20
+    /// How many bytes one call of pread(2) reads at most.
+    private static let chunkSize = 1 << 20
 
     package let path: String
     package let manifest: BackupManifest
 
-    /// Reads and checks the manifest. Does not read the database, which ``copyDatabase(to:)`` verifies.
+    /// Reads and checks the manifest. Does not check the database in the file: ``copyDatabase(to:)`` does.
     ///
     /// - Throws: `backupFailed` if the file cannot be read, does not end with a manifest, or has another length than
     ///   the manifest says.
@@ -39,8 +39,8 @@ package struct BackupFile: Sendable {
                 "\(path) does not end with a backup manifest: the file is truncated, damaged, or was not written by 'backup create'; use another backup"
             )
         }
-        // A damaged manifest can contain any number. So the manifest's number is only compared, because a calculation
-        // with it could overflow.
+        // The manifest's number is only compared and not used in a calculation. In a damaged manifest it can be any
+        // number, so a calculation could overflow.
         let expected = size - (tailLength - databaseEnd)
         guard expected > 0, manifest.databaseBytes == expected else {
             throw MerchantError(
@@ -100,10 +100,10 @@ package struct BackupFile: Sendable {
         copyingTo target: (file: Int32, name: String)? = nil
     ) throws(MerchantError) -> [UInt8] {
         var hasher = SHA256()
-        var buffer = [UInt8](repeating: 0, count: chunk)
+        var buffer = [UInt8](repeating: 0, count: chunkSize)
         var offset = 0
         while offset < count {
-            let read = pread(source, &buffer, min(chunk, count - offset), off_t(offset))
+            let read = pread(source, &buffer, min(chunkSize, count - offset), off_t(offset))
             guard read > 0 else { throw failure("cannot read \(sourceName)") }
             hasher.update(data: buffer[..<read])
             if let target { try write(buffer[..<read], to: target.file, named: target.name) }

@@ -12,7 +12,9 @@ extension DatabaseDifference.Kind {
         let table: String
         /// The columns that ``DatabaseDifference/Change`` reads.
         let columns: String
+        /// The clauses `FROM` and `WHERE`, with these keywords.
         let fromAndWhere: String
+        /// The columns by which the rows are sorted.
         let order: String
     }
 
@@ -54,7 +56,10 @@ extension DatabaseDifference.Kind {
 }
 
 extension DatabaseDifference.Kind.Query {
+    /// The query for a kind of change of key pairs.
+    ///
     /// - Parameters:
+    ///   - condition: the SQL condition that selects the changed key pairs.
     ///   - beforeRestore: the SQL expression for the state before the restore.
     ///   - afterRestore: the SQL expression for the state after the restore.
     fileprivate static func keyPairs(
@@ -98,11 +103,12 @@ extension DatabaseDifference.Kind.Query {
             """,
         order: "newer.merchant_identifier, newer.id")
 
-    /// Compares only the desired states, because `registration sync` reads Apple's state again.
+    /// Compares what should be registered, and not what Apple has registered, because `registration sync` reads Apple's
+    /// state again.
     ///
-    /// `desired_domains` and `known_domains` are the numbers of domains in the desired state and at Apple. If both are
-    /// 0, nothing was registered. So a registration that is missing after the restore is a change only if one of the
-    /// two numbers is above 0.
+    /// `desired_domains` is the number of domains that should be registered, and `known_domains` is the number of
+    /// domains that Apple has. If both are 0, nothing was registered. So a registration that is missing after the
+    /// restore is a change only if one of the two numbers is above 0.
     fileprivate static let registrations = Self(
         table: "registrations",
         columns: """
@@ -126,7 +132,7 @@ extension DatabaseDifference.Kind.Query {
             """,
         order: "newer.partner_internal_merchant_identifier")
 
-    /// An SQL expression for the desired state as text.
+    /// An SQL expression for a text that says what should be registered.
     ///
     /// - Parameter side: `newer` or `older`.
     private static func desiredStateText(_ side: String) -> String {
@@ -136,7 +142,7 @@ extension DatabaseDifference.Kind.Query {
         """
     }
 
-    /// A query for the names of the desired domains.
+    /// A query for the names of the domains that should be registered.
     ///
     /// - Parameter side: `newer` or `older`.
     private static func domains(_ side: String) -> String {

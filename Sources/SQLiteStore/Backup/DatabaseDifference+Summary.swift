@@ -4,8 +4,8 @@ extension DatabaseDifference {
     /// How many changes of each kind the summary lists at most.
     private static let maximumInSummary = 5
 
-    /// For each kind of change, the number of changes and the first ``maximumInSummary`` of them; nil if there are no
-    /// changes.
+    /// A text with the number of changes of each kind and the names of the first ``maximumInSummary``; nil if there are
+    /// no changes.
     package var summary: String? {
         let parts = Kind.allCases.compactMap { kind -> String? in
             let changes = self[kind]

@@ -2,10 +2,10 @@ import GRDB
 import MerchantCore
 package import Vocabulary
 
-/// The changes that a restore of a backup undoes. They are the differences between the database before the restore
-/// ("newer") and the restored backup ("older").
+/// The changes that a restore of a backup undoes: the differences between the database before the restore ("newer") and
+/// the restored backup ("older").
 package struct DatabaseDifference: Sendable {
-    /// How many changes of one kind are listed at most. Further changes are only counted.
+    /// How many changes of each kind are listed at most. Further changes are only counted.
     package static let maximumListed = 1000
 
     /// The kinds of changes, sorted by their urgency for the operator, the most urgent first.
@@ -16,11 +16,11 @@ package struct DatabaseDifference: Sendable {
         case missing
         /// Key pairs whose private key was destroyed before the restore, and is stored again after the restore.
         case undestroyed
-        /// Key pairs whose state differs in another way than `usableAgain` and `undestroyed`.
+        /// Key pairs whose state differs, but that are neither `usableAgain` nor `undestroyed`.
         case earlierState
-        /// Key pairs whose destruction is scheduled for different times, or in only one of the two databases.
+        /// Key pairs whose scheduled destruction has different times in the two databases, or is in only one of them.
         case destructions
-        /// Key pairs whose private key was exported, and only the newer database records the export.
+        /// Key pairs whose private key was exported, but only the newer database has recorded the export.
         case exports
         /// Certificates that only the newer database contains.
         case certificates

@@ -2,7 +2,7 @@ import FoundationEssentials
 import MerchantCore
 import Vocabulary
 
-/// The manifest as JSON in the last line of a backup file.
+/// The last line of a backup file: the manifest as JSON.
 struct ManifestText: Codable {
     /// The value of the field `kind` in this version of the format.
     static let kind = "merchantkeyd backup 1"
@@ -33,11 +33,11 @@ struct ManifestText: Codable {
         newestKeyPairId = manifest.newestKeyPairId
     }
 
-    /// The manifest; nil if the JSON is not a manifest of this version, or if a time, digest, key state or audit head is
-    /// invalid.
+    /// The manifest; nil if the JSON is not a manifest of this version, or if a time, digest, key state or audit head
+    /// is invalid.
     ///
-    /// Numbers are not checked here. ``BackupFile`` compares ``databaseBytes`` with the length of the file, and
-    /// ``SQLiteStore/manifestFindings(_:)`` compares the other numbers with the database.
+    /// Numbers are not checked here: ``BackupFile`` compares ``databaseBytes`` with the length of the file, and
+    /// ``SQLiteStore/manifestFindings(_:)`` compares most other numbers with the database.
     var manifest: BackupManifest? {
         guard kind == Self.kind, let createdAt = Timestamp(rfc3339: createdAt),
             let digest = Hex.decode(sha256), digest.count == 32

@@ -8,8 +8,8 @@ extension SQLiteStore {
     /// Writes one consistent state of the database, followed by a manifest, to a new file with mode 0600. Other writes
     /// to the database continue meanwhile. Deleted content of the database is not copied.
     ///
-    /// First writes and syncs a draft: a file with another name in the same directory. Then links the draft to `target`,
-    /// so that a file named `target` is always complete.
+    /// First writes and syncs a draft: a file with another name in the same directory. Then links the draft to
+    /// `target`, so that a file named `target` is always complete.
     ///
     /// - Throws: `backupFailed` if `target` exists or cannot be written; `storeUnavailable` if the database is damaged.
     package func backUp(to target: String, programVersion: String, at now: Timestamp) async throws -> BackupManifest {
@@ -53,23 +53,25 @@ extension SQLiteStore {
         return manifest
     }
 
+    /// The name of the value in `daemon_facts` that holds the draft's path.
     private static let draftValueName = "backupDraft"
 
     /// The path of the draft that remains if the daemon was killed while it wrote a backup; nil if there is none.
     package func backupDraft() async -> String? {
         let draft = try? await read { try $0.daemonValue(Self.draftValueName) }
-        // The value is empty after the backup has finished. Because the caller removes the file, every value without
-        // the suffix of a draft is ignored.
+        // The value is empty after the backup has finished. A value without the suffix of a draft is ignored, because
+        // the caller removes the file that the value names.
         return draft.flatMap { $0.hasSuffix(".new") ? $0 : nil }
     }
 
-    /// Removes the draft of an interrupted backup. If the draft's disk does not respond, blocks the thread.
+    /// Removes the draft of an interrupted backup. Blocks the thread while the draft's disk does not respond.
     package func removeBackupDraft(_ draft: String) async {
         unlink(draft)
         unlink(draft + "-journal")
         await forgetDraft(draft)
     }
 
+    /// Removes the draft's stored name.
     private func forgetDraft(_ draft: String) async {
         try? await write { transaction in
             // Another backup may have started meanwhile and stored the name of its own draft.
@@ -89,8 +91,8 @@ extension SQLiteStore {
         }
     }
 
-    /// Builds the manifest of a copy. Reads all numbers from the copy, because the database may have changed since the
-    /// copy was written.
+    /// Builds the manifest of a copy of the database. Reads all numbers from the copy, because the database may have
+    /// changed since the copy was written.
     ///
     /// - Parameter file: the open descriptor of the copy.
     private static func manifest(
@@ -124,6 +126,7 @@ extension SQLiteStore {
             let reader = StoreReader(db: db)
             return (try reader.counts(at: manifest.createdAt), try reader.newestKeyPairId())
         }
+        /// The number of key pairs in each state.
         func text(_ states: [KeyState: Int]) -> String {
             KeyState.allCases.map { "\(states[$0] ?? 0) \($0.rawValue)" }.joined(separator: ", ")
         }
@@ -146,6 +149,6 @@ extension SQLiteStore {
 extension StoreReader {
     /// The highest row id of a key pair; 0 if there is no key pair.
     func newestKeyPairId() throws -> Int {
-        try first("SELECT coalesce(max(id), 0) AS newest FROM key_pairs", []) { try $0.integer("newest") } ?? 0
+        try firstRow("SELECT coalesce(max(id), 0) AS newest FROM key_pairs", []) { try $0.integer("newest") } ?? 0
     }
 }

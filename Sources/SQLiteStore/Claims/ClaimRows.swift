@@ -7,9 +7,9 @@ import Vocabulary
 enum ClaimRows {
     /// Inserts a claim, unless the payment was already claimed or the Idempotency-Key was used for another request.
     ///
-    /// - Parameter limit: the time of the newest claim minus ``ClaimStore/longestSetBack``; nil if there are no claims.
-    ///   If the new claim is not after this time, the machine's clock was set back. Then an earlier claim of the same
-    ///   payment may have been removed, so the new claim is refused.
+    /// - Parameter limit: the time of the newest claim minus ``ClaimStore/toleratedSetBack``; nil if there are no
+    ///   claims. If the new claim is not after this time, the machine's clock was set back. If the database then has no
+    ///   claim of the same payment, such a claim may have been removed, so the new claim is refused.
     /// - Returns: the outcome, or the error with which the claim is refused.
     /// - Throws: if the storage fails.
     static func insert(
@@ -20,7 +20,7 @@ enum ClaimRows {
             return .failure(
                 MerchantError(
                     .tokenNotVerified,
-                    "signingTime: the machine's clock was set back: it shows \(claim.at), but a payment was claimed at \(limit.adding(ClaimStore.longestSetBack)). Until the clock is right, the daemon cannot tell whether this payment was claimed before; correct the clock"
+                    "signingTime: the machine's clock was set back: it shows \(claim.at), but a payment was claimed at \(limit.adding(ClaimStore.toleratedSetBack)). Until the clock is right, the daemon cannot tell whether this payment was claimed before; correct the clock"
                 ))
         }
         try db.cachedStatement(
@@ -35,11 +35,13 @@ enum ClaimRows {
             ])
         guard db.changesCount == 0 else { return .success(.claimed) }
         // The new row conflicts with an earlier claim of the same payment, or with an earlier request that used the
-        // same Idempotency-Key. If the payment has no claim, the conflict is the key.
-        guard let earlier = try self.claim(of: claim.transactionId, in: db) else { return .failure(Self.reusedKey) }
+        // same Idempotency-Key. If the payment has no claim, the conflict is with such a request.
+        guard let earlier = try self.claim(of: claim.transactionId, in: db) else {
+            return .failure(Self.idempotencyKeyReused)
+        }
         if earlier.isRepeated(by: claim) { return .success(.repeated(claimedAt: earlier.at)) }
         if let request = claim.requestIdentity, try isUsed(request.idempotencyKeyDigest, by: claim.callerUID, in: db) {
-            return .failure(Self.reusedKey)
+            return .failure(Self.idempotencyKeyReused)
         }
         return .failure(
             MerchantError(
@@ -48,6 +50,7 @@ enum ClaimRows {
             ))
     }
 
+    /// The claim of a payment; nil if there is none.
     static func claim(of transactionId: Bits256, in db: Database) throws -> TokenClaim? {
         let row = try Row.fetchOne(
             db.cachedStatement(
@@ -90,7 +93,7 @@ enum ClaimRows {
             arguments: [idempotencyKeyDigest.data, uid]) != nil
     }
 
-    private static let reusedKey = MerchantError(
+    private static let idempotencyKeyReused = MerchantError(
         .idempotencyKeyReused,
         "the Idempotency-Key was already used for another request: use a new key for each new request")
 }

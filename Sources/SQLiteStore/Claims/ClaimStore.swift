@@ -5,16 +5,16 @@ import Schema
 import Synchronization
 package import Vocabulary
 
-/// Stores claims of payment tokens: the records that each token was used, so that no token is used twice. The claims
-/// have an SQLite database of their own, so that claims and changes of keys do not delay each other.
+/// Stores claims of payment tokens. A claim is the record that a token was used, so that no token is used twice. The
+/// claims have an SQLite database of their own, so that claims and changes of keys do not delay each other.
 ///
 /// ``claim(_:)`` returns when the claim is on stable storage: the database has a write-ahead log, and the setting
 /// `synchronous = FULL` syncs the log at each commit. One commit stores many claims. If several requests claim the same
 /// payment, a unique index ensures that exactly one of them succeeds.
 package final class ClaimStore: ClaimLedger, Sendable {
     /// A claim is kept for at least this time: one hour. To refuse replays, ten minutes would suffice, because the
-    /// verifier accepts a token from five minutes before its signing time to five minutes after it. With one hour, a
-    /// client can also repeat a request after an outage.
+    /// verifier accepts a token only from five minutes before its signing time to five minutes after this time. With
+    /// one hour, a client can also repeat a request after an outage.
     package static let retention = Duration.seconds(3600)
     /// If the machine's clock is behind the newest claim by this time or more, the clock was set back. The verifier may
     /// then accept old tokens whose claims were removed, so the store refuses new claims.
@@ -22,9 +22,9 @@ package final class ClaimStore: ClaimLedger, Sendable {
     /// This time is longer than the ten minutes for which the verifier accepts a token, so that no token that Apple
     /// signs now is refused. The verifier accepts a token whose claim was removed only if the clock is at least 50
     /// minutes behind the newest claim: ``retention`` minus ten minutes. The store then refuses the claim.
-    package static let longestSetBack = Duration.seconds(1800)
-    /// How many expired claims are removed at most for each new claim. With more than one, the table can shrink. With
-    /// few, commits stay short.
+    package static let toleratedSetBack = Duration.seconds(1800)
+    /// How many expired claims are removed at most for each new claim. The number is above one, so that the table can
+    /// shrink, and low, so that commits stay short.
     package static let maximumRemovedPerClaim = 2
     /// How many claims one commit stores at most.
     static let largestGroup = 512
@@ -49,7 +49,7 @@ package final class ClaimStore: ClaimLedger, Sendable {
 
         var value: Timestamp? { state.withLock { $0 } }
 
-        /// Ignores a time that is earlier than the present value.
+        /// Sets the value to `time`, unless the value is already later.
         func advance(to time: Timestamp) { state.withLock { $0 = $0.map { max($0, time) } ?? time } }
     }
 
@@ -62,7 +62,8 @@ package final class ClaimStore: ClaimLedger, Sendable {
             writer: queue, openedFiles: openedFiles, largestGroup: Self.largestGroup, longestQueue: Self.longestQueue,
             clock: clock
         ) { group, db in
-            let limit = latestTime.value?.adding(.zero - Self.longestSetBack)
+            // The earliest time that a new claim may have; see `toleratedSetBack`.
+            let limit = latestTime.value?.adding(.zero - Self.toleratedSetBack)
             let outcomes = try group.map { try ClaimRows.insert($0.claim, after: limit, in: db) }
             let newClaimTimes = zip(group, outcomes).filter { $0.1 == .success(.claimed) }.map(\.0.claim.at)
             newClaimTimes.max().map(latestTime.advance)
@@ -139,10 +140,10 @@ package final class ClaimStore: ClaimLedger, Sendable {
 
     /// Removes expired claims, oldest first, after new claims were stored.
     ///
-    /// Claims expire by the times of the new claims and not by the clock, because a clock that is ahead would remove
-    /// claims too early. The time of a new claim is right within minutes, because the verifier compared the signing
-    /// time of its token with that time. While the clock is ahead, no token passes the verifier, so there are no new
-    /// claims, and no claim is removed.
+    /// A claim expires when it is older than the new claims by ``retention``. The present time of the machine's clock
+    /// is not used, because a clock that is ahead would remove claims too early. The time of a new claim is right
+    /// within minutes, because the verifier has compared this time with the signing time of the token. While the clock
+    /// is ahead, the verifier accepts no token, so there are no new claims, and no claim is removed.
     private static func removeExpired(afterStoring newClaimTimes: [Timestamp], in db: Database) throws {
         guard let earliest = newClaimTimes.min() else { return }
         try ClaimRows.remove(

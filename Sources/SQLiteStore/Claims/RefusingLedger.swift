@@ -1,8 +1,8 @@
 package import MerchantCore
 package import Vocabulary
 
-/// A ledger that refuses every claim. The daemon uses this ledger if the claims database cannot be opened. Requests that
-/// must claim a token then fail, and all other requests still succeed.
+/// Replaces ``ClaimStore`` if the claims database cannot be opened, and refuses every claim of a payment token.
+/// Requests that must claim a token then fail, but the daemon still serves all other requests.
 package struct RefusingLedger: ClaimLedger {
     private let reason: MerchantError
 

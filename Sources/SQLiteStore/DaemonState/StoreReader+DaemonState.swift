@@ -7,7 +7,7 @@ extension StoreReading {
         var coverage = BackupCoverage()
         // New key pairs get higher ids. So a backup contains every key pair up to its `newest_key_pair_id`, and the
         // verified backup with the highest such id contains the most key pairs.
-        let highestBackedUpId = try first(
+        let highestBackedUpId = try firstRow(
             """
             SELECT newest_key_pair_id, created_at, path FROM backups INDEXED BY backups_verified
             WHERE verified_at IS NOT NULL ORDER BY newest_key_pair_id DESC, created_at DESC LIMIT 1
@@ -17,14 +17,14 @@ extension StoreReading {
             coverage.lastVerifiedPath = try row.text("path")
             return try row.integer("newest_key_pair_id")
         }
-        coverage.merchantsWithoutBackup =
-            try first(
+        coverage.merchantsAwaitingBackup =
+            try firstRow(
                 """
                 SELECT count(*) AS merchants FROM merchants INDEXED BY merchants_by_newest_key_pair
                 WHERE newest_key_pair_id > ?
                 """, [highestBackedUpId ?? 0]
             ) { try $0.integer("merchants") } ?? 0
-        coverage.firstMerchantsWithoutBackup = try every(
+        coverage.firstMerchantsAwaitingBackup = try allRows(
             """
             SELECT identifier AS merchant_identifier FROM merchants INDEXED BY merchants_by_newest_key_pair
             WHERE newest_key_pair_id > ? ORDER BY newest_key_pair_id LIMIT ?
@@ -34,7 +34,7 @@ extension StoreReading {
     }
 
     func isNewestKeyPairBackedUp(of merchant: MerchantIdentifier) throws -> Bool? {
-        try first(
+        try firstRow(
             """
             SELECT id <= coalesce(
                 (SELECT max(newest_key_pair_id) FROM backups INDEXED BY backups_verified WHERE verified_at IS NOT NULL), 0
@@ -44,7 +44,8 @@ extension StoreReading {
         ) { try $0.flag("is_backed_up") }
     }
 
+    /// A text that the daemon stores about itself, such as `backupDraft`, the path of an unfinished backup.
     func daemonValue(_ name: String) throws -> String? {
-        try first("SELECT value FROM daemon_facts WHERE name = ?", [name]) { try $0.text("value") }
+        try firstRow("SELECT value FROM daemon_facts WHERE name = ?", [name]) { try $0.text("value") }
     }
 }

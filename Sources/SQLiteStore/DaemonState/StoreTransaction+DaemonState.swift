@@ -4,7 +4,7 @@ import MerchantCore
 import Vocabulary
 
 extension StoreTransaction {
-    // If `verifiedAt` is nil, an earlier record keeps its `verified_at`.
+    // If `verifiedAt` is nil, an earlier record of the same backup keeps its `verified_at`.
     func record(_ manifest: BackupManifest, at path: String, verifiedAt: Timestamp?) throws {
         try execute(
             """

@@ -27,12 +27,14 @@ extension StoreReading {
         addCondition("merchant_identifier", merchant?.rawValue, index: "events_of_merchant")
         addCondition("kind", query.kind?.rawValue, index: "events_of_kind")
         addCondition("severity", query.severity?.rawValue, index: "events_of_severity")
+        // The newest events are read in descending order, because `LIMIT` keeps the first rows. They are reversed
+        // below.
         let isNewest = query.part == .newest
         if case .after(let sequence) = query.part {
             conditions.append("sequence > ?")
             arguments += [sequence]
         }
-        let found = try every(
+        let found = try allRows(
             """
             SELECT \(EventRow.columns) FROM events \(index)
             \(conditions.isEmpty ? "" : "WHERE \(conditions.joined(separator: " AND "))")
@@ -42,7 +44,7 @@ extension StoreReading {
     }
 
     func webhooks() throws -> [WebhookState] {
-        try every(
+        try allRows(
             """
             SELECT name, undelivered, parked, last_delivered_at, last_failed_at, last_failure, (
                 SELECT occurred_at FROM events WHERE sequence = (
@@ -64,10 +66,10 @@ extension StoreReading {
         }
     }
 
-    // A lane holds the events of one merchant, or the events without a merchant. `is_next` marks the first event of each
-    // lane, because the events of a lane are delivered one after another.
+    // A lane is the queue of one merchant's undelivered events to one webhook, or of the events without a merchant.
+    // `is_next` marks the first event of each lane, because the events of a lane are delivered one after another.
     func nextDeliveries(to webhook: String, limit: Int) throws -> [PendingDelivery] {
-        try every(
+        try allRows(
             """
             SELECT \(EventRow.columns), lane, failures, first_failed_at, due_at
             FROM event_deliveries INDEXED BY event_deliveries_due JOIN events ON sequence = event_sequence

@@ -46,9 +46,9 @@ extension StoreTransaction {
 
 // MARK: - Deliveries
 
-// A lane holds the undelivered events of one merchant for one webhook. The events of a lane are sent one after another:
-// only the event with the mark `is_next` may be sent. If the delivery of an event fails for too long, the event is
-// parked: it is sent again only on request, and no longer blocks its lane.
+// A lane is the queue of one merchant's undelivered events to one webhook. The events of a lane are sent one after
+// another: only the event with the mark `is_next` may be sent. If the delivery of an event fails for too long, the
+// event is parked: it is sent again only on request, and no longer blocks its lane.
 
 extension StoreTransaction {
     func markDelivered(_ sequence: Int, to webhook: String, at now: Timestamp) throws {
@@ -61,7 +61,9 @@ extension StoreTransaction {
             "UPDATE event_webhooks SET last_delivered_at = ? WHERE name = ?", [now.millisecondsSince1970, webhook])
     }
 
-    /// - Parameter retryTime: when the event is sent again; nil parks the event.
+    /// Records a failed delivery.
+    ///
+    /// - Parameter retryTime: when the event is sent again. If nil, the event is parked.
     func markFailed(
         _ sequence: Int, to webhook: String, because reason: String, next retryTime: Timestamp?, at now: Timestamp
     ) throws {
@@ -83,8 +85,10 @@ extension StoreTransaction {
             [now.millisecondsSince1970, reason.truncated(toBytes: EventRow.longestDetail), webhook])
     }
 
-    /// Puts parked events back into their lanes. After the commit, the event observer is notified, so that the
-    /// deliveries start again.
+    /// Puts up to `limit` parked events back into their lanes. After the commit, the event observer is notified, so
+    /// that the deliveries start again.
+    ///
+    /// - Returns: how many events were put back.
     func unparkDeliveries(of sequence: Int?, to webhook: String?, limit: Int) throws -> Int {
         noteEventChange()
         var remaining = max(0, limit)

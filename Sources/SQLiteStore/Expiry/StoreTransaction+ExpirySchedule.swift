@@ -3,6 +3,7 @@ import MerchantCore
 import Vocabulary
 
 extension StoreTransaction {
+    /// - Parameter time: nil if the key pair must not be checked before its state or certificates change.
     func setNextExpiryCheck(of hash: PublicKeyHash, at time: Timestamp?) throws {
         try execute(
             """

@@ -1,7 +1,7 @@
 import Vocabulary
 
-/// Converts the beginning of a publicKeyHash, written in hexadecimal or Base64, to ranges of hashes that a query can
-/// search.
+/// Converts a prefix of a publicKeyHash to ranges of hashes, so that a query can find the hashes with this prefix. The
+/// prefix is in hexadecimal, Base64 or Base64url.
 enum HashPrefix {
     /// The hashes from `lowest` to `highest`, both included.
     struct Range: Hashable {
@@ -9,8 +9,8 @@ enum HashPrefix {
         let highest: PublicKeyHash
     }
 
-    /// - Parameter text: the beginning of 64 hexadecimal digits of either case, 44 characters of Base64, or 43 of
-    ///   Base64url.
+    /// - Parameter text: the prefix of a hash, which has 64 hexadecimal digits in upper or lower case, 44 characters of
+    ///   Base64, or 43 characters of Base64url.
     /// - Returns: one range for each of the two encodings in which a hash can begin with the text. For example, `a1`
     ///   has two ranges, because both a hexadecimal and a Base64 text can begin with `a1`. Empty for an invalid text.
     static func ranges(of text: String) -> [Range] {

@@ -20,7 +20,7 @@ extension SQLiteStore: KeyRotationStore {
                 )
             }
             try Self.insert(dataKey, in: transaction.db)
-            let total = try transaction.countSeals(notUnder: dataKey.identifier)
+            let total = try transaction.countSealedKeys(notUnder: dataKey.identifier)
             try transaction.execute(
                 """
                 INSERT INTO key_rotations (state, data_key_id, replaces_master_key, total, started_at)
@@ -35,7 +35,8 @@ extension SQLiteStore: KeyRotationStore {
         }
     }
 
-    /// The name of the value in `daemon_facts` that identifies the new master key, if the daemon generated it.
+    /// The name of the value in `daemon_facts` that holds the identifier of the new master key, if the daemon generated
+    /// this key.
     private static let generatedMasterKeyValueName = "generatedMasterKey"
 
     package func generatedMasterKey() async throws -> MasterKeyIdentifier? {
@@ -44,14 +45,16 @@ extension SQLiteStore: KeyRotationStore {
         return text.flatMap { Hex.decode($0) }.flatMap { $0.isEmpty ? nil : MasterKeyIdentifier(bytes: $0) }
     }
 
-    package func seals(notUnder dataKey: Int, after row: Int, limit: Int) async throws -> [StoredSeal] {
-        try await readStore { try $0.seals(notUnder: dataKey, after: row, limit: limit) }
+    package func sealedKeys(notUnder dataKey: Int, after row: Int, limit: Int) async throws -> [SealedKeyPairRow] {
+        try await readStore { try $0.sealedKeys(notUnder: dataKey, after: row, limit: limit) }
     }
 
-    package func replace(_ seals: [(old: StoredSeal, new: SealedPrivateKey)], in rotation: KeyRotation) async throws {
+    package func replace(
+        _ sealedKeys: [(old: SealedKeyPairRow, new: SealedPrivateKey)], in rotation: KeyRotation
+    ) async throws {
         try await writeStore { transaction in
             var done = 0
-            for (old, new) in seals {
+            for (old, new) in sealedKeys {
                 // Changes no row if the private key was destroyed or sealed again after `old` was read.
                 done += try transaction.execute(
                     """
@@ -60,7 +63,7 @@ extension SQLiteStore: KeyRotationStore {
                     """,
                     [
                         new.version, new.dataKeyIdentifier, Data(new.bytes), old.row,
-                        old.stored.sealedPrivateKey.dataKeyIdentifier,
+                        old.sealedKeyPair.sealedPrivateKey.dataKeyIdentifier,
                     ])
             }
             try transaction.execute(
@@ -70,7 +73,7 @@ extension SQLiteStore: KeyRotationStore {
 
     package func retireDataKeys(in rotation: KeyRotation) async throws -> Int {
         try await writeStore { transaction in
-            let remaining = try transaction.countSeals(notUnder: rotation.dataKeyIdentifier)
+            let remaining = try transaction.countSealedKeys(notUnder: rotation.dataKeyIdentifier)
             guard remaining == 0 else { return remaining }
             // Overwrites each old data key with zeros of the same length. The row of the data key is kept, because the
             // rows of destroyed private keys refer to that row.
@@ -90,7 +93,7 @@ extension SQLiteStore: KeyRotationStore {
         // from a low to a high id, the row grows. SQLite may then move the row, and leave the old bytes in the page.
         // Only rewriting the whole file removes those bytes.
         let mayHaveMoved = try await readStore { reader in
-            try reader.first("SELECT 1 FROM data_keys WHERE id < 128", []) { _ in true } ?? false
+            try reader.firstRow("SELECT 1 FROM data_keys WHERE id < 128", []) { _ in true } ?? false
         }
         if mayHaveMoved { try await vacuum() }
         try await eraseRemovedBytes()
@@ -125,14 +128,14 @@ extension SQLiteStore {
 
 extension StoreReading {
     func lastRotation() throws -> KeyRotation? {
-        try first(
+        try firstRow(
             """
             SELECT id, state, data_key_id, replaces_master_key, total, done, started_at, finished_at
             FROM key_rotations ORDER BY id DESC LIMIT 1
             """, []
         ) { row in
-            // `total` was counted when the rotation began. `done` can exceed `total`, because `done` also counts private
-            // keys that were sealed under the old data key before that time and stored after it.
+            // `total` was counted when the rotation began. `done` can exceed `total`, because `done` also counts
+            // private keys that were sealed under the old data key before that time and stored after it.
             let done = try row.integer("done")
             return KeyRotation(
                 identifier: try row.integer("id"), state: try row.oneOf(KeyRotation.State.self, "state"),
@@ -144,14 +147,14 @@ extension StoreReading {
     }
 
     /// The number of private keys that are sealed under another data key.
-    func countSeals(notUnder dataKey: Int) throws -> Int {
-        try first(
-            "SELECT count(*) AS seals FROM sealed_private_keys WHERE erased = 0 AND data_key_id <> ?", [dataKey]
-        ) { try $0.integer("seals") } ?? 0
+    func countSealedKeys(notUnder dataKey: Int) throws -> Int {
+        try firstRow(
+            "SELECT count(*) AS sealed_keys FROM sealed_private_keys WHERE erased = 0 AND data_key_id <> ?", [dataKey]
+        ) { try $0.integer("sealed_keys") } ?? 0
     }
 
-    func seals(notUnder dataKey: Int, after row: Int, limit: Int) throws -> [StoredSeal] {
-        try every(
+    func sealedKeys(notUnder dataKey: Int, after row: Int, limit: Int) throws -> [SealedKeyPairRow] {
+        try allRows(
             """
             SELECT sealed_private_keys.id AS row, seal_version, data_key_id, sealed_bytes, \(KeyPairRow.columns)
             FROM sealed_private_keys CROSS JOIN key_pairs ON key_pairs.id = sealed_private_keys.id
@@ -159,9 +162,9 @@ extension StoreReading {
             ORDER BY sealed_private_keys.id LIMIT ?
             """, [row, dataKey, limit]
         ) { row in
-            StoredSeal(
+            SealedKeyPairRow(
                 row: try row.integer("row"),
-                stored: SealedKeyPair(
+                sealedKeyPair: SealedKeyPair(
                     keyPair: try KeyPairRow.keyPair(row),
                     sealedPrivateKey: SealedPrivateKey(
                         version: try row.integer("seal_version"), dataKeyIdentifier: try row.integer("data_key_id"),

@@ -5,12 +5,12 @@ import Vocabulary
 
 extension StoreReading {
     func keyPair(_ hash: PublicKeyHash) throws -> KeyPair? {
-        try first(
+        try firstRow(
             "SELECT \(KeyPairRow.columns) FROM key_pairs WHERE public_key_hash = ?", [hash.data], KeyPairRow.keyPair)
     }
 
     func keyPairs(of merchant: MerchantIdentifier) throws -> [KeyPair] {
-        try every(
+        try allRows(
             "SELECT \(KeyPairRow.columns) FROM key_pairs WHERE merchant_identifier = ? ORDER BY created_at, id",
             [merchant.rawValue], KeyPairRow.keyPair)
     }
@@ -18,7 +18,7 @@ extension StoreReading {
     func keyPairs(prefix text: String, limit: Int) throws -> [KeyPair] {
         var found: [KeyPair] = []
         for range in HashPrefix.ranges(of: text) {
-            let more = try every(
+            let more = try allRows(
                 """
                 SELECT \(KeyPairRow.columns) FROM key_pairs
                 WHERE public_key_hash BETWEEN ? AND ? ORDER BY public_key_hash LIMIT ?
@@ -30,7 +30,7 @@ extension StoreReading {
     }
 
     func keyPairs(in state: KeyState, after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair] {
-        try every(
+        try allRows(
             """
             SELECT \(KeyPairRow.columns) FROM key_pairs INDEXED BY key_pairs_by_state
             WHERE state = ? AND id > coalesce((SELECT id FROM key_pairs WHERE public_key_hash = ?), 0)
@@ -39,19 +39,19 @@ extension StoreReading {
     }
 
     func certificates(of hash: PublicKeyHash) throws -> [StoredCertificate] {
-        try every(
+        try allRows(
             "SELECT \(CertificateRow.columns) FROM certificates WHERE public_key_hash = ? ORDER BY id", [hash.data],
             CertificateRow.certificate)
     }
 
     func certificateSigningRequest(of hash: PublicKeyHash) throws -> [UInt8]? {
-        try first("SELECT certificate_signing_request FROM key_pairs WHERE public_key_hash = ?", [hash.data]) {
+        try firstRow("SELECT certificate_signing_request FROM key_pairs WHERE public_key_hash = ?", [hash.data]) {
             try $0.bytes("certificate_signing_request")
         }
     }
 
     func activeIdentityKeyPairs() throws -> [KeyPair] {
-        try every(
+        try allRows(
             """
             SELECT \(KeyPairRow.columns) FROM key_pairs INDEXED BY key_pairs_active_identities
             WHERE purpose = 'identity' AND state IN ('standby', 'current', 'retiring') ORDER BY id

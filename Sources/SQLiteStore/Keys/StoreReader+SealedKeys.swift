@@ -5,7 +5,7 @@ import Vocabulary
 
 extension StoreReading {
     func sealedPrivateKey(of hash: PublicKeyHash) throws -> SealedPrivateKey? {
-        try first(
+        try firstRow(
             """
             SELECT seal_version, data_key_id, sealed_bytes
             FROM key_pairs JOIN sealed_private_keys ON sealed_private_keys.id = key_pairs.id
@@ -19,14 +19,14 @@ extension StoreReading {
     }
 
     func keyPairs(after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair] {
-        try every(
+        try allRows(
             """
             SELECT \(KeyPairRow.columns) FROM key_pairs WHERE public_key_hash > ? ORDER BY public_key_hash LIMIT ?
             """, [cursor?.data ?? Data(), max(0, limit)], KeyPairRow.keyPair)
     }
 
     func keyPairsToDestroy(at time: Timestamp, limit: Int) throws -> [PublicKeyHash] {
-        try every(
+        try allRows(
             """
             SELECT public_key_hash FROM key_pairs INDEXED BY key_pairs_to_destroy
             WHERE destroy_after <= ? ORDER BY destroy_after LIMIT ?
@@ -35,7 +35,7 @@ extension StoreReading {
     }
 
     func keyPairsAwaitingDestruction(limit: Int) throws -> [KeyPair] {
-        try every(
+        try allRows(
             """
             SELECT \(KeyPairRow.columns) FROM key_pairs INDEXED BY key_pairs_to_destroy
             WHERE destroy_after >= 0 ORDER BY destroy_after LIMIT ?
@@ -43,6 +43,6 @@ extension StoreReading {
     }
 
     func countAwaitingDestruction() throws -> Int {
-        try first("SELECT value FROM totals WHERE name = 'awaitingDestruction'", []) { try $0.integer("value") } ?? 0
+        try firstRow("SELECT value FROM totals WHERE name = 'awaitingDestruction'", []) { try $0.integer("value") } ?? 0
     }
 }

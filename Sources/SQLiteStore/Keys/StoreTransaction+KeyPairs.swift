@@ -55,9 +55,9 @@ extension StoreTransaction {
     func insert(_ certificate: StoredCertificate, of hash: PublicKeyHash) throws -> Bool {
         guard try keyPair(hash) != nil else {
             throw MerchantError(
-                .certificateKeyUnknown, "there is no key pair \(hash), to which the certificate belongs")
+                .certificateKeyUnknown, "the certificate belongs to key pair \(hash), which does not exist")
         }
-        let isStored = try first(
+        let isStored = try firstRow(
             "SELECT 1 FROM certificates WHERE fingerprint = ?", [Data(certificate.fingerprint)], { _ in true })
         guard isStored == nil else { return false }
         try execute(CertificateRow.insertion, CertificateRow.values(certificate, of: hash))
@@ -77,12 +77,12 @@ extension StoreTransaction {
             """, [hash.data])
     }
 
-    /// Refuses a private key whose data key was erased. This happens if a rotation erases the data key after the private
-    /// key was sealed and before the private key is inserted.
+    /// Refuses a private key whose data key was erased. This happens if a rotation erases the data key after the
+    /// private key was sealed and before the private key is inserted.
     private func refuseErasedDataKey(_ dataKey: Int) throws {
-        let isErased = try first(
-            "SELECT sealed_bytes = zeroblob(length(sealed_bytes)) AS retired FROM data_keys WHERE id = ?", [dataKey]
-        ) { try $0.flag("retired") }
+        let isErased = try firstRow(
+            "SELECT sealed_bytes = zeroblob(length(sealed_bytes)) AS is_erased FROM data_keys WHERE id = ?", [dataKey]
+        ) { try $0.flag("is_erased") }
         guard isErased != true else {
             throw MerchantError(
                 .overloaded, "the key that seals private keys was replaced in the meantime: try again",
@@ -90,6 +90,7 @@ extension StoreTransaction {
         }
     }
 
+    /// Throws if the merchant does not exist or was removed, or if the key pair is already stored.
     private func requireMerchantAndNewKeyPair(_ keyPair: KeyPair) throws {
         guard let merchant = try merchant(keyPair.merchantIdentifier) else {
             throw MerchantError(.merchantNotFound, "there is no merchant \(keyPair.merchantIdentifier)")
@@ -111,10 +112,11 @@ extension StoreTransaction {
         )
     }
 
-    /// A merchant can have one current key pair for each purpose and algorithm.
+    /// Throws if the key pair is current, and its merchant already has another current key pair with the same purpose
+    /// and algorithm.
     private func refuseSecondCurrent(_ keyPair: KeyPair) throws {
         guard keyPair.state == .current else { return }
-        let other = try first(
+        let other = try firstRow(
             """
             SELECT public_key_hash FROM key_pairs INDEXED BY key_pairs_one_current
             WHERE merchant_identifier = ? AND purpose = ? AND algorithm = ? AND state = 'current'

@@ -4,13 +4,13 @@ import Vocabulary
 
 extension StoreReading {
     func merchant(_ identifier: MerchantIdentifier) throws -> Merchant? {
-        try first(
+        try firstRow(
             "SELECT \(MerchantRow.columns) FROM merchants WHERE identifier = ?", [identifier.rawValue],
             MerchantRow.merchant)
     }
 
     func merchants(after cursor: MerchantIdentifier?, limit: Int) throws -> [Merchant] {
-        try every(
+        try allRows(
             """
             SELECT \(MerchantRow.columns) FROM merchants
             WHERE removed_at IS NULL AND identifier > ? ORDER BY identifier LIMIT ?
@@ -19,7 +19,7 @@ extension StoreReading {
 
     func platformIntegrators(limit: Int) throws -> [MerchantIdentifier] {
         // The range contains all identifiers that begin with 'platformintegrator.', because '/' follows '.' in ASCII.
-        try every(
+        try allRows(
             """
             SELECT identifier FROM merchants
             WHERE identifier > 'platformintegrator.' AND identifier < 'platformintegrator/' AND removed_at IS NULL

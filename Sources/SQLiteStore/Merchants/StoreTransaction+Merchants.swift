@@ -27,7 +27,7 @@ extension StoreTransaction {
     }
 
     private func activeKeyPairs(of merchant: MerchantIdentifier) throws -> Int? {
-        try first("SELECT active_key_pairs FROM merchants WHERE identifier = ?", [merchant.rawValue]) {
+        try firstRow("SELECT active_key_pairs FROM merchants WHERE identifier = ?", [merchant.rawValue]) {
             try $0.integer("active_key_pairs")
         }
     }

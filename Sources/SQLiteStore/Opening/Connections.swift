@@ -12,26 +12,27 @@ enum DatabaseKind: Int32 {
 
 /// Opens connections with the settings that the daemon relies on.
 enum Connections {
-    /// The most connections that only read.
-    static let readers = 4
+    /// The largest number of connections that only read.
+    static let maximumReaders = 4
     /// How long a statement waits for a lock that another connection or program holds, before it fails.
     static let busyMilliseconds = 5000
-    /// Large enough for the inner pages of every index with about 100,000 merchants. Hashes are inserted at random
-    /// positions of an index, so each insertion may need any of these pages.
+    /// The cache can hold the inner pages of every index of a database with about 100,000 merchants. Hashes are
+    /// inserted at random positions of an index, so each insertion may need any of these pages.
     private static let writerCacheKilobytes = 16 << 10
-    /// In bytes. SQLite truncates a longer write-ahead log to this length after a checkpoint.
+    /// The longest write-ahead log, in bytes, after a checkpoint: SQLite truncates a longer log to this length.
     private static let longestIdleLog = 64 << 20
 
-    /// Makes SQLite free memory with the program's `free`, which overwrites the memory. SQLite's own pools would keep
-    /// the content of freed memory, and with it copies of sealed keys.
+    /// Makes SQLite free memory with `free`. The target `CWipingAllocator` replaces glibc's `free` by a function that
+    /// overwrites the memory. SQLite's own memory pools would keep copies of sealed keys in freed memory.
     ///
     /// Call this before the process opens its first connection: SQLite ignores the setting after SQLite is initialized.
     static func disableMemoryPools() { memoryPoolsDisabled }
 
-    /// Its initializer runs once in each process, when the value is first read.
+    /// Swift initializes a static property once in each process, when the property is first read.
     private static let memoryPoolsDisabled: Void = { _ = csqlite_use_no_pools() }()
 
-    /// Opens the main database: one connection that writes and checkpoints, and up to ``readers`` that only read.
+    /// Opens the main database: one connection that writes and checkpoints, and up to ``maximumReaders`` that only
+    /// read.
     ///
     /// - Parameter trace: receives the text of each statement, without its values.
     static func open(_ openedFiles: DatabaseFile.OpenedFiles, trace: (@Sendable (String) -> Void)?) throws
@@ -40,7 +41,8 @@ enum Connections {
         disableMemoryPools()
         var configuration = Configuration()
         configuration.label = "merchantkeyd"
-        configuration.maximumReaderCount = readers
+        configuration.maximumReaderCount = maximumReaders
+        // GRDB does not close idle readers, so that no read waits until a reader is opened again.
         configuration.persistentReadOnlyConnections = true
         configuration.foreignKeysEnabled = true
         configuration.busyMode = .timeout(Double(busyMilliseconds) / 1000)

@@ -22,8 +22,9 @@ enum DatabaseFile {
         var description: String { "inode \(inode) of device \(device)" }
     }
 
-    /// The inode, size and modification time of a database's file, and whether there is a write-ahead log. If two values
-    /// of one path are equal, no program wrote to the database's file between the two readings.
+    /// Shows whether a program has written to a database: the inode, size and modification time of its file, and
+    /// whether there is a write-ahead log. If two such values are equal, no program wrote to the file in the time
+    /// between them.
     struct WriteState: Equatable {
         private let file: stat?
         /// Whether the database has a write-ahead log.
@@ -43,12 +44,12 @@ enum DatabaseFile {
         }
     }
 
-    /// The error that the path of an open file names another file now, or none.
+    /// The error that the path of an open file now names another file or no file.
     struct ReplacedError: Error {
         let path: String
-        /// The file that the path names now, as text.
+        /// A description of the file that the path names now.
         let found: String
-        /// The file that was opened, as text.
+        /// A description of the file that was opened.
         let expected: String
     }
 
@@ -65,7 +66,8 @@ enum DatabaseFile {
             database = try Identity(of: path)
         }
 
-        /// Stores the identity of the write-ahead log. Call this after SQLite has created the log.
+        /// Stores the identity of the write-ahead log, for ``requireUnreplaced()``. Call this after SQLite has created
+        /// the log.
         func rememberLog() {
             let found = try? Identity(of: path + "-wal")
             log.withLock { $0 = found }
@@ -74,14 +76,14 @@ enum DatabaseFile {
         /// Checks that the paths of the database and of its write-ahead log still name the opened files. SQLite would
         /// continue to write to a file that was moved or removed, and the next start would not find those changes.
         ///
-        /// - Throws: if a path names another file now, or none.
+        /// - Throws: if a path now names another file or no file.
         func requireUnreplaced() throws(DatabaseFile.ReplacedError) {
             try Self.require(database, at: path)
             if let log = log.withLock({ $0 }) { try Self.require(log, at: path + "-wal") }
         }
 
-        /// The inode of the opened database file if its path names another file now, or none; nil if the path still
-        /// names the opened file. Does not check the write-ahead log.
+        /// The inode of the opened database file, if its path now names another file or no file; nil if the path still
+        /// names the opened file. The write-ahead log is not checked.
         var inodeIfReplaced: UInt64? { (try? Identity(of: path)) == database ? nil : database.inode }
 
         private static func require(_ expected: Identity, at path: String) throws(DatabaseFile.ReplacedError) {
@@ -114,7 +116,8 @@ enum DatabaseFile {
         try syncDirectory(of: path)
     }
 
-    /// Syncs the directory of a new file. Otherwise a power failure may remove the file's name from the directory.
+    /// Syncs the directory of a new file. Without this sync, a power failure may remove the file's name from the
+    /// directory.
     static func syncDirectory(of path: String) throws(MerchantError) {
         let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

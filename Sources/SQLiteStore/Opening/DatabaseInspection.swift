@@ -5,38 +5,40 @@ package import MerchantCore
 import Schema
 package import Vocabulary
 
-/// The state of a database, read without changing the file. Needs no running daemon, so that it also works if the
-/// daemon cannot start.
+/// The state of a database, read from its file without changing the file and without the daemon. So a database can also
+/// be inspected if the daemon cannot start.
 package struct DatabaseInspection: Sendable {
     package let schemaVersion: Int
     /// The schema version to which this program would upgrade the database.
     package let knownSchemaVersion: Int
     /// The faults that SQLite's `quick_check` finds in the file; empty if there are none.
     package let faults: [String]
-    /// The findings of ``IntegrityCheck``: changes by other programs that SQLite's own check cannot find. Empty, without
-    /// a check, if the schema is older than this program's.
+    /// The findings of ``IntegrityCheck``: changes by other programs that SQLite's own check cannot find. Empty if the
+    /// schema is older than this program's, because ``IntegrityCheck`` then cannot run.
     package let inconsistentContent: [String]
     /// Audit records that are missing, altered or reordered.
     package let auditBreaks: [AuditBreak]
     package let dataKeys: [SealedDataKey]
     package let counts: StoreCounts
-    /// What the database has recorded about backups; nil if that cannot be read, for example in an older schema.
+    /// What the database contains about backups; nil if this cannot be read, for example in an older schema.
     package let backups: BackupCoverage?
     /// The time of the last audit record; nil if there is none.
     package let lastAuditRecordAt: Timestamp?
     /// How many certificates of active key pairs have expired or expire soon; nil if they cannot be counted, because
     /// the schema is older or an index is missing.
     package let expiryCounts: ExpiryCounts?
-    /// The backup that replaced the database, as text; nil if a start of the daemon has completed the record of the
-    /// restore, or if no backup was restored.
+    /// A description of the backup that was restored. nil if no backup was restored, or if the daemon has recorded the
+    /// restore in the audit since then.
     package let restoredBackup: String?
 
-    /// The error that the database has no schema or no data key: the daemon's first start was interrupted. The next
-    /// start creates what is missing.
+    /// The error that the database has no schema or no data key, because the daemon's first start was interrupted. The
+    /// daemon's next start creates the schema and the data key.
     package struct SetupUnfinished: Error {}
 
+    /// Reads and checks the whole database.
+    ///
     /// - Parameters:
-    ///   - now: the time with which the expiry of certificates is compared.
+    ///   - now: the time at which certificates count as expired.
     ///   - restoreValueName: the name of the row in `daemon_facts` to read into ``restoredBackup``.
     /// - Throws: `storeUnavailable` if the file cannot be opened or is not a database of this program;
     ///   ``SetupUnfinished``.
@@ -106,8 +108,8 @@ package struct DatabaseInspection: Sendable {
 
     /// Opens a connection that only reads.
     ///
-    /// - Parameter ignoringLog: if true, SQLite ignores the write-ahead log. If false, SQLite also reads the log if there
-    ///   is one.
+    /// - Parameter ignoringLog: if true, SQLite ignores the write-ahead log. If false, SQLite also reads the log if
+    ///   there is one.
     static func openReadOnly(_ path: String, ignoringLog: Bool = false) throws -> DatabaseQueue {
         Connections.disableMemoryPools()
         var configuration = Configuration()
@@ -142,10 +144,10 @@ package struct DatabaseInspection: Sendable {
         dataKeys = try SQLiteStore.dataKeys(in: db)
         guard !dataKeys.isEmpty else { throw SetupUnfinished() }
         counts = try reader.counts(at: now)
-        // The values read with `try?` stay nil if the schema is older or an index is missing, so that the rest is still
-        // reported.
+        // The values that are read with `try?` are nil if the schema is older or an index is missing, so that the other
+        // values are still reported.
         backups = try? reader.backupCoverage()
-        lastAuditRecordAt = try reader.first("SELECT at FROM audit ORDER BY sequence DESC LIMIT 1", []) {
+        lastAuditRecordAt = try reader.firstRow("SELECT at FROM audit ORDER BY sequence DESC LIMIT 1", []) {
             try $0.timestamp("at")
         }
         expiryCounts = try? ExpiryCounts(in: reader, at: now)

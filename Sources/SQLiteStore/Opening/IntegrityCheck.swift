@@ -6,7 +6,7 @@ import Vocabulary
 /// Finds rows and schema objects that another program has changed. SQLite's own checks do not find such changes,
 /// because the changed rows satisfy the schema.
 enum IntegrityCheck {
-    /// After about this many findings in all, each later stage checks only its first batch.
+    /// After about this many findings in all, the present stage ends, and each later stage checks only its first batch.
     private static let maximumFindings = 20
     private static let keyPairsPerBatch = 2000
     private static let recordsPerBatch = 20_000
@@ -16,13 +16,14 @@ enum IntegrityCheck {
         .keyDestroyed,
     ]
 
-    /// The rows that the next batch checks. The check runs in bounded batches, so that the write-ahead log can be
-    /// checkpointed between two batches.
+    /// What the next batch checks. The check runs in stages, and each stage in batches of limited size, so that the
+    /// write-ahead log can be checkpointed between two batches.
     enum Stage: Sendable {
         /// The key pairs whose row id is above `after`.
         case keyPairs(after: Int)
         /// The audit records whose sequence is above `after`.
         case records(after: Int)
+        /// The tables, indexes and triggers.
         case schema
 
         fileprivate static let first = keyPairs(after: 0)
@@ -45,7 +46,7 @@ enum IntegrityCheck {
         }
     }
 
-    /// The findings of one batch, and what the next batch checks; nil after the last batch.
+    /// The findings of one batch, and what the next batch checks. `next` is nil after the last batch.
     typealias Batch = (found: [String], next: Stage?)
 
     private static func check(_ stage: Stage, in db: Database) throws -> Batch {
@@ -63,7 +64,7 @@ enum IntegrityCheck {
         return (["\(stage.name) could not be checked: \(why)"], stage.following)
     }
 
-    /// Checks everything in one read transaction.
+    /// Runs all stages in one read transaction.
     static func findings(in db: Database) -> [String] {
         var found: [String] = []
         var next: Stage? = .first
@@ -76,7 +77,7 @@ enum IntegrityCheck {
         return found
     }
 
-    /// Checks everything, each batch in a read transaction of its own. Stops a stage early if there are already
+    /// Runs all stages, each batch in a read transaction of its own. Stops a stage early if there are already
     /// ``maximumFindings`` findings.
     static func findings(in store: SQLiteStore) async throws -> [String] {
         var found: [String] = []
@@ -93,8 +94,9 @@ enum IntegrityCheck {
         return found
     }
 
-    /// Checks one batch of key pairs. Each key pair must be in the state that its last audit record names; a key pair
-    /// without such a record may be in any state. The hash of each public key must be the publicKeyHash of its row.
+    /// Checks one batch of key pairs. Each key pair must be in the state that the last audit record of a change of its
+    /// state names; without such a record, any state is accepted. The hash of each public key must be the publicKeyHash
+    /// of its row.
     ///
     /// An attacker who changes a state must also change the audit, which breaks the audit's hash chain.
     private static func inconsistentKeyPairs(in db: Database, after previous: Int) throws -> Batch {

@@ -23,7 +23,7 @@ enum Migrations {
         }
     }
 
-    /// Checks that each migration that was applied to the database is one of `migrations`, with the same text.
+    /// Checks that `migrations` contains each migration that was applied to the database, with the same text.
     ///
     /// - Returns: the schema version of the database: the number of applied migrations.
     /// - Throws: as ``apply(_:to:kind:at:)``.

@@ -3,10 +3,10 @@ import GRDB
 package import MerchantCore
 import Schema
 
-/// An open database with the current schema.
+/// An open database with the current schema, from which a ``SQLiteStore`` is built.
 ///
-/// A ``SQLiteStore`` is built with this value in a second step, because the store's initializer needs values from the
-/// database, such as the last confirmed time.
+/// Opening and building are two steps, because the store's initializer needs values from the database, such as the last
+/// confirmed time.
 package struct OpenedDatabase: Sendable {
     let openedFiles: DatabaseFile.OpenedFiles
     let pool: DatabasePool
@@ -39,7 +39,7 @@ package struct OpenedDatabase: Sendable {
 
     /// Checks whether the database's file was removed or replaced since it was opened.
     ///
-    /// - Returns: the inode of the opened file if its path names another file now, or none; otherwise nil.
+    /// - Returns: the inode of the opened file, if its path now names another file or no file; otherwise nil.
     package func checkForReplacement() -> UInt64? { openedFiles.inodeIfReplaced }
 
     /// Reads on the calling thread, and blocks that thread. If the read fails, closes the database and keeps its

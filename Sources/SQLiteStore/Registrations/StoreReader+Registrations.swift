@@ -4,7 +4,7 @@ import Vocabulary
 
 extension StoreReading {
     func registration(_ partner: PartnerInternalMerchantIdentifier) throws -> Registration? {
-        try first(
+        try firstRow(
             "SELECT \(RegistrationRow.columns) FROM registrations WHERE partner_internal_merchant_identifier = ?",
             [partner.rawValue], registration)
     }
@@ -17,7 +17,7 @@ extension StoreReading {
             all
             ? "registrations WHERE"
             : "registrations INDEXED BY registrations_shown WHERE (desired_domains > 0 OR known_domains > 0) AND"
-        return try every(
+        return try allRows(
             """
             SELECT \(RegistrationRow.columns) FROM \(tableAndCondition) partner_internal_merchant_identifier > ?
             ORDER BY partner_internal_merchant_identifier LIMIT ?
@@ -29,7 +29,7 @@ extension StoreReading {
         for (index, column) in [
             ("registrations_of_merchant", "merchant_identifier"), ("registrations_encrypted_to", "encrypt_to"),
         ] {
-            let found = try first(
+            let found = try firstRow(
                 """
                 SELECT partner_internal_merchant_identifier FROM registrations INDEXED BY \(index)
                 WHERE \(column) = ? AND (desired_domains > 0 OR known_domains > 0) LIMIT 1
@@ -37,7 +37,7 @@ extension StoreReading {
             ) { try $0.partner() }
             if let found { return found }
         }
-        return try first(
+        return try firstRow(
             """
             SELECT partner_internal_merchant_identifier
             FROM registration_calls INDEXED BY registration_calls_one_open
@@ -53,15 +53,17 @@ extension StoreReading {
         return try RegistrationRow.registration(row, domains(ofRow: id))
     }
 
+    /// The domains of the registration with this row id.
     func domains(ofRow id: Int64) throws -> [RegistrationRow.Domain] {
-        try every(
+        try allRows(
             "SELECT domain_name, is_desired, is_known FROM registration_domains WHERE registration_id = ?",
             [id], RegistrationRow.Domain.init)
     }
 
     /// The id of the registration's row; nil if there is none.
     func rowId(of partner: PartnerInternalMerchantIdentifier) throws -> Int64? {
-        try first("SELECT id FROM registrations WHERE partner_internal_merchant_identifier = ?", [partner.rawValue]) {
+        try firstRow("SELECT id FROM registrations WHERE partner_internal_merchant_identifier = ?", [partner.rawValue])
+        {
             try $0.decode(Int64.self, forColumn: "id")
         }
     }
@@ -69,11 +71,11 @@ extension StoreReading {
 
 // MARK: - Calls to Apple
 
-// A call whose outcome is unknown is open: its column `outcome` is NULL.
+// A call is open while its outcome is unknown: its column `outcome` is NULL.
 
 extension StoreReading {
     func openCall(of partner: PartnerInternalMerchantIdentifier) throws -> RegistrationCall? {
-        try first(
+        try firstRow(
             """
             SELECT \(RegistrationCallRow.columns)
             FROM registrations CROSS JOIN registration_calls INDEXED BY registration_calls_one_open
@@ -85,7 +87,7 @@ extension StoreReading {
     func repeatedCalls(
         of partner: PartnerInternalMerchantIdentifier, since time: Timestamp
     ) throws -> [RegistrationCall] {
-        try every(
+        try allRows(
             """
             SELECT \(RegistrationCallRow.columns)
             FROM registrations CROSS JOIN registration_calls INDEXED BY registration_calls_repeated
@@ -96,7 +98,7 @@ extension StoreReading {
 
     func openCalls(after cursor: RegistrationCall?, limit: Int) throws -> [RegistrationCall] {
         let last = try cursor.flatMap { try rowId(of: $0.partnerInternalMerchantIdentifier) } ?? 0
-        return try every(
+        return try allRows(
             """
             SELECT \(RegistrationCallRow.columns)
             FROM registration_calls INDEXED BY registration_calls_one_open
@@ -110,7 +112,7 @@ extension StoreReading {
 
 extension StoreReading {
     func domainFile() throws -> DomainFile? {
-        try first("SELECT content, stored_at FROM domain_verification_file WHERE id = 1", []) {
+        try firstRow("SELECT content, stored_at FROM domain_verification_file WHERE id = 1", []) {
             DomainFile(bytes: try $0.bytes("content"), storedAt: try $0.timestamp("stored_at"))
         }
     }

@@ -23,9 +23,9 @@ extension StoreTransaction {
             throw MerchantError(.registrationNotFound, "there is no registration \(partner)")
         }
         let before = try domains(ofRow: id)
-        // `is_known` marks the domains at Apple, and `known_name` is NULL if Apple has no registration. The schema
-        // refuses the mark if `known_name` is NULL. So the marks of domains that Apple no longer has are cleared before
-        // the registration is updated, and the new marks are written after that.
+        // `is_known` marks the domains that Apple has, and `known_name` is NULL if Apple has no registration. The
+        // schema refuses a marked domain of a registration whose `known_name` is NULL. So the marks of domains that
+        // Apple no longer has are cleared before the registration is updated, and new marks are set after that.
         let namesAtApple = registration.appleRecord?.details?.domainNames ?? []
         for domain in before where domain.isKnown && !namesAtApple.contains(domain.name) {
             if domain.isDesired {

@@ -2,13 +2,16 @@ import GRDB
 import MerchantCore
 import Vocabulary
 
+// `since` is the time at which a roll reached its present step. `idle_since` is the time of the last request for the
+// old key; it is NULL until a token was decrypted with the new key after the promotion.
+
 extension StoreReading {
     func roll(_ number: Int) throws -> Roll? {
-        try first("SELECT \(RollRow.columns) FROM rolls WHERE id = ?", [number], RollRow.roll)
+        try firstRow("SELECT \(RollRow.columns) FROM rolls WHERE id = ?", [number], RollRow.roll)
     }
 
     func openRoll(of merchant: MerchantIdentifier, algorithm: KeyAlgorithm) throws -> Roll? {
-        try first(
+        try firstRow(
             """
             SELECT \(RollRow.columns) FROM rolls INDEXED BY rolls_one_open
             WHERE merchant_identifier = ? AND algorithm = ? AND ended_at IS NULL
@@ -40,7 +43,7 @@ extension StoreReading {
             conditions.append("merchant_identifier = ?")
             arguments += [merchant.rawValue]
         }
-        return try every(
+        return try allRows(
             """
             SELECT \(RollRow.columns) FROM rolls \(index)
             WHERE \(conditions.joined(separator: " AND ")) ORDER BY id DESC LIMIT ?
@@ -48,7 +51,7 @@ extension StoreReading {
     }
 
     func rollsWaitingLongest(limit: Int) throws -> [Roll] {
-        try every(
+        try allRows(
             """
             SELECT \(RollRow.columns) FROM rolls INDEXED BY rolls_waiting
             WHERE ended_at IS NULL AND since >= 0 ORDER BY since, id LIMIT ?
@@ -58,7 +61,7 @@ extension StoreReading {
     func rollCounts(quietIfIdleSince time: Timestamp) throws -> [RollState: Int] {
         var counts: [RollState: Int] = [:]
         // The range contains all names that begin with 'rolls.', because '/' follows '.' in ASCII.
-        for (name, value) in try every(
+        for (name, value) in try allRows(
             "SELECT name, value FROM totals WHERE name >= 'rolls.' AND name < 'rolls/'", [],
             { (try $0.text("name"), try $0.integer("value")) })
         {
@@ -66,7 +69,7 @@ extension StoreReading {
         }
         // The totals count quiet rolls as promoted.
         let quiet =
-            try first(
+            try firstRow(
                 """
                 SELECT count(*) AS quiet FROM rolls INDEXED BY rolls_idle
                 WHERE ended_at IS NULL AND idle_since IS NOT NULL AND idle_since <= ?
@@ -78,7 +81,7 @@ extension StoreReading {
     }
 
     func rollsIdle(since time: Timestamp, limit: Int) throws -> [Roll] {
-        try every(
+        try allRows(
             """
             SELECT \(RollRow.columns) FROM rolls INDEXED BY rolls_idle
             WHERE ended_at IS NULL AND idle_since IS NOT NULL AND idle_since <= ? ORDER BY idle_since LIMIT ?
@@ -86,7 +89,7 @@ extension StoreReading {
     }
 
     func rollsIdle(after time: Timestamp, limit: Int) throws -> [Roll] {
-        try every(
+        try allRows(
             """
             SELECT \(RollRow.columns) FROM rolls INDEXED BY rolls_idle
             WHERE ended_at IS NULL AND idle_since IS NOT NULL AND idle_since > ? ORDER BY idle_since LIMIT ?
@@ -94,7 +97,7 @@ extension StoreReading {
     }
 
     func rollsToRemind(at time: Timestamp, limit: Int) throws -> [Roll] {
-        try every(
+        try allRows(
             """
             SELECT \(RollRow.columns) FROM rolls INDEXED BY rolls_to_remind
             WHERE remind_at IS NOT NULL AND remind_at <= ? ORDER BY remind_at LIMIT ?
@@ -102,7 +105,7 @@ extension StoreReading {
     }
 
     func rollsWithoutNextPair(limit: Int) throws -> [Roll] {
-        try every(
+        try allRows(
             """
             SELECT \(RollRow.columns) FROM rolls INDEXED BY rolls_without_next_pair
             WHERE step = 'finished' AND has_next_pair = 0 AND id > 0 ORDER BY id LIMIT ?

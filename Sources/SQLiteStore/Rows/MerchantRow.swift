@@ -4,11 +4,12 @@ import Vocabulary
 
 /// Converts a merchant to and from its row in `merchants`.
 enum MerchantRow {
-    /// The properties that an admin can change: the column of each, and how to read its value from a merchant.
+    /// The properties that an admin can change: the name of each column, and a function that returns its value.
     private static let properties: [(column: String, value: @Sendable (Merchant) -> (any DatabaseValueConvertible)?)] =
         [
             ("name", { $0.name }), ("target_active_key_pairs", { $0.targetActiveKeyPairs }),
         ]
+    /// The names of the columns of ``properties``.
     static let propertyColumns = properties.map(\.column)
 
     static let columns = "identifier, created_at, removed_at, \(propertyColumns.joined(separator: ", "))"
@@ -31,7 +32,7 @@ enum MerchantRow {
         ] + propertyValues(merchant)
     }
 
-    /// A statement that writes the properties and the time of the removal.
+    /// A statement that writes the properties and the time of the merchant's removal.
     static let update =
         "UPDATE merchants SET \(propertyColumns.map { "\($0) = ?, " }.joined())removed_at = ? WHERE identifier = ?"
 

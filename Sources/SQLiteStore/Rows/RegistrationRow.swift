@@ -22,6 +22,7 @@ enum RegistrationRow {
         }
     }
 
+    /// - Parameter domains: the rows of the registration in `registration_domains`.
     static func registration(_ row: Row, _ domains: [Domain]) throws -> Registration {
         let desired = DesiredRegistration(
             partnerMerchantName: try row.text("partner_merchant_name"),
@@ -52,7 +53,8 @@ enum RegistrationRow {
         WHERE id = ?
         """
 
-    /// The values that can change, in the order of the columns in ``insertion`` and ``update``.
+    /// The values of the columns that can change, in the order of ``insertion`` and ``update``. (`drifts` is the number
+    /// of differences between Apple's record and what should be registered.)
     static func values(_ registration: Registration) -> StatementArguments {
         let (desired, appleRecord) = (registration.desired, registration.appleRecord)
         return [

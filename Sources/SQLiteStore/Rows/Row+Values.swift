@@ -3,8 +3,8 @@ import GRDB
 import MerchantCore
 import Vocabulary
 
-/// Reads columns as typed values. These methods throw an error if a column has no valid value, whereas GRDB's subscripts
-/// would end the process. Methods with `IfAny` in their name return nil for NULL.
+/// Reads columns as typed values. These methods throw an error if a column has no valid value. GRDB's subscripts would
+/// end the process instead. Methods with `IfAny` in their name return nil for NULL.
 extension Row {
     func text(_ column: String) throws -> String { try decode(String.self, forColumn: column) }
 
@@ -45,15 +45,16 @@ extension Row {
         return try value(PartnerInternalMerchantIdentifier(try text(column)), of: column)
     }
 
-    /// - Parameter text: a domain name from the database. Not the name of a column, because `domain_names` contains
-    ///   several domain names.
+    /// Converts a domain name from the database. The parameter is the domain name itself and not the name of a column,
+    /// because the column `domain_names` contains several domain names.
     func domainName(_ text: String) throws -> DomainName { try value(DomainName(ascii: text), of: "domain_name") }
 
-    /// The case of an enumeration whose raw value the column holds.
+    /// Reads an enumeration case from a column that contains the case's raw value.
     func oneOf<Case: RawRepresentable<String>>(_: Case.Type, _ column: String) throws -> Case {
         try value(Case(rawValue: try text(column)), of: column)
     }
 
+    /// Throws if the conversion of a column's value has returned nil.
     private func value<Value>(_ value: Value?, of column: String) throws -> Value {
         guard let value else {
             throw MerchantError(

@@ -4,8 +4,9 @@ import Vocabulary
 
 extension StoreReading {
     func counts(at time: Timestamp) throws -> StoreCounts {
+        // Triggers update the table `totals` with each change, so that no large table must be counted here.
         let totals = Dictionary(
-            uniqueKeysWithValues: try every("SELECT name, value FROM totals", []) {
+            uniqueKeysWithValues: try allRows("SELECT name, value FROM totals", []) {
                 (try $0.text("name"), try $0.integer("value"))
             })
         var counts = StoreCounts()
@@ -17,7 +18,7 @@ extension StoreReading {
         counts.registrationCallsOpen = totals["registrationCallsOpen", default: 0]
         for state in KeyState.allCases { counts.keyPairs[state] = totals["keyPairs.\(state.rawValue)", default: 0] }
         counts.activeWithExpiredCertificate =
-            try first(
+            try firstRow(
                 """
                 SELECT count(*) AS ended FROM key_pairs INDEXED BY key_pairs_ending
                 WHERE state IN ('standby', 'current', 'retiring') AND expires_at < ?
@@ -33,12 +34,12 @@ extension StoreReading {
 
 // MARK: - Expiring key pairs and merchants below their target
 
-// `expires_at` is the time at which the last certificate of a key pair expires. `current_ends_at` is the time at which
-// the certificate of a merchant's current key pair expires.
+// `expires_at` is the time at which the last certificate of a key pair expires. `current_ends_at` is the earliest
+// `expires_at` of a merchant's current key pairs for payment processing. (A merchant can have one for each algorithm.)
 
 extension StoreReading {
     func countKeyPairsExpiring(_ filter: ActiveKeyPairFilter, from begin: Timestamp, to end: Timestamp) throws -> Int {
-        try first(
+        try firstRow(
             """
             SELECT count(*) AS ending FROM key_pairs \(filter.indexAndCondition) AND expires_at >= ? AND expires_at < ?
             """, [begin.millisecondsSince1970, end.millisecondsSince1970]
@@ -48,7 +49,7 @@ extension StoreReading {
     func keyPairsExpiring(
         _ filter: ActiveKeyPairFilter, from begin: Timestamp, to end: Timestamp, limit: Int
     ) throws -> [ExpiringKeyPair] {
-        try every(
+        try allRows(
             """
             SELECT \(KeyPairRow.columns), expires_at FROM key_pairs \(filter.indexAndCondition) AND expires_at >= ? AND expires_at < ?
             ORDER BY expires_at, id LIMIT ?
@@ -57,7 +58,7 @@ extension StoreReading {
     }
 
     func merchantsBelowTarget(after cursor: MerchantIdentifier?, limit: Int) throws -> [MerchantBelowTarget] {
-        try every(
+        try allRows(
             """
             SELECT \(BelowTargetRow.columns) FROM merchants INDEXED BY merchants_below_target
             WHERE removed_at IS NULL AND active_key_pairs < target_active_key_pairs AND identifier > ?
@@ -66,7 +67,7 @@ extension StoreReading {
     }
 
     func countBelowTarget(certificateExpiringFrom begin: Timestamp, to end: Timestamp) throws -> Int {
-        try first(
+        try firstRow(
             """
             SELECT count(*) AS below FROM merchants INDEXED BY merchants_below_target_ending
             WHERE removed_at IS NULL AND active_key_pairs < target_active_key_pairs AND current_ends_at IS NOT NULL
@@ -76,7 +77,7 @@ extension StoreReading {
     }
 
     func merchantsBelowTarget(certificateExpiringBy time: Timestamp, limit: Int) throws -> [MerchantBelowTarget] {
-        try every(
+        try allRows(
             """
             SELECT \(BelowTargetRow.columns) FROM merchants INDEXED BY merchants_below_target_ending
             WHERE removed_at IS NULL AND active_key_pairs < target_active_key_pairs AND current_ends_at IS NOT NULL
@@ -86,7 +87,7 @@ extension StoreReading {
     }
 
     func countWithoutActiveKeyPair() throws -> Int {
-        try first(
+        try firstRow(
             """
             SELECT count(*) AS without FROM merchants INDEXED BY merchants_without_active_key_pair
             WHERE removed_at IS NULL AND active_key_pairs = 0 AND had_active_key_pair = 1 AND identifier > ''
@@ -95,7 +96,7 @@ extension StoreReading {
     }
 
     func merchantsWithoutActiveKeyPair(limit: Int) throws -> [MerchantBelowTarget] {
-        try every(
+        try allRows(
             """
             SELECT \(BelowTargetRow.columns) FROM merchants INDEXED BY merchants_without_active_key_pair
             WHERE removed_at IS NULL AND active_key_pairs = 0 AND had_active_key_pair = 1 AND identifier > ''
@@ -105,8 +106,8 @@ extension StoreReading {
 }
 
 extension ActiveKeyPairFilter {
-    /// The SQL that selects the filter's key pairs. Each index contains exactly the rows of its condition, so a count
-    /// reads only the index.
+    /// The SQL that selects the filter's key pairs: the index and the beginning of the condition. Each index contains
+    /// exactly the rows that fulfil its condition, so a count reads only the index.
     fileprivate var indexAndCondition: String {
         switch self {
         case .active: "INDEXED BY key_pairs_ending WHERE state IN ('standby', 'current', 'retiring')"

@@ -4,7 +4,7 @@ import Vocabulary
 
 extension StoreReading {
     func keyUse(of hash: PublicKeyHash) throws -> KeyUse? {
-        try first(
+        try firstRow(
             """
             SELECT requests_count, requests_first, requests_last, decryptions_count, decryptions_first, decryptions_last,
                 promotion_confirmed_at, alarmed_at
@@ -12,15 +12,15 @@ extension StoreReading {
             """, [hash.data]
         ) { row in
             /// - Parameter prefix: the beginning of the names of three columns: `requests` or `decryptions`.
-            func use(_ prefix: String) throws -> ObservedUse? {
+            func use(_ prefix: String) throws -> Occurrences? {
                 guard let first = try row.timestampIfAny("\(prefix)_first") else { return nil }
-                return ObservedUse(
+                return Occurrences(
                     count: try row.integer("\(prefix)_count"), first: first, last: try row.timestamp("\(prefix)_last"))
             }
             return KeyUse(
                 requests: try use("requests"), decryptions: try use("decryptions"),
                 promotionConfirmedAt: try row.timestampIfAny("promotion_confirmed_at"),
-                // The event that reports the use of a revoked key is the alarm in the column's name.
+                // `alarmed_at` is the time of the event that reports the use of a revoked key.
                 revokedUseReportedAt: try row.timestampIfAny("alarmed_at"))
         }
     }
@@ -30,7 +30,7 @@ extension StoreReading {
     ///
     /// This query runs for every used key pair while other writes wait, so it reads only indexes and no tables.
     func useChangesMoreThanCounters(of hash: PublicKeyHash) throws -> Bool {
-        try first(
+        try firstRow(
             """
             SELECT EXISTS (SELECT 1 FROM rolls INDEXED BY rolls_open_from WHERE from_key = ? AND ended_at IS NULL)
                 OR EXISTS (SELECT 1 FROM rolls INDEXED BY rolls_open_to WHERE to_key = ? AND ended_at IS NULL)

@@ -3,8 +3,8 @@ import MerchantCore
 import Vocabulary
 
 extension StoreTransaction {
-    /// Replaces the stored use. Does not report the key pair as changed: the observers of such changes are caches, and
-    /// the caches do not contain uses.
+    /// Replaces the stored counts and times. Does not report the key pair as changed: the observers of such changes are
+    /// caches, and the caches do not contain these values.
     func setKeyUse(_ use: KeyUse, of hash: PublicKeyHash) throws {
         try execute(
             """
@@ -26,7 +26,8 @@ extension StoreTransaction {
             ])
     }
 
-    /// Adds to the stored counts and times, and confirms a promotion as ``KeyUse/confirmPromotion(of:by:)`` does.
+    /// Adds `use` to the stored counts and times. The first decryption after the key pair's promotion confirms the
+    /// promotion, as in ``KeyUse/confirmPromotion(of:by:)``.
     ///
     /// This method runs for every used key pair, so it is a single statement instead of a read and a write. The `CASE`
     /// confirms a promotion, and the statement reads the key pair's state only if a token was decrypted.

@@ -23,14 +23,14 @@ enum SQLiteErrors {
         case let error as DatabaseFile.ReplacedError:
             MerchantError(
                 .storeUnavailable,
-                "'\(error.path)' was removed or replaced while in use: found \(error.found), expected \(error.expected): stop the daemon with SIGTERM, not with kill -9: a clean shutdown saves the changes that only a removed '-wal' file contains; then put back the original database file and leave its '-wal' file as it is, or restore a backup"
+                "'\(error.path)' was removed or replaced while in use: found \(error.found), expected \(error.expected). Stop the daemon with SIGTERM, not with kill -9, because only a clean shutdown saves the changes in a removed '-wal' file. Then put back the original database file and leave its '-wal' file as it is, or restore a backup"
             )
         default: error
         }
     }
 
-    /// The beginning of an error message. The message names two causes, because SQLite reports the same error for a
-    /// damaged file and for a disk that cannot be read.
+    /// The beginning of an error message for a corrupt database. The message names two causes, because SQLite reports
+    /// the same error for a damaged file and for a disk that cannot be read.
     static let damaged =
         "the database is damaged or its disk cannot be read: check the kernel log for disk errors, and run 'merchantkeyctl diagnose' on a copy of the database; if the file is damaged, restore a backup"
 
@@ -42,7 +42,8 @@ enum SQLiteErrors {
     static func isStorageFailure(_ error: any Error) -> Bool {
         if error is DatabaseFile.ReplacedError { return true }
         guard let error = error as? DatabaseError else { return false }
-        // This code means that the disk is full: the shared-memory file could not grow, and nothing was written.
+        // SQLITE_IOERR_SHMSIZE means that the disk is full: the shared-memory file could not grow. Nothing was written,
+        // so the storage is still reliable.
         guard error.extendedResultCode != .SQLITE_IOERR_SHMSIZE else { return false }
         return error.resultCode == .SQLITE_IOERR || isCorruption(error)
     }
@@ -61,8 +62,9 @@ enum SQLiteErrors {
         }
     }
 
-    /// What failed, why, and what to do. The text may name constraints and columns, but never contains a stored value:
-    /// GRDB's message contains no arguments of the statement, and this text omits the statement.
+    /// The text of the `MerchantError`: what failed, why, and what to do. The text may name constraints and columns,
+    /// but never contains a stored value: GRDB's message contains no arguments of the statement, and this text omits
+    /// the statement.
     private static func detail(of error: DatabaseError) -> String {
         let cause = "\(error.message ?? "no message") (SQLite \(error.extendedResultCode.rawValue))"
         return switch error.resultCode {
@@ -72,7 +74,7 @@ enum SQLiteErrors {
             "the database cannot be written: check the owner and mode of its file and directory: \(cause)"
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             "another program has locked the database: stop that program and try again: \(cause)"
-        case .SQLITE_NOTADB: "the file is not a database: restore a backup: \(cause)"
+        case .SQLITE_NOTADB: "the database file is not an SQLite database: restore a backup: \(cause)"
         case .SQLITE_CORRUPT: "\(damaged): \(cause)"
         case .SQLITE_IOERR: "the storage failed: check the disk and the kernel log: \(cause)"
         case .SQLITE_CONSTRAINT: "the change violates a constraint of the database: \(cause)"

@@ -3,11 +3,11 @@ import MerchantCore
 import Synchronization
 
 extension SQLiteStore {
-    /// How often ``eraseRemovedBytes()`` tries to empty the write-ahead log.
+    /// How many times ``eraseRemovedBytes()`` tries to empty the write-ahead log before it fails.
     private static let erasureAttempts = 20
-    /// How long one attempt waits until no reader uses the write-ahead log, in milliseconds.
-    private static let readerWait = 250
-    /// In bytes. A row with a blob of this length nearly fills a page of 4,096 bytes.
+    /// How many milliseconds one attempt waits for readers that use the write-ahead log.
+    private static let readerWaitMilliseconds = 250
+    /// The length of a blob in bytes. A row with a blob of this length nearly fills a page of 4,096 bytes.
     private static let nearlyOnePage = 4000
 
     /// Removes the remaining copies of destroyed keys from the write-ahead log and from memory: checkpoints the log,
@@ -43,6 +43,8 @@ extension SQLiteStore {
         try await eraseRemovedBytes()
     }
 
+    /// Checkpoints and truncates the write-ahead log, unless the store refuses writes.
+    ///
     /// - Returns: false if a reader still uses the log.
     private func truncateLog() async throws -> Bool {
         try queue.requireWritesAccepted()
@@ -60,7 +62,7 @@ extension SQLiteStore {
     ///
     /// - Returns: false if a reader still uses the log.
     static func checkpointAndTruncateLog(_ db: Database) throws -> Bool {
-        try db.execute(sql: "PRAGMA busy_timeout = \(readerWait)")
+        try db.execute(sql: "PRAGMA busy_timeout = \(readerWaitMilliseconds)")
         defer { try? db.execute(sql: "PRAGMA busy_timeout = \(Connections.busyMilliseconds)") }
         do {
             try db.checkpoint(.truncate)
@@ -70,7 +72,8 @@ extension SQLiteStore {
         }
     }
 
-    /// Frees the pages and values in the connections' caches. The program's `free` overwrites them.
+    /// Frees the pages and values in the connections' caches. `free` overwrites the freed memory: the target
+    /// `CWipingAllocator` replaces glibc's `free`.
     private func freeCaches() async throws {
         do {
             // Closes the readers, which frees their caches. `pool.releaseMemory()` could deadlock: it waits for each
@@ -84,8 +87,8 @@ extension SQLiteStore {
     }
 
     /// Overwrites the buffer in which the connection builds each new row, because it still contains the last row. The
-    /// buffer has the size of one page, and SQLite does not free it while the connection is open. So this method inserts
-    /// a row that nearly fills a page, and rolls the insertion back.
+    /// buffer has the size of one page, and SQLite does not free it while the connection is open. So this method
+    /// inserts a row that nearly fills a page, and rolls the insertion back.
     private static func overwriteRowBuffer(_ db: Database) throws {
         try db.inTransaction {
             try db.execute(

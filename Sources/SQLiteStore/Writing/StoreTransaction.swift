@@ -13,11 +13,11 @@ final class StoreTransaction: StoreReading, RepositoryWriting {
     private(set) var changedKeys: Set<PublicKeyHash> = []
     /// Whether the transaction may have added events or deliveries to webhooks. If so, the store notifies the event
     /// observer after the commit.
-    private(set) var changedEvents = false
+    private(set) var mayHaveNewEvents = false
     /// The last audit record that the transaction appended; nil if it appended none.
     private(set) var auditHead: AuditHead?
-    /// While the machine's clock is set back, each event gets at least this time. Events are removed by age, so an event
-    /// with too early a time would be removed too early. nil while the clock is right.
+    /// The earliest time that an event may get, if the machine's clock was set back; nil while the clock is right.
+    /// Events are removed by age, so an event with a time that is too early would be removed too early.
     let earliestEventTime: Timestamp?
 
     init(db: Database, earliestEventTime: Timestamp? = nil) {
@@ -36,7 +36,7 @@ final class StoreTransaction: StoreReading, RepositoryWriting {
 
     func noteKeyPairChange(of hash: PublicKeyHash) { changedKeys.insert(hash) }
 
-    func noteEventChange() { changedEvents = true }
+    func noteEventChange() { mayHaveNewEvents = true }
 
     func noteAuditHead(_ head: AuditHead) { auditHead = head }
 }

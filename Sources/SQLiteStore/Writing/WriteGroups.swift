@@ -5,7 +5,7 @@ import Vocabulary
 
 /// A write that ``WriteGroups`` commits together with other writes.
 protocol GroupedWrite: Sendable {
-    /// Ends the caller's request with an error.
+    /// Reports to the caller that the write failed with this error.
     var refuse: @Sendable (any Error) -> Void { get }
 }
 
@@ -15,7 +15,7 @@ protocol GroupedWrite: Sendable {
 /// While one group is written and synced, new writes wait; they form the next group. A write can see the changes of
 /// earlier writes in its group. So no caller gets a result, not even an error, before the whole group is committed.
 final class WriteGroups<Write: GroupedWrite>: Sendable {
-    /// Runs the writes of a group inside one transaction.
+    /// A function that runs the writes of a group inside one transaction.
     ///
     /// - Throws: if the transaction must not be committed. Every write of the group then fails with this error.
     typealias Body = @Sendable ([Write], Database) throws -> GroupResult
@@ -45,11 +45,14 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
 
     private let writer: any DatabaseWriter
     private let openedFiles: DatabaseFile.OpenedFiles
+    /// How many writes one group contains at most.
     private let largestGroup: Int
+    /// How many writes can wait. Further writes are refused with `overloaded`.
     private let longestQueue: Int
     private let clock: any WallClock
     private let body: Body
-    /// Writes more than any transaction may write, and then frees the space. If this succeeds, the disk has space again.
+    /// Writes more than any transaction may write, and then frees the space. If this succeeds, the disk has space
+    /// again.
     private let trialWrite: @Sendable (Database) throws -> Void
     private let state = Mutex(State())
 
@@ -122,9 +125,9 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
         } catch { throw translatedAndRecorded(error) }
     }
 
-    /// Refuses all writes until the daemon is restarted.
+    /// Makes the store refuse all writes until the daemon is restarted.
     ///
-    /// - Parameter isUnreliable: as ``isUnreliable``.
+    /// - Parameter isUnreliable: whether the content of the database's file may be damaged: see ``isUnreliable``.
     func fail(_ error: MerchantError, isUnreliable: Bool = true) {
         let failure = MerchantError(error.code, "\(error.detail); nothing is written until the daemon is restarted")
         state.withLock {

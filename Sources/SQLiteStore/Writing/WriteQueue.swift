@@ -7,9 +7,10 @@ import Vocabulary
 struct PendingWrite: GroupedWrite {
     /// Runs the caller's changes inside the group's transaction.
     ///
-    /// - Returns: a function that returns the result to the caller. Call this function when the transaction is on stable
-    ///   storage.
+    /// - Returns: a function that returns the result to the caller. Call this function when the transaction is on
+    ///   stable storage.
     let run: @Sendable (StoreTransaction) throws -> @Sendable () -> Void
+    /// Reports an error to the caller.
     let refuse: @Sendable (any Error) -> Void
 }
 
@@ -23,13 +24,15 @@ final class WriteQueue: Sendable {
 
     /// The changes of a group. After the group's commit, the observers are notified of these changes.
     fileprivate struct Changes {
-        var keys: Set<PublicKeyHash> = []
-        var events = false
+        var changedKeys: Set<PublicKeyHash> = []
+        /// Whether events or deliveries may have been added.
+        var mayHaveNewEvents = false
+        /// The last audit record that was appended; nil if there is none.
         var auditHead: AuditHead?
 
         mutating func add(_ transaction: StoreTransaction) {
-            keys.formUnion(transaction.changedKeys)
-            events = events || transaction.changedEvents
+            changedKeys.formUnion(transaction.changedKeys)
+            mayHaveNewEvents = mayHaveNewEvents || transaction.mayHaveNewEvents
             auditHead = transaction.auditHead ?? auditHead
         }
     }
@@ -123,14 +126,15 @@ final class WriteQueue: Sendable {
 }
 
 extension StoreObservers {
+    /// Notifies the observers of the changes of a committed group.
     fileprivate func notify(_ changes: WriteQueue.Changes, of openedFiles: DatabaseFile.OpenedFiles) {
         if let head = changes.auditHead, let audit {
             audit.auditGrew(to: head, inLog: DatabaseFile.logGeneration(of: openedFiles.path) ?? "")
         }
-        if !changes.keys.isEmpty {
-            let hashes = Array(changes.keys)
+        if !changes.changedKeys.isEmpty {
+            let hashes = Array(changes.changedKeys)
             for observer in keys { observer.keysChanged(hashes) }
         }
-        if changes.events { events?.eventsChanged() }
+        if changes.mayHaveNewEvents { events?.eventsChanged() }
     }
 }

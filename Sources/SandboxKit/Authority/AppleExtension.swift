@@ -3,8 +3,8 @@ import SwiftASN1
 import Vocabulary
 import X509
 
-/// Apple's own certificate extensions. A *marker* is an extension whose presence shows the kind of a certificate; it
-/// has no content.
+/// Apple's own certificate extensions. A *marker* is an extension whose presence shows the kind of a certificate. Its
+/// value is always NULL.
 enum AppleExtension {
     /// The marker of token signing certificates, whose keys sign payment tokens.
     static let tokenSigner: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 29]
@@ -17,10 +17,10 @@ enum AppleExtension {
     static let merchantHash: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 32]
     /// The marker of merchant identity certificates.
     static let merchantIdentity: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 46]
-    /// The certificate policy of the certificates of token signers and merchants.
+    /// The certificate policy in the certificates of token signers and merchants.
     static let policy: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 5, 1]
 
-    /// Returns a marker extension: not critical, with a NULL as its value.
+    /// Returns a marker extension, which is not critical.
     static func marker(_ identifier: ASN1ObjectIdentifier) -> Certificate.Extension {
         Certificate.Extension(oid: identifier, critical: false, value: TLV.null[...])
     }

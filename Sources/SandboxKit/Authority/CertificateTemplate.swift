@@ -107,8 +107,8 @@ struct CertificateTemplate {
         }
     }
 
-    /// Returns a random serial number of eight bytes, the length that Apple uses. The first bits are 01: with a first
-    /// bit of 1, the DER integer would be negative, and a leading zero byte would be omitted.
+    /// Returns a random serial number of eight bytes, the length that Apple uses. The first two bits are 01. If the
+    /// first bit were 1, the DER integer would be negative; if the first byte were 0, DER would omit this byte.
     private static func randomSerialNumber() -> Certificate.SerialNumber {
         Certificate.SerialNumber(UInt64.random(in: 1 << 62..<1 << 63))
     }

@@ -54,7 +54,8 @@ struct ProcessingCertificate {
         }
         guard certificate.extensions[oid: [2, 5, 29, 37]] == nil else {
             throw SandboxError(
-                "the certificate has an extended key usage, expected a payment processing certificate")
+                "the certificate has an extended key usage, as identity certificates have; "
+                    + "expected a payment processing certificate")
         }
     }
 

@@ -12,8 +12,12 @@ import X509
 ///               └─ identity issuer (RSA-2048) ── merchant identity certificates
 /// ```
 ///
+/// A *marker* is an extension, by which Apple shows the kind of a certificate. Its object identifier is
+/// 1.2.840.113635 followed by the numbers in the diagram.
+///
 /// The sandbox is an independent implementation of Apple's formats: it shares no code with the modules that verify and
-/// decrypt tokens. So if the sandbox or such a module has a mistake, the two disagree and a test fails.
+/// decrypt tokens. So if the sandbox or one of these modules has a mistake, the sandbox and the module disagree, and a
+/// test fails.
 ///
 /// ``init(createdAt:)`` generates a hierarchy in memory, and ``AuthorityDirectory`` stores it in files.
 package struct SandboxAuthority: Sendable {
@@ -89,12 +93,13 @@ extension SandboxAuthority {
     /// The root certificate in PEM, which stands in for Apple Root CA - G3.
     package var rootCertificate: String { get throws { try root.pem } }
 
-    /// The issuer of payment processing certificates in PEM.
+    /// The certificate, in PEM, of the CA that issues payment processing certificates.
     package var processingIssuerCertificate: String { get throws { try processingIssuer.pem } }
 
-    /// The issuer of merchant identity certificates in PEM.
+    /// The certificate, in PEM, of the CA that issues merchant identity certificates.
     package var identityIssuerCertificate: String { get throws { try identityIssuer.pem } }
 
-    /// The issuer of token signing certificates in PEM. Every token contains it.
+    /// The certificate, in PEM, of the CA that issues token signing certificates. Every token contains this
+    /// certificate.
     package var tokenIssuerCertificate: String { get throws { try tokenIssuer.pem } }
 }

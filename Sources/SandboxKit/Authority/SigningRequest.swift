@@ -92,6 +92,7 @@ struct SigningRequest {
             }
         }
 
+        /// The key in the form that swift-certificates needs to issue a certificate.
         var certificateKey: Certificate.PublicKey {
             switch self {
             case .p256(let key): Certificate.PublicKey(key)

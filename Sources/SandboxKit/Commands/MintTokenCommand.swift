@@ -38,7 +38,7 @@ struct MintTokenCommand: ParsableCommand {
     @Option(help: "The type of the payment data: 3DSecure or EMV.")
     var dataType = TokenParameters.DataType.threeDSecure
 
-    @Flag(help: "Mint tokens whose shared secret begins with a zero byte. EC_v1 only.")
+    @Flag(help: "Mint tokens whose shared secret begins with a zero byte, to test that decryptors keep it. EC_v1 only.")
     var leadingZeroSecret = false
 
     @Option(help: ArgumentHelp("The number of tokens, one on each line, at most 100,000.", valueName: "n"))
@@ -52,7 +52,8 @@ struct MintTokenCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Add an authentication response for another merchant; may be repeated.", valueName: "id=minor-units"),
+            "Add a merchant and an amount to authenticationResponses, as in multi-merchant payments; may be repeated.",
+            valueName: "id=minor-units"),
         transform: Self.response)
     var authenticationResponse: [TokenParameters.AuthenticationResponse] = []
 

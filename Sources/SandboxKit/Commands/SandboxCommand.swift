@@ -28,9 +28,9 @@ struct HierarchyOptions: ParsableArguments {
 }
 
 extension MerchantIdentifier {
-    /// Parses the value of an option.
+    /// Parses the value of a command line option.
     ///
-    /// - Throws: `ValidationError` if it is not valid.
+    /// - Throws: `ValidationError` if the text is not a merchant identifier.
     static func argument(_ text: String) throws -> MerchantIdentifier {
         guard let identifier = MerchantIdentifier(text) else {
             throw ValidationError("'\(text)' is not a merchant identifier, \(expectation)")
@@ -40,9 +40,9 @@ extension MerchantIdentifier {
 }
 
 extension Timestamp {
-    /// Parses the value of an option.
+    /// Parses the value of a command line option.
     ///
-    /// - Throws: `ValidationError` if it is not valid.
+    /// - Throws: `ValidationError` if the text is not an RFC 3339 time.
     static func argument(_ text: String) throws -> Timestamp {
         guard let time = Timestamp(rfc3339: text) else {
             throw ValidationError("'\(text)' is not a time, expected RFC 3339 such as 2026-01-31T12:00:00Z")

@@ -18,7 +18,9 @@ struct ServeCommand: ParsableCommand {
             A fault is KIND[:PROBABILITY|:xCOUNT][@OPERATION]. For example, 500:0.2 fails a call with the probability \
             0.2, and answer-lost:x3@registerMerchant fails the next three calls of registerMerchant. Kinds: \
             \(GatewayFault.Kind.allCases.map(\.rawValue).joined(separator: ", ")). Operations: \
-            \(GatewayOperation.allCases.map(\.rawValue).joined(separator: ", ")).
+            \(GatewayOperation.allCases.map(\.rawValue).joined(separator: ", ")). A call with a fault of the kind 401, \
+            417, 429, 500, redirect or reset has no effect. A call with any other fault takes effect, although its \
+            response is late, wrong or missing.
 
             The control socket serves GET /registrations, GET /statistics, and GET, PUT and DELETE /faults. Example: \
             curl --unix-socket PATH -X PUT http://localhost/faults -d '{"faults": ["slow:x1"]}'

@@ -148,6 +148,7 @@ struct GatewayService: Sendable {
         case .redirect:
             return GatewayReply(status: .found, headers: ["Location": "https://elsewhere.invalid/"])
         case .reset: return GatewayReply(status: .ok, delivery: .reset)
+        // Only status500 is left, because the gateway carries out the calls with other faults.
         default: return .error(500, "Payment Services Exception Internal Server Error")
         }
     }
@@ -164,6 +165,7 @@ struct GatewayService: Sendable {
         case .large: reply = GatewayReply(status: .ok, body: [UInt8](repeating: UInt8(ascii: " "), count: 2 << 20))
         case .resetAfterActing: reply.delivery = .reset
         case .answerLost: reply.delivery = .close
+        // Calls with these faults are not carried out, so they do not get here.
         case .status401, .status417, .status429, .status500, .redirect, .reset: break
         }
         return reply

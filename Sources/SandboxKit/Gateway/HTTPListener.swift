@@ -12,9 +12,11 @@ final class HTTPListener: Sendable {
     /// The largest permitted request body in bytes.
     private static let maximumBodySize = 1 << 20
 
+    /// The TCP port; 0 for a Unix socket.
     let port: Int
     private let channel: any Channel
-    private let work: Task<Void, Never>
+    /// Accepts connections and serves them.
+    private let serverTask: Task<Void, Never>
 
     convenience init(tcpPort: Int, tls: NIOSSLContext, handler: @escaping Handler) async throws {
         try await self.init(tls: tls, handler: handler) { bootstrap, initializer in
@@ -45,7 +47,7 @@ final class HTTPListener: Sendable {
         } catch { throw SandboxError("cannot listen on the socket: \(error)") }
         channel = server.channel
         port = server.channel.localAddress?.port ?? 0
-        work = Task {
+        serverTask = Task {
             await withDiscardingTaskGroup { group in
                 try? await server.executeThenClose { connections in
                     for try await connection in connections {
@@ -60,8 +62,8 @@ final class HTTPListener: Sendable {
     /// Closes the listener and all connections, and returns when all of them are closed.
     func stop() async {
         try? await channel.close()
-        work.cancel()
-        await work.value
+        serverTask.cancel()
+        await serverTask.value
     }
 
     private static func prepare(_ channel: any Channel, _ tls: NIOSSLContext?) -> EventLoopFuture<Connection> {

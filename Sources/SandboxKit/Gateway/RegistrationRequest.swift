@@ -77,6 +77,7 @@ struct RegistrationRequest {
             && labels.allSatisfy { label in
                 (1...63).contains(label.utf8.count)
                     && label.utf8.allSatisfy { byte in
+                        // `| 0x20` makes an upper-case letter lower case.
                         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
                             || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "-")
                     }

@@ -44,12 +44,12 @@ struct DetachedSignature {
     private func attributes(digest: [UInt8], signingTime: Timestamp) throws -> [[UInt8]] {
         let protection = TLV.definite(
             TLV.sequence, try Self.digestAlgorithm, try TLV.definite(TLV.context1, signatureIdentifier))
-        return [
-            try Self.attribute([1, 2, 840, 113549, 1, 9, 3], TLV.der(Self.data)),
-            try Self.attribute([1, 2, 840, 113549, 1, 9, 5], Self.utcTime(signingTime)),
-            try Self.attribute([1, 2, 840, 113549, 1, 9, 52], protection),
-            try Self.attribute([1, 2, 840, 113549, 1, 9, 4], TLV.definite(TLV.octetString, digest)),
-        ]
+        let contentType = try Self.attribute([1, 2, 840, 113549, 1, 9, 3], TLV.der(Self.data))
+        let signedAt = try Self.attribute([1, 2, 840, 113549, 1, 9, 5], Self.utcTime(signingTime))
+        let algorithmProtection = try Self.attribute([1, 2, 840, 113549, 1, 9, 52], protection)
+        let messageDigest = try Self.attribute(
+            [1, 2, 840, 113549, 1, 9, 4], TLV.definite(TLV.octetString, digest))
+        return [contentType, signedAt, algorithmProtection, messageDigest]
     }
 
     private var issuerAndSerialNumber: [UInt8] {
@@ -82,6 +82,7 @@ struct DetachedSignature {
     private static let signedData: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 7, 2]
     private static let data: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 7, 1]
 
+    /// The AlgorithmIdentifier of SHA-256, without parameters.
     private static var digestAlgorithm: [UInt8] {
         get throws {
             TLV.definite(TLV.sequence, try TLV.der([2, 16, 840, 1, 101, 3, 4, 2, 1] as ASN1ObjectIdentifier))

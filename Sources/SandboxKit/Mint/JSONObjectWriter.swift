@@ -4,6 +4,7 @@ struct JSONObjectWriter {
 
     var text: String { "{\(members.joined(separator: ","))}" }
 
+    /// Adds a member whose value is a JSON string.
     mutating func string(_ name: String, _ value: String) {
         literal(name, Self.quoted(value))
     }

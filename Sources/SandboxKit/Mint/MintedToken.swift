@@ -6,7 +6,7 @@ package import Vocabulary
 package struct MintedToken: Sendable {
     /// The whole token: the JSON object that an app or a web page receives.
     package let json: String
-    /// The member `paymentData` of the token, which most platforms send to the server.
+    /// The member `paymentData` of the token as JSON. Many apps and web pages send only this member to their server.
     package let paymentData: String
     /// The exact text that was encrypted.
     package let plaintext: String

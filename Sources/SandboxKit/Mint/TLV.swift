@@ -20,6 +20,7 @@ enum TLV {
         return definite(tag, Array(sorted.joined()))
     }
 
+    /// Returns the DER encoding of a value, including tag and length.
     static func der(_ value: some DERSerializable) throws -> [UInt8] {
         var serializer = DER.Serializer()
         try serializer.serialize(value)
@@ -47,5 +48,6 @@ extension TLV {
     static let set: UInt8 = 0x31
     static let context0: UInt8 = 0xA0
     static let context1: UInt8 = 0xA1
+    /// The whole element NULL.
     static let null: [UInt8] = [0x05, 0x00]
 }

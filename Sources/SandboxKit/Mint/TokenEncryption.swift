@@ -38,6 +38,7 @@ struct TokenEncryption {
         }
     }
 
+    /// Generates an ephemeral key, and computes its shared secret with the merchant's public key.
     private static func agree(
         with publicKey: P256.KeyAgreement.PublicKey, leadingZeroSecret: Bool
     ) throws -> (P256.KeyAgreement.PrivateKey, SharedSecret) {

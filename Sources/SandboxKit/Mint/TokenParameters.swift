@@ -27,11 +27,14 @@ package struct TokenParameters: Sendable {
     package var applicationData: [UInt8]?
     package var signingTime: Timestamp
     package var dataType = DataType.threeDSecure
-    /// Whether the shared secret begins with a zero byte. EC_v1 only.
+    /// Whether the shared secret of the key agreement begins with a zero byte. EC_v1 only. With such a token, a test
+    /// finds decryptors that drop leading zero bytes of the secret and derive a wrong key.
     package var leadingZeroSecret = false
+    /// The identifier of a merchant token; nil if the token is no merchant token.
     package var merchantTokenIdentifier: String?
     /// Whether the token contains `merchantTokenMetadata`, with a fictitious card.
     package var hasMerchantTokenMetadata = false
+    /// Empty for a payment to one merchant.
     package var authenticationResponses: [AuthenticationResponse] = []
 
     package init(signingTime: Timestamp) { self.signingTime = signingTime }

@@ -77,6 +77,7 @@ struct TokenPlaintext {
     private static func expiration(after time: Timestamp) -> String {
         // The fallback is never used, because RFC 3339 begins with four digits.
         let year = Int(time.rfc3339.prefix(4)) ?? 2030
+        // Adding 100 keeps a leading zero, and dropFirst removes the 1.
         let twoDigits = String(100 + (year + 3) % 100).dropFirst()
         return "\(twoDigits)1231"
     }

@@ -59,12 +59,13 @@ import Testing
         let faults = try #require(try installation.control("/statistics")["faults"] as? [String: Int])
         print("registrations with faults: \(ledger.counts), \(kills) kills, faults \(faults)")
         #expect(ledger.counts.values.reduce(0, +) == Self.requests)
-        #expect(
-            ledger.counts["acknowledged", default: 0] > Self.requests / 20 && ledger.counts["unknown", default: 0] > 0)
+        #expect(ledger.counts["acknowledged", default: 0] > Self.requests / 20)
         #expect(!faults.isEmpty && kills > 0)
         if Self.requests >= 1000 {
             #expect(Set(faults.keys) == Set(GatewayFault.Kind.allCases.map(\.rawValue)))
             #expect(kills > 5)
+            // Among few requests there may be none whose response is lost.
+            #expect(ledger.counts["unknown", default: 0] > 0)
         }
 
         try setFaults([])

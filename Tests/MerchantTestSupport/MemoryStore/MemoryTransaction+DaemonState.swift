@@ -38,8 +38,8 @@ extension MemoryTransaction {
         let missing = state.merchants.keys.compactMap { merchant in
             newestKeyPairId(of: merchant).map { (merchant, $0) }
         }.filter { $0.1 > covered }.sorted { $0.1 < $1.1 }
-        coverage.merchantsWithoutBackup = missing.count
-        coverage.firstMerchantsWithoutBackup = missing.prefix(BackupCoverage.maximumNamed).map(\.0)
+        coverage.merchantsAwaitingBackup = missing.count
+        coverage.firstMerchantsAwaitingBackup = missing.prefix(BackupCoverage.maximumNamed).map(\.0)
         return coverage
     }
 

@@ -1,12 +1,12 @@
 import SwiftASN1
 
-/// Finds the usual name of a public key's type, such as "P-256" or "RSA-2048", in its `SubjectPublicKeyInfo`.
-enum PublicKeyType {
+/// The usual names of the types of public keys, such as "P-256" and "RSA-2048".
+enum PublicKeyTypeName {
     static let p256 = "P-256"
     static let rsa2048 = "RSA-2048"
 
-    /// The usual name for each of libcrypto's names of curves.
-    static let curveNames = ["prime256v1": p256, "secp384r1": "P-384", "secp521r1": "P-521", "secp224r1": "P-224"]
+    /// The usual names of elliptic curves, by libcrypto's names.
+    static let ofCurves = ["prime256v1": p256, "secp384r1": "P-384", "secp521r1": "P-521", "secp224r1": "P-224"]
 
     private static let ecPublicKey: ASN1ObjectIdentifier = [1, 2, 840, 10045, 2, 1]
     private static let rsaEncryption: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 1, 1]
@@ -20,14 +20,16 @@ enum PublicKeyType {
         [1, 2, 840, 113549, 1, 1, 10]: "RSA-PSS",
     ]
 
-    static func name(of info: ASN1Node) throws -> String {
-        try DER.sequence(info, identifier: .sequence) { nodes in
-            guard let algorithm = nodes.next(), let key = nodes.next() else { throw ASN1Error.truncated }
-            var parts = try children(of: algorithm).makeIterator()
-            guard let identifier = parts.next() else { throw ASN1Error.truncated }
-            let algorithmName = try ASN1ObjectIdentifier(derEncoded: identifier)
+    /// Reads the name of the type from a `SubjectPublicKeyInfo`. A type without a usual name gets a description or its
+    /// object identifier.
+    static func read(from subjectPublicKeyInfo: ASN1Node) throws -> String {
+        try DER.sequence(subjectPublicKeyInfo, identifier: .sequence) { nodes in
+            guard let algorithm = nodes.next(), let key = nodes.next() else { throw ASN1Error.elementMissing }
+            var parts = try algorithm.childNodes().makeIterator()
+            guard let identifier = parts.next() else { throw ASN1Error.elementMissing }
+            let algorithmIdentifier = try ASN1ObjectIdentifier(derEncoded: identifier)
             let bits = try ASN1BitString(derEncoded: key).bytes
-            switch algorithmName {
+            switch algorithmIdentifier {
             case ecPublicKey:
                 guard let parameters = parts.next(), let curve = try? ASN1ObjectIdentifier(derEncoded: parameters)
                 else {
@@ -35,26 +37,29 @@ enum PublicKeyType {
                 }
                 return curves[curve] ?? "EC \(curve)"
             case rsaEncryption: return "RSA-\(try modulusBits(bits))"
-            default: return others[algorithmName] ?? "\(algorithmName)"
+            default: return others[algorithmIdentifier] ?? "\(algorithmIdentifier)"
             }
         }
     }
 
     /// Counts the bits of the modulus of an `RSAPublicKey`, RFC 8017 appendix A.1.1.
     private static func modulusBits(_ key: ArraySlice<UInt8>) throws -> Int {
-        guard let modulus = try children(of: DER.parse(key)).first, case .primitive(let bytes) = modulus.content else {
-            throw ASN1Error.truncated
+        guard let modulus = try DER.parse(key).childNodes().first, case .primitive(let bytes) = modulus.content else {
+            throw ASN1Error.elementMissing
         }
         let magnitude = bytes.drop { $0 == 0 }
         return magnitude.count * 8 - (magnitude.first?.leadingZeroBitCount ?? 0)
     }
+}
 
-    static func children(of node: ASN1Node) throws -> [ASN1Node] {
-        guard case .constructed(let children) = node.content else { throw ASN1Error.truncated }
+extension ASN1Node {
+    /// - Throws: if the element is primitive: it contains a value and no elements.
+    func childNodes() throws -> [ASN1Node] {
+        guard case .constructed(let children) = content else { throw ASN1Error.elementMissing }
         return Array(children)
     }
 }
 
 extension ASN1Error {
-    static var truncated: ASN1Error { .invalidASN1Object(reason: "an element is missing") }
+    static var elementMissing: ASN1Error { .invalidASN1Object(reason: "an element is missing") }
 }

@@ -7,7 +7,7 @@ import WireAPI
 
 /// Sends HTTP/1.1 requests over a Unix socket, and keeps connections open between requests. Call ``shutdown()`` when
 /// done.
-final class SocketConnection: Sendable {
+final class SocketHTTPClient: Sendable {
     /// The largest response that the client reads, in bytes.
     static let largestResponse = 16 << 20
     let socketPath: String
@@ -24,7 +24,7 @@ final class SocketConnection: Sendable {
             connectionPool: .init(
                 idleTimeout: .seconds(5), concurrentHTTP1ConnectionsPerHostSoftLimit: connections))
         configuration.httpVersion = .http1Only
-        // With retries, the client would report a socket without a listener only after ten seconds.
+        // With retries, the client would need ten seconds to report that no process listens on the socket.
         configuration.connectionPool.retryConnectionEstablishment = false
         client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
     }
@@ -68,7 +68,7 @@ final class SocketConnection: Sendable {
         throw .refused(Refusal(problem, retryAfter: response.headers.first(name: "Retry-After").flatMap { Int($0) }))
     }
 
-    /// For how long a request is retried while the daemon's connection queue is full. The delay before a retry grows
+    /// How long `execute` retries a request while the daemon's connection queue is full. The delay before a retry grows
     /// from `shortestDelay` to `longestDelay`.
     private static let retryTimeout = Duration.seconds(10)
     private static let shortestDelay = Duration.milliseconds(5)

@@ -1,9 +1,9 @@
-/// Limits how much of a resource, such as connections or memory, each user of the machine may hold at the same time.
-/// So no user can exclude others.
+/// Counts how much of a resource, such as connections or memory, each user of the machine holds, and enforces a limit
+/// for each user. So no user can use up the resource and exclude others.
 ///
-/// There is a limit for users without a permit, too: the mode of a socket's file may let every user connect, and a
-/// connection uses memory even if its user has no permit.
-package struct Shares: Sendable {
+/// All users to whom the settings give no permit share one limit. Such users need a limit, too: the mode of a socket's
+/// file may let every user connect, and each connection uses memory.
+package struct UserQuotas: Sendable {
     /// The largest permitted amounts.
     package struct Limits: Hashable, Sendable {
         package var total: Int
@@ -19,7 +19,7 @@ package struct Shares: Sendable {
         }
     }
 
-    /// The user whose limit applies. All users without a permit share one limit.
+    /// Whose limit applies: the limit of one user, or the limit that all users without a permit share.
     package enum Holder: Hashable, Sendable {
         case user(uid: UInt32)
         case withoutPermit
@@ -38,7 +38,7 @@ package struct Shares: Sendable {
 
     package init(_ limits: Limits) { self.limits = limits }
 
-    /// Adds `amount` to the amount that the holder has. Throws, and adds nothing, if a limit would be exceeded.
+    /// Adds `amount` to what the holder has. Throws, and adds nothing, if a limit would be exceeded.
     package mutating func take(_ amount: Int = 1, for holder: Holder) throws(Exhausted) {
         guard total + amount <= limits.total else { throw .total }
         let before = held[holder, default: 0]
@@ -51,7 +51,7 @@ package struct Shares: Sendable {
         total += amount
     }
 
-    /// Subtracts `amount` from the amount that the holder has. Does nothing if `amount` is larger than that amount.
+    /// Subtracts `amount` from what the holder has. Does nothing if the holder has less than `amount`.
     package mutating func giveBack(_ amount: Int = 1, from holder: Holder) {
         guard let before = held[holder], before >= amount else { return }
         held[holder] = before == amount ? nil : before - amount
