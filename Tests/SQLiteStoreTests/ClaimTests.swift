@@ -178,7 +178,7 @@ import Vocabulary
         try Data(repeating: 0x41, count: 5000).write(to: URL(filePath: text))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: text)
         #expect(
-            await refusal { _ = try ClaimStore.open(path: text) }?.detail.contains("the file is not a database") == true
+            await refusal { _ = try ClaimStore.open(path: text) }?.detail.contains("SQLite 26") == true
         )
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: text)
         #expect(await refusal { _ = try ClaimStore.open(path: text) }?.detail.contains("expected 600") == true)
