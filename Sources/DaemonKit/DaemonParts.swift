@@ -42,9 +42,8 @@ struct DaemonParts {
         claims = ClaimsFile(path: settings.claimsPath, clock: clock, logger: logger)
         outbound = try OutboundParts(settings, files, store: store, custody: custody, clock: clock, logger: logger)
         rotation = MasterKeyRotation(
-            settings.masterKey, store: store, keyring: keyring, caller: caller, clock: clock,
-            activeFindings: activeFindings,
-            logger: logger)
+            settings.masterKey, store: store, keyring: keyring, daemonAsCaller: caller, clock: clock,
+            activeFindings: activeFindings, logger: logger)
         let daemonHealth = DaemonHealth(store: store, activeFindings: activeFindings)
         self.daemonHealth = daemonHealth
         operations = Operations(

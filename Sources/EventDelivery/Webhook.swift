@@ -81,7 +81,7 @@ package struct WebhookAddress: Hashable, Sendable {
         let host = isInBrackets ? String(hostInURL.dropFirst().dropLast()) : hostInURL
         ipAddress = NetworkAddress(host)
         guard ipAddress != nil || Self.isDomainName(host) else {
-            throw WebhookConfigurationError("names no host, expected a domain name or an IP address")
+            throw WebhookConfigurationError("has no valid host, expected a domain name or an IP address")
         }
         guard (1...65_535).contains(components.port ?? 443) else {
             throw WebhookConfigurationError("has port \(components.port ?? 0), expected 1 to 65535")

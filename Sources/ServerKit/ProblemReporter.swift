@@ -30,7 +30,8 @@ package struct ProblemReporter: Sendable {
     /// Logs the error and builds the response.
     ///
     /// - Parameters:
-    ///   - metadata: further fields of the log line, such as the caller's. Evaluated only if the line is written.
+    ///   - metadata: further fields of the log line, such as the caller's user and process identifiers. Evaluated only
+    ///     if the line is written.
     ///   - uid: the user who sent the request. Each user can cause only a limited number of log lines.
     package func response(
         to error: any Error, requestId: String, uid: UInt32? = nil, metadata: @autoclosure () -> Logger.Metadata = [:]

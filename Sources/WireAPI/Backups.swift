@@ -63,10 +63,10 @@ package struct BackupCoverageDocument: Codable, Hashable, Sendable {
     package var lastVerified: Timestamp?
     /// The path of the newest verified backup.
     package var file: String?
-    /// The number of merchants whose newest key pair is in no verified backup.
+    /// The number of merchants whose newest key pair is in no verified backup. The name is the field's name in JSON.
     package var merchantsWithoutBackup = 0
-    /// At most 100 merchants whose newest key pair is in no verified backup. The merchant whose newest key pair is the
-    /// oldest comes first.
+    /// The identifiers of the first 100 of these merchants, sorted by the creation of their newest key pairs, oldest
+    /// first.
     package var withoutBackup: [MerchantIdentifier] = []
 
     package init() {}

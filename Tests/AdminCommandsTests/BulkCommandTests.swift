@@ -65,7 +65,7 @@ struct BulkCommandTests {
                 ])
             let before = daemon.requests.count
             let second = try await program.run(["merchant", "import", file, "--socket", daemon.socketPath])
-            #expect(second.status == 1 && second.output.contains("done before  2"), "\(second.output)")
+            #expect(second.status == 1 && second.output.contains("skipped     2"), "\(second.output)")
             #expect(daemon.requests.dropFirst(before).count { $0.method == "POST" } == 3)
             // A line that changed is another item.
             _ = try program.write("merchantIdentifier,name\nmerchant.a,New\nmerchant.c,\n", to: "m.csv")

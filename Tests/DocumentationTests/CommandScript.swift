@@ -5,7 +5,8 @@ import Foundation
 /// HTML comments in the document, which readers do not see, control the script:
 /// - `<!-- test`, lines of shell, `-->`: preparations.
 /// - `<!-- test replace TEXT SHELL -->`: TEXT is replaced by SHELL in the blocks that follow.
-/// - `<!-- not run: REASON -->`: the next block is not run. ``reasons`` lists the reasons that are accepted.
+/// - `<!-- the documentation test skips this block: REASON -->`: the next block is not run. ``reasons`` lists the
+///   reasons that are accepted.
 struct CommandScript: Sendable {
     /// The accepted reasons not to run a block.
     static let reasons: Set<String> = ["needs Apple", "needs root and systemd", "CI runs these scripts"]
@@ -34,7 +35,7 @@ struct CommandScript: Sendable {
                 add(Self.rest(of: &lines, until: "-->"), at: index)
             } else if let match = trimmed.wholeMatch(of: /<!-- test replace (\S+) (.+) -->/) {
                 replacements.append((String(match.1), String(match.2)))
-            } else if let match = trimmed.wholeMatch(of: /<!-- not run: (.+) -->/) {
+            } else if let match = trimmed.wholeMatch(of: /<!-- the documentation test skips this block: (.+) -->/) {
                 skipsNextBlock = true
                 if !Self.reasons.contains(String(match.1)) { faults.append("line \(index + 1): \(match.1)") }
             } else if trimmed.hasPrefix("<!--") {

@@ -124,7 +124,7 @@ import Yams
         ("domains of a registration", Registration.maximumDomains),
         ("URL of a registered merchant", RegistrationRules.longestURL),
         ("domain verification file", DomainFile.largest),
-        ("kinds of refused requests recorded for one user", RefusedRequests.maximumKindsPerUser),
+        ("separate counts of one user's refused requests in the audit", RefusedRequests.maximumKindsPerUser),
         ("page of a list", Page<Int>.largestLimit),
         ("merchants or key pairs that a finding of `status` names", StatusFinding.maximumNamed),
     ]

@@ -25,11 +25,11 @@ struct WebhookTests {
         "a URL must be https with a valid host, without user, password and fragment; the error does not repeat path or query",
         arguments: [
             ("http://example.com/secret?token=1", "expected https"), ("ftp://example.com/secret", "expected https"),
-            ("example.com/secret", "is not a URL"), ("", "is not a URL"), ("https://", "names no host"),
-            ("https:///secret", "names no host"), ("https://u:p@example.com/", "user"),
-            ("https://example.com/#secret", "fragment"), ("https://exa_mple..com/", "names no host"),
-            ("https://0x7f000001/secret", "names no host"), ("https://2130706433/", "names no host"),
-            ("https://127.1/", "names no host"), ("https://example.com:0/", "port"),
+            ("example.com/secret", "is not a URL"), ("", "is not a URL"), ("https://", "no valid host"),
+            ("https:///secret", "no valid host"), ("https://u:p@example.com/", "user"),
+            ("https://example.com/#secret", "fragment"), ("https://exa_mple..com/", "no valid host"),
+            ("https://0x7f000001/secret", "no valid host"), ("https://2130706433/", "no valid host"),
+            ("https://127.1/", "no valid host"), ("https://example.com:0/", "port"),
             ("https://\(String(repeating: "a", count: 2_100)).com", "bytes"),
         ])
     func addresses(_ text: String, _ says: String) {

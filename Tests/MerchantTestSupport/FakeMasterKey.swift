@@ -12,7 +12,7 @@ package final class FakeMasterKey: MasterKeyRotating {
     package func status() async throws -> MasterKeyStatus {
         let rotation = lastRotation.withLock { $0 }
         return MasterKeyStatus(
-            masterKey: MasterKeyIdentifier(bytes: Array(repeating: 1, count: MasterKeyIdentifier.length)),
+            masterKeyIdentifier: MasterKeyIdentifier(bytes: Array(repeating: 1, count: MasterKeyIdentifier.length)),
             dataKeyIdentifier: rotation?.dataKeyIdentifier ?? 1, source: "test", rotation: rotation, blockedBy: nil)
     }
 

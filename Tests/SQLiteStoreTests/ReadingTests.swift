@@ -28,8 +28,8 @@ import Vocabulary
             #expect(
                 try reader.sealedPrivateKey(of: hash)
                     == SealedPrivateKey(version: 1, dataKeyIdentifier: 1, bytes: Sample.sealedBytes(1)))
-            #expect(try reader.keyPairsToDestroy(at: Sample.time.adding(.seconds(7)), limit: 9) == [])
-            #expect(try reader.keyPairsToDestroy(at: Sample.time.adding(.seconds(8)), limit: 9) == [hash])
+            #expect(try reader.keyPairsDueForDestruction(at: Sample.time.adding(.seconds(7)), limit: 9) == [])
+            #expect(try reader.keyPairsDueForDestruction(at: Sample.time.adding(.seconds(8)), limit: 9) == [hash])
             #expect(try reader.keyPair(Sample.hash(2)) == nil)
             #expect(try reader.certificateSigningRequest(of: Sample.hash(2)) == nil)
             #expect(try reader.sealedPrivateKey(of: Sample.hash(2)) == nil)
@@ -96,11 +96,11 @@ import Vocabulary
             #expect(counts.keyPairs[.current] == 2 && counts.keyPairs[.standby] == 1 && counts.keyPairs[.pending] == 1)
             #expect(counts.activeWithExpiredCertificate == 1)
             #expect(try reader.counts(at: soon).activeWithExpiredCertificate == 0)
-            let below = try reader.merchantsBelowTarget(after: nil, limit: 10)
+            let below = try reader.merchantsBelowTarget(afterMerchant: nil, limit: 10)
             #expect(below.map(\.merchantIdentifier) == [Sample.merchant(2), Sample.merchant(3)])
             #expect(below.map(\.activeKeyPairs) == [1, 0])
             #expect(below.map(\.currentCertificateExpiry) == [soon.adding(.seconds(10)), nil])
-            #expect(try reader.merchantsBelowTarget(after: Sample.merchant(2), limit: 10).count == 1)
+            #expect(try reader.merchantsBelowTarget(afterMerchant: Sample.merchant(2), limit: 10).count == 1)
             let ending = try reader.keyPairsExpiring(by: soon.adding(.seconds(10)), limit: 10)
             #expect(ending.map(\.keyPair.publicKeyHash) == [Sample.hash(1), Sample.hash(3)])
             #expect(ending.map(\.notAfter) == [soon, soon.adding(.seconds(10))])
@@ -119,7 +119,7 @@ import Vocabulary
             try checkTotals(temporary)
         }
         try store.readNow { reader throws in
-            #expect(try reader.merchantsBelowTarget(after: nil, limit: 10).count == 3)
+            #expect(try reader.merchantsBelowTarget(afterMerchant: nil, limit: 10).count == 3)
             #expect(try reader.counts(at: soon).keyPairs[.destroyed] == 1)
         }
     }
@@ -187,8 +187,8 @@ import Vocabulary
             _ = try reader.countWithoutActiveKeyPair()
             _ = try reader.merchantsWithoutActiveKeyPair(limit: 10)
             _ = try reader.merchantsBelowTarget(certificateExpiringBy: Sample.time, limit: 10)
-            _ = try reader.keyPairsAwaitingDestruction(limit: 10)
-            _ = try reader.countAwaitingDestruction()
+            _ = try reader.keyPairsScheduledForDestruction(limit: 10)
+            _ = try reader.countScheduledForDestruction()
             _ = try reader.merchant(merchant)
             _ = try reader.merchants(after: nil, limit: 10)
             _ = try reader.keyPair(hash)
@@ -197,7 +197,7 @@ import Vocabulary
             _ = try reader.certificates(of: hash)
             _ = try reader.certificateSigningRequest(of: hash)
             _ = try reader.sealedPrivateKey(of: hash)
-            _ = try reader.keyPairsToDestroy(at: Sample.time, limit: 10)
+            _ = try reader.keyPairsDueForDestruction(at: Sample.time, limit: 10)
             for (merchant, key) in [(nil, nil), (merchant, nil), (nil, hash), (merchant, hash)] {
                 _ = try reader.auditRecords(merchant: merchant, key: key, before: nil, limit: 10)
             }
@@ -209,7 +209,7 @@ import Vocabulary
             _ = try reader.openCalls(after: nil, limit: 10)
             _ = try reader.keyPairs(after: hash, limit: 10)
             _ = try reader.counts(at: Sample.time)
-            _ = try reader.merchantsBelowTarget(after: nil, limit: 10)
+            _ = try reader.merchantsBelowTarget(afterMerchant: nil, limit: 10)
             _ = try reader.keyPairsExpiring(by: Sample.time, limit: 10)
             _ = try reader.daemonValue("a")
             _ = try reader.keyPairs(in: .current, after: hash, limit: 10)

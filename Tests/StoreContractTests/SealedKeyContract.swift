@@ -36,14 +36,14 @@ import Vocabulary
             }
         }
         try store.repository.readNow { reading throws in
-            #expect(try reading.countAwaitingDestruction() == 2)
+            #expect(try reading.countScheduledForDestruction() == 2)
             #expect(
-                try reading.keyPairsAwaitingDestruction(limit: 9).map(\.publicKeyHash) == [
+                try reading.keyPairsScheduledForDestruction(limit: 9).map(\.publicKeyHash) == [
                     Sample.hash(1), Sample.hash(0),
                 ])
-            #expect(try reading.keyPairsToDestroy(at: Sample.time(99), limit: 9).isEmpty)
-            #expect(try reading.keyPairsToDestroy(at: Sample.time(100), limit: 9) == [Sample.hash(1)])
-            #expect(try reading.keyPairsToDestroy(at: Sample.time(300), limit: 1) == [Sample.hash(1)])
+            #expect(try reading.keyPairsDueForDestruction(at: Sample.time(99), limit: 9).isEmpty)
+            #expect(try reading.keyPairsDueForDestruction(at: Sample.time(100), limit: 9) == [Sample.hash(1)])
+            #expect(try reading.keyPairsDueForDestruction(at: Sample.time(300), limit: 1) == [Sample.hash(1)])
         }
     }
 

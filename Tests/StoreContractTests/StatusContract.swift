@@ -41,11 +41,11 @@ import Vocabulary
         try await store.stock(2)
         let ends = Sample.certificate(10).notAfter
         try store.repository.readNow { reading throws in
-            let below = try reading.merchantsBelowTarget(after: nil, limit: 9)
+            let below = try reading.merchantsBelowTarget(afterMerchant: nil, limit: 9)
             #expect(below.map(\.merchantIdentifier) == [Sample.identifier(1), Sample.identifier(2)])
             #expect(below.map(\.activeKeyPairs) == [1, 0] && below.map(\.hadActiveKeyPair) == [true, false])
             #expect(below.map(\.currentCertificateExpiry) == [ends, nil])
-            #expect(try reading.merchantsBelowTarget(after: Sample.identifier(1), limit: 9).count == 1)
+            #expect(try reading.merchantsBelowTarget(afterMerchant: Sample.identifier(1), limit: 9).count == 1)
             #expect(try reading.merchantsBelowTarget(certificateExpiringBy: ends, limit: 9).count == 1)
             #expect(
                 try reading.merchantsBelowTarget(certificateExpiringBy: ends.adding(.seconds(-1)), limit: 9).isEmpty)

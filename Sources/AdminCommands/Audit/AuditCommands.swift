@@ -32,7 +32,7 @@ struct AuditOptions: ParsableArguments {
     var until: Timestamp?
 
     /// The query for the daemon. If the key is given by its first characters, asks the daemon for the whole hash.
-    func query(_ admin: AdminClient) async throws -> AuditQuery {
+    func query(resolvingKeyWith admin: AdminClient) async throws -> AuditQuery {
         var query = AuditQuery()
         query.merchant = merchant
         query.key = try await key?.resolve(admin)

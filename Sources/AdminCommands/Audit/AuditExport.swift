@@ -11,11 +11,14 @@ struct AuditExport: AsyncParsableCommand {
 
     func run() async throws {
         try await global.withAdminClient { admin in
-            try await admin.eachAuditPage(try await options.query(admin)) { page in
+            let query = try await options.query(resolvingKeyWith: admin)
+            try await admin.eachAuditPage(query) { page in
                 guard case .object(let object) = try Printer.parse(page.json), case .array(let items) = object["items"]
                 else {
                     throw CommandFailure(
-                        .refused, "merchantkeyctl: the daemon's response can't be read: it has no 'items'")
+                        .refused,
+                        "merchantkeyctl: the daemon's response can't be read: it has no 'items'; use the merchantkeyctl of the daemon's version, "
+                            + "which 'merchantkeyctl status' shows")
                 }
                 StandardStream.output.write(items.map { JSONText.compact($0) + "\n" }.joined())
             }

@@ -19,7 +19,7 @@ struct AuditList: AsyncParsableCommand {
 
     func run() async throws {
         try await global.withAdminClient { admin in
-            let records = try await admin.auditRecords(try await options.query(admin), limit: limit)
+            let records = try await admin.auditRecords(try await options.query(resolvingKeyWith: admin), limit: limit)
             try global.printer.show(records, orTable: AuditRecordDocument.table)
             if records.hasMore { global.printer.note("there are more records; raise --limit to see them") }
         }

@@ -17,7 +17,8 @@ struct BulkSummary: Sendable {
     private(set) var done = 0
     private(set) var unchanged = 0
     private(set) var failed = 0
-    /// How many items were done by an earlier run, according to the report, and were confirmed by the daemon.
+    /// How many items this run skipped: an earlier run with the same report noted these items as done, and the daemon
+    /// confirmed that.
     var skipped = 0
     var wasInterrupted = false
     var abortReason: AbortReason?
@@ -67,15 +68,21 @@ extension BulkSummary {
         if let abortReason {
             throw CommandFailure(abortReason.status, "merchantkeyctl: stopped: \(abortReason.error); \(advice)")
         }
+        // `.refused` is the exit status 1, which stands for every failure without a status of its own.
         if wasInterrupted { throw CommandFailure(.refused, "interrupted; \(advice)") }
-        if failed > 0 { throw CommandFailure(.refused, "\(failed) failed; \(advice) with the failed items") }
+        if failed > 0 {
+            throw CommandFailure(
+                .refused,
+                "\(failed) item\(failed == 1 ? "" : "s") failed; the report \(report) gives the reasons: correct the causes, then run the same command again to retry the failed items"
+            )
+        }
     }
 
     private var blocks: [Block] {
         let record = Block.record([
             ("done", Cell("\(done)", done > 0 ? .good : .plain)),
             ("unchanged", unchanged > 0 ? Cell("\(unchanged)") : nil),
-            ("done before", skipped > 0 ? Cell("\(skipped)") : nil),
+            ("skipped", skipped > 0 ? Cell("\(skipped)") : nil),
             ("failed", Cell("\(failed)", failed > 0 ? .critical : .plain)),
             ("not tried", (notTried ?? 0) > 0 ? Cell("\(notTried ?? 0)", .warning) : nil),
             ("per second", finished > 0 ? Cell("\(Int(rate))") : nil),
@@ -83,7 +90,7 @@ extension BulkSummary {
         ])
         guard !failures.isEmpty else { return [record] }
         let table = Block.table(
-            headings: ["FAILED ITEM", "PLACE", "REASON"],
+            headings: ["FAILED ITEM", "LINE", "REASON"],
             rows: failures.map { failure in
                 let why = [failure.code, failure.detail].compactMap(\.self).joined(separator: ": ")
                 return [Cell(failure.item), Cell(failure.place), Cell(why)]

@@ -8,13 +8,16 @@ import WireAPI
 struct CertificateFiles {
     struct Item: BulkItem {
         let name: String
-        /// SHA-256 of the file, in hexadecimal, so that a later run handles a changed file as a new item.
-        let content: String
-        /// The content of the file; nil if the file could not be read.
+        /// The bytes of the file; nil if the file could not be read.
         let bytes: Data?
+        /// SHA-256 of the file, in hexadecimal; empty if the file could not be read.
+        let sha256: String
         /// Why the file could not be read; nil if it was read.
         let failure: CommandFailure?
 
+        /// The hash stands for the file: a run handles a file as a new item if the file's hash has changed.
+        var content: String { sha256 }
+        /// The line of an input file that has several items; nil, because each certificate file is one item.
         var place: String? { nil }
     }
 
@@ -63,9 +66,8 @@ struct CertificateFiles {
         } act: { [merchant] item, earlier in
             // A thrown `CommandFailure` is recorded as the failure of this item. The run continues.
             guard let bytes = item.bytes else { throw item.failure ?? CommandFailure(.refused, "can't be read") }
-            // A certificate's fingerprint is the SHA-256 of its DER. `PublicKeyHash(of:)` computes the SHA-256 of any
-            // bytes. A file that is not PEM is DER, and `content` is already the SHA-256 of this DER.
-            let fingerprint = PEM.firstCertificate(in: bytes).map { PublicKeyHash(of: $0).hex } ?? item.content
+            // A certificate's fingerprint is the SHA-256 of its DER. A file that is not PEM is itself DER.
+            let fingerprint = PEM.firstCertificate(in: bytes).map(Self.sha256) ?? item.sha256
             func certificate(in key: KeyDocument) -> CertificateDocument? {
                 key.certificates.first { $0.fingerprint == fingerprint }
             }
@@ -95,11 +97,15 @@ struct CertificateFiles {
     private func item(_ name: String) -> Item {
         do throws(CommandFailure) {
             let bytes = try InputFile(directory + name).read(sizeLimit: Self.sizeLimit)
-            return Item(name: name, content: PublicKeyHash(of: bytes).hex, bytes: bytes, failure: nil)
+            return Item(name: name, bytes: bytes, sha256: Self.sha256(bytes), failure: nil)
         } catch {
-            return Item(name: name, content: "", bytes: nil, failure: error)
+            return Item(name: name, bytes: nil, sha256: "", failure: error)
         }
     }
+
+    /// The SHA-256 of any bytes, in hexadecimal. `PublicKeyHash` computes a SHA-256, although these bytes are no public
+    /// key.
+    private static func sha256(_ bytes: Data) -> String { PublicKeyHash(of: bytes).hex }
 }
 
 extension AdminClient {

@@ -4,7 +4,7 @@ import WireAPI
 
 struct RegistrationList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List all registrations in the daemon's record.")
+        commandName: "list", abstract: "List the registrations that the daemon has stored, without asking Apple.")
 
     @OptionGroup var global: GlobalOptions
 

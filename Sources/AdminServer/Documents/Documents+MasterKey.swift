@@ -4,7 +4,7 @@ import WireAPI
 
 extension MasterKeyDocument {
     init(_ status: MasterKeyStatus) {
-        self.init(status.masterKey.description, from: status.source, dataKey: status.dataKeyIdentifier)
+        self.init(status.masterKeyIdentifier.description, from: status.source, dataKey: status.dataKeyIdentifier)
         rotation = status.rotation.map { Rotation($0, blockedBy: status.blockedBy) }
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Vocabulary
 
+/// Hidden in the help, because operators run `merchantkeyctl config check`, which runs this command.
 struct ConfigCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config-check", abstract: "Validate the settings and the files that they name.",
@@ -14,7 +15,7 @@ struct ConfigCheckCommand: AsyncParsableCommand {
         let masterKey: String
         let adminSocket: String
         let decryptorSocket: String
-        /// The settings that the file or the environment sets.
+        /// The settings that the configuration file or environment variables set.
         let settings: [String: String]
     }
 
@@ -29,7 +30,11 @@ struct ConfigCheckCommand: AsyncParsableCommand {
                 settings: Dictionary(
                     explicitSettings.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })),
             [
-                ("configuration file", settingsOptions.config ?? "none: defaults for one user"),
+                (
+                    "configuration file",
+                    settingsOptions.config
+                        ?? "none: the defaults apply, with which the daemon serves only root and the user that runs it"
+                ),
                 ("environment", settings.environment.rawValue),
                 ("state directory", settings.stateDirectory),
                 ("master key", "\(settings.masterKey.current)"),

@@ -34,7 +34,7 @@ struct DaemonCommand: AsyncParsableCommand {
         logger.logLevel = settings.logLevel
         if settingsOptions.config == nil {
             logger.notice(
-                "no configuration file: using the defaults, with which the daemon serves one user",
+                "no configuration file: using the defaults, with which the daemon serves only root and the user that runs it",
                 metadata: ["stateDirectory": "\(settings.stateDirectory)"])
         }
         try await Daemon.run(settings, acceptsOlderDatabase: acceptOlderDatabase, logger: logger)

@@ -97,7 +97,7 @@ extension Diagnosis {
     private mutating func checkMasterKey(_ inspection: DatabaseInspection, isServing: Bool) {
         do {
             _ = try MasterKeys(settings.masterKey).keyring(opening: InspectedDataKeys(inspection), at: clock.now)
-            let identifiers = Set(inspection.dataKeys.filter { !$0.isRetired }.map(\.masterKey.description))
+            let identifiers = Set(inspection.dataKeys.filter { !$0.isRetired }.map(\.masterKeyIdentifier.description))
             note(
                 "master key fits", .success,
                 identifiers.count == 1

@@ -38,7 +38,7 @@ extension Diagnosis {
         guard file >= 0 || openError == ENOENT else {
             note(
                 "daemon", .failure,
-                "\(isDirectoryLocked ? "a daemon runs in this directory, but its lock file" : "the lock file") \(settings.lockPath) cannot be opened: \(String(cString: strerror(openError))); check the file's type, mode and owner"
+                "\(isDirectoryLocked ? "a daemon runs with the state directory \(settings.stateDirectory), but its lock file" : "the lock file") \(settings.lockPath) cannot be opened: \(String(cString: strerror(openError))); check the file's type, mode and owner"
             )
             return isDirectoryLocked ? "unknown" : nil
         }
@@ -47,7 +47,7 @@ extension Diagnosis {
         if isDirectoryLocked, file < 0 || flock(file, LOCK_SH | LOCK_NB) == 0 {
             note(
                 "daemon", .failure,
-                "a daemon runs in this directory, but its lock file \(settings.lockPath) was moved or replaced; put the same file back"
+                "a daemon runs with the state directory \(settings.stateDirectory), but its lock file \(settings.lockPath) was moved or replaced; move the original file back (a copy does not work). If the file was deleted, restart the daemon, which creates a new file"
             )
             return "unknown"
         }
@@ -56,13 +56,13 @@ extension Diagnosis {
             note(
                 "daemon", .warning,
                 hasRun
-                    ? "no daemon runs in this directory; the lock file \(settings.lockPath) is missing, so it is unknown how the last daemon ended"
-                    : "no daemon has run in this directory yet")
+                    ? "no daemon runs with the state directory \(settings.stateDirectory); the lock file \(settings.lockPath) is missing, which records how the last daemon stopped: put the file back if you have it; otherwise the next start creates a new file, but may not detect lost changes"
+                    : "no daemon has run with the state directory \(settings.stateDirectory) yet")
             return nil
         }
         // If this process gets the lock, no daemon holds it.
         guard flock(file, LOCK_SH | LOCK_NB) != 0 else {
-            note("daemon", .warning, "no daemon runs in this directory")
+            note("daemon", .warning, "no daemon runs with the state directory \(settings.stateDirectory)")
             return nil
         }
         var bytes = [UInt8](repeating: 0, count: 64)
@@ -113,9 +113,11 @@ extension Diagnosis {
         }
         let mode = found.mode & 0o777
         let hasConfiguredMode = mode == socket.mode
+        let remedy =
+            isDaemonRunning ? "restart the daemon to set the mode" : "the next start of the daemon sets the mode"
         note(
             name, hasConfiguredMode || !isDaemonRunning ? .success : .warning,
-            "\(socket.path), mode \(Self.octal(mode))\(hasConfiguredMode ? "" : ", expected \(Self.octal(socket.mode))")"
+            "\(socket.path), mode \(Self.octal(mode))\(hasConfiguredMode ? "" : ", expected \(Self.octal(socket.mode)); \(remedy)")"
         )
     }
 

@@ -23,7 +23,7 @@ struct MasterKeyPresence {
         let files = paths.map { FileStatus(of: $0, followsLinks: true) }
         guard files != filesWithAllKeys else { return nil }
         filesWithAllKeys = nil
-        var needed = Set(try store.dataKeys().filter { !$0.isRetired }.map(\.masterKey))
+        var needed = Set(try store.dataKeys().filter { !$0.isRetired }.map(\.masterKeyIdentifier))
         var failures: [String] = []
         for source in sources {
             do { needed.remove(try source.load().identifier) } catch { failures.append(error.detail) }

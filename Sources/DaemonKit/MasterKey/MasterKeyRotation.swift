@@ -17,24 +17,30 @@ import Vocabulary
 /// new master key, d and e the old and the new data key. `next` and `retired` are files beside `master.key`, see
 /// `MasterKeyFile`.
 ///
-/// | database: state of the rotation; data keys | files: `master.key`; others | the next start |
-/// | --- | --- | --- |
-/// | none; d under A | A | no rotation to resume |
-/// | none; d under A | A; next = B | B was never used: the next rotation overwrites it |
-/// | sealing; d under A, e under B | A; next = B | opens d with A and e with next; seals the remaining keys under e |
-/// | erasing; e under B | A; next = B | opens e with next; erases traces of d, exchanges the files |
-/// | erasing; e under B | A; retired = A, next = B | opens e with next; erases traces of d, exchanges the files |
-/// | erasing; e under B | B; retired = A | opens e with master.key; erases traces of d, overwrites retired |
-/// | erasing; e under B | B | erases traces of d, finishes |
-/// | finished; e under B | B | no rotation to resume |
+/// In the state `erasing`, d is overwritten in its row of the database. The write-ahead log and unused bytes of the
+/// database file may still contain d, or private keys sealed under d. A start in this state removes these bytes before
+/// it changes the files. To *exchange* the files is to link A as `retired`, to rename `next` to `master.key`, and then
+/// to overwrite and remove `retired`.
+///
+/// | rotation state in the database | data keys in the database | files | what the next start does |
+/// | --- | --- | --- | --- |
+/// | none | d under A | master.key = A | nothing: there is no rotation |
+/// | none | d under A | master.key = A, next = B | nothing: B was never used. The next rotation overwrites B |
+/// | sealing | d under A, e under B | master.key = A, next = B | opens d and e, re-encrypts the remaining keys |
+/// | erasing | e under B | master.key = A, next = B | opens e, exchanges the files |
+/// | erasing | e under B | master.key = A, retired = A, next = B | opens e, continues the exchange |
+/// | erasing | e under B | master.key = B, retired = A | opens e, continues the exchange |
+/// | erasing | e under B | master.key = B | opens e, finishes the rotation |
+/// | finished | e under B | master.key = B | nothing: the rotation is finished |
 ///
 /// In every row, each master key that the database needs is on stable storage in a file that the start reads. The
 /// daemon syncs B before it stores e. It overwrites d only in a transaction in which no private key is sealed under d.
 /// Only after that transaction does it remove A.
 ///
 /// The daemon does not change the files if the rotation has `--data-key-only`, or if the operator supplied the new
-/// master key: by a credential, by a command or with `master-key.previous`. The states of the database are the same.
-/// The transaction that stores e also records whether the daemon created B.
+/// master key: in a credential, by a command, or in the file of the setting `master-key`, with the old key in
+/// `master-key.previous`. The rotation then has the same states in the database. The transaction that stores e also
+/// records whether the daemon created B.
 final class MasterKeyRotation: MasterKeyRotating, Service {
     private let settings: MasterKeySettings
     private let store: SQLiteStore
@@ -49,9 +55,11 @@ final class MasterKeyRotation: MasterKeyRotating, Service {
     private let (requests, requestContinuation) = AsyncStream.makeStream(
         of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
+    /// - Parameter daemonAsCaller: the caller in the audit record of a rotation's end. The record of a rotation's start
+    ///   has the caller of the request.
     init(
-        _ settings: MasterKeySettings, store: SQLiteStore, keyring: Keyring, caller: Caller, clock: any WallClock,
-        activeFindings: ActiveFindings, logger: Logger
+        _ settings: MasterKeySettings, store: SQLiteStore, keyring: Keyring, daemonAsCaller: Caller,
+        clock: any WallClock, activeFindings: ActiveFindings, logger: Logger
     ) {
         self.settings = settings
         self.store = store
@@ -60,9 +68,8 @@ final class MasterKeyRotation: MasterKeyRotating, Service {
         self.logger = logger
         rotationStatus = RotationStatus(settings, store: store, keyring: keyring, activeFindings: activeFindings)
         reencryption = Reencryption(
-            settings: settings, store: store, keyring: keyring, caller: caller, clock: clock,
-            rotationStatus: rotationStatus,
-            logger: logger)
+            settings: settings, store: store, keyring: keyring, daemonAsCaller: daemonAsCaller, clock: clock,
+            rotationStatus: rotationStatus, logger: logger)
     }
 
     func run() async throws { await WorkThreads.blocking.run { await rotateWhenRequested() } }
@@ -77,8 +84,10 @@ final class MasterKeyRotation: MasterKeyRotating, Service {
             }
             var requests = requests.makeAsyncIterator()
             while !Task.isCancelled {
-                if let pause = await reencryption.resume() {
-                    try await Task.sleep(for: pause)
+                // `resume` returns a pause if it must be called again, for example after a failure, and nil if no
+                // rotation is in progress any more.
+                if let pauseBeforeRetry = await reencryption.resume() {
+                    try await Task.sleep(for: pauseBeforeRetry)
                 } else {
                     _ = await requests.next()
                 }
@@ -93,10 +102,14 @@ extension MasterKeyRotation {
     func status() async throws -> MasterKeyStatus {
         let rows = try store.dataKeys()
         guard let newest = rows.last(where: { $0.identifier == keyring.newest }) else {
-            throw MerchantError(.internalError, "data key \(keyring.newest) is in use, but missing from the database")
+            throw MerchantError(
+                .internalError,
+                "data key \(keyring.newest) is in use, but missing from the database: after a restart, the daemon could not decrypt the private keys that this data key seals; restore a backup"
+            )
         }
         return MasterKeyStatus(
-            masterKey: newest.masterKey, dataKeyIdentifier: newest.identifier, source: "\(settings.current)",
+            masterKeyIdentifier: newest.masterKeyIdentifier, dataKeyIdentifier: newest.identifier,
+            source: "\(settings.current)",
             rotation: try await store.lastRotation(), blockedBy: rotationStatus.blocker)
     }
 
@@ -126,7 +139,7 @@ extension MasterKeyRotation {
                 ])
         }
         let rows = try store.dataKeys()
-        let inUse = rows.last { $0.identifier == keyring.newest }?.masterKey
+        let inUse = rows.last { $0.identifier == keyring.newest }?.masterKeyIdentifier
         let choice = try MasterKeyChoice(from: settings.current, inUse: inUse, dataKeyOnly: dataKeyOnly)
         let plan = KeyRotationPlan(joinsRotationInProgress: false, steps: choice.steps)
         guard !dryRun else { return plan }
@@ -138,13 +151,14 @@ extension MasterKeyRotation {
             )
         }
         let masterKey = try choice.masterKey()
-        let created = choice.createsKey ? masterKey.identifier : nil
+        let generatedMasterKeyIdentifier = choice.createsKey ? masterKey.identifier : nil
         let dataKey = DataKeySeal.create(identifier: identifier, under: masterKey, at: clock.now)
         let audit = AuditEntry(
             .masterKeyRotationStarted, by: caller, at: dataKey.createdAt, before: rows.last?.summary,
             after: dataKey.summary, requestId: requestId)
         _ = try await store.beginRotation(
-            to: dataKey, replacesMasterKey: choice.replacesMasterKey, generatedMasterKey: created, recording: audit)
+            to: dataKey, replacesMasterKey: choice.replacesMasterKey,
+            generatedMasterKey: generatedMasterKeyIdentifier, recording: audit)
         try keyring.add(dataKey, with: masterKey)
         logger.notice("rotation started", metadata: ["to": "\(dataKey.summary)"])
         requestContinuation.yield()
@@ -153,6 +167,6 @@ extension MasterKeyRotation {
 }
 
 extension SealedDataKey {
-    /// The text for the data key in audit records.
-    var summary: String { "masterKey=\(masterKey) dataKey=\(identifier)" }
+    /// The identifiers of the data key and of its master key, as text for audit records.
+    var summary: String { "masterKey=\(masterKeyIdentifier) dataKey=\(identifier)" }
 }

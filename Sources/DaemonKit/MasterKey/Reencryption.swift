@@ -18,7 +18,8 @@ struct Reencryption: Sendable {
     let settings: MasterKeySettings
     let store: SQLiteStore
     let keyring: Keyring
-    let caller: Caller
+    /// The caller in the audit record of the rotation's end.
+    let daemonAsCaller: Caller
     let clock: any WallClock
     let rotationStatus: RotationStatus
     let logger: Logger
@@ -90,16 +91,16 @@ struct Reencryption: Sendable {
         let dataKey = rows.last { $0.identifier == rotation.dataKeyIdentifier }
         // The daemon exchanges the files only if it created the new master key, or if the file `next` contains that
         // key.
-        if rotation.replacesMasterKey, let file = settings.current.file, let needed = dataKey?.masterKey,
+        if rotation.replacesMasterKey, let file = settings.current.file, let needed = dataKey?.masterKeyIdentifier,
             try await store.generatedMasterKey() == needed || file.hasNext(needed)
         {
-            try file.exchange(to: needed, from: Set(rows.map(\.masterKey)))
+            try file.exchange(to: needed, from: Set(rows.map(\.masterKeyIdentifier)))
         }
         let now = clock.now
         try await store.finish(
             rotation, at: now,
             recording: AuditEntry(
-                .masterKeyRotationFinished, by: caller, at: now, after: dataKey?.summary,
+                .masterKeyRotationFinished, by: daemonAsCaller, at: now, after: dataKey?.summary,
                 reason: "\(rotation.total) private keys re-encrypted since \(rotation.startedAt)"))
         logger.notice("rotation finished", metadata: ["now": "\(dataKey?.summary ?? "")"])
         rotationStatus.reportFinished()

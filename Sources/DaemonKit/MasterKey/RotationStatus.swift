@@ -46,7 +46,7 @@ final class RotationStatus: Sendable {
     /// Warns if the operator supplied a new master key and no rotation has used it yet. Otherwise removes the finding.
     func reportUnusedKey() {
         guard settings.previous != nil, let inSource = try? settings.current.load().identifier,
-            let inUse = try? store.dataKeys().last(where: { $0.identifier == keyring.newest })?.masterKey,
+            let inUse = try? store.dataKeys().last(where: { $0.identifier == keyring.newest })?.masterKeyIdentifier,
             inSource != inUse
         else { return activeFindings.clear(.masterKeyRotation) }
         activeFindings.set(

@@ -22,7 +22,7 @@ package struct Settings: Sendable {
     package let events: EventSettings
     package let rolls: RollPolicy
     package let logLevel: Logger.Level
-    /// Names and values of the settings that the file or the environment sets.
+    /// Names and values of the settings that the configuration file or environment variables set.
     package let explicitlySet: [(name: String, value: String)]
 
     package var databasePath: String { "\(stateDirectory)/merchantkeyd.sqlite" }
@@ -36,7 +36,7 @@ extension Settings {
     /// overrides the default.
     ///
     /// - Parameters:
-    ///   - path: the YAML file; nil for the defaults, with which the daemon serves one user.
+    ///   - path: the YAML file; nil for the defaults, with which the daemon serves only root and the user that runs it.
     ///   - stateDirectory: the option of the command line, which overrides the file and the environment; nil if not
     ///     given.
     ///   - variables: the environment variables.

@@ -36,7 +36,7 @@ final class SettingsReader {
 
     var declarations: [SettingDeclaration] { records.declarations }
 
-    /// The settings that the file or the environment sets.
+    /// The settings that the configuration file or environment variables set.
     var explicitlySet: [(name: String, value: String)] { records.explicitlySet }
 
     /// The name of a setting in errors. For a field of a list of mappings it contains the index: `callers.0.uid`.

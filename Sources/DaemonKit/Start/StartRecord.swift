@@ -107,7 +107,7 @@ final class StartRecord: Sendable {
                 }
                 try await operations.recordStart(
                     as: caller, version: Program.version, policy: settings.policy,
-                    history: historyToRecord.withLock { $0 })
+                    olderDatabaseEntries: historyToRecord.withLock { $0 })
                 isRecorded.store(true, ordering: .releasing)
             }
             try await reportOlderDatabase()

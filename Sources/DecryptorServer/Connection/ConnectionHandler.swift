@@ -54,7 +54,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var arriving: ArrivingRequest?
     /// Items that wait for the next turn of the user in the ``FairScheduler``.
     private var waiting = CircularBuffer<Item>()
-    /// How many more requests of the current read may be handled before other users get their turns.
+    /// How many more requests of the current read may be handled before the next waiting user gets a turn.
     private var remainingInTurn = Limits.requestsPerTurn
     private(set) var responseQueue = ResponseQueue()
     /// Whether the handler accepts no further request from this connection.

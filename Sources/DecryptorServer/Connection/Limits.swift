@@ -4,9 +4,9 @@ package import NIOCore
 /// The limits of the decryptor socket. A value that equals its limit is permitted.
 package struct Limits: Sendable {
     /// How many connections may be open at the same time: in total, from each user, and from all users without a permit
-    /// together. A connection above a limit gets 503 with `Retry-After` and is closed. While
-    /// ``ConnectionAdmission/maximumOpenRefused`` of these refused connections are still open, a further connection above
-    /// a limit is closed without a response.
+    /// together. A connection above a limit gets 503 with `Retry-After`, and its client has ``lingerTime`` to read the
+    /// response before the server closes the connection. While ``ConnectionAdmission/maximumOpenRefused`` of these
+    /// refused connections are open, a further connection above a limit is closed without a response.
     package var connections = UserQuotas.Limits(total: 1024, perUser: 896, withoutPermit: 32)
     /// How long a connection may be idle in both directions while none of its requests is in progress.
     package var idleTime = TimeAmount.seconds(60)
@@ -19,7 +19,8 @@ package struct Limits: Sendable {
     /// requests of the last read are still accepted, so the number can exceed this limit. The server reads again when
     /// the number of unanswered requests is below the limit.
     package var pipelinedRequests = 64
-    /// How many requests of one connection are handled before other users get their turns.
+    /// How many requests of one connection are handled in one turn of its user. Then the next waiting user gets a turn,
+    /// see ``FairScheduler``.
     static let requestsPerTurn = 8
     /// How many requests of all connections may wait or run outside the event loops (``OffLoopWork``). A further
     /// request gets 503 with `Retry-After`.

@@ -11,7 +11,7 @@ import WireAPI
 
 extension Endpoints {
     /// `GET /v1/keys/{publicKeyHash}`: returns the merchant, the certificate and the state of a key pair.
-    func resolve(_ target: RouteMatch, _ peer: Peer) throws -> ResponsePlan {
+    func findKey(_ target: RouteMatch, _ peer: Peer) throws -> ResponsePlan {
         let hash = try Self.publicKeyHash(in: target)
         let now = operations.now
         if let known = responses.entry(for: hash, at: now) {

@@ -11,27 +11,30 @@ import WireAPI
 
 extension Endpoints {
     /// `POST /v1/payment-tokens/verify`: verifies a token. Verification needs no stored key, and the token can still be
-    /// decrypted afterwards.
+    /// decrypted afterwards. A request with a `receivedAt` verifies the token as of that time instead of now, and needs
+    /// the permit `judgeAtOtherTime`.
     func verifyToken(_ body: ByteBuffer, _ peer: Peer) -> ResponsePlan {
         .blocking {
             let request = try VerifyTokenRequest(JSONFields(parsing: body.readableBytesView))
             if request.receivedAt != nil { try peer.require(.judgeAtOtherTime) }
             var document = ByteBuffer()
-            document.writeVerification(operations.verify(request.token, receivedAt: request.receivedAt), [])
+            document.writeVerification(
+                operations.verify(request.token, receivedAt: request.receivedAt), expectationChecks: [])
             return EncodedResponse(.ok, bodyCapacity: document.readableBytes) { $0.writeImmutableBuffer(document) }
         }
     }
 
-    /// `POST /v1/payment-tokens/decrypt`: decrypts a token and claims it. To claim a token is to record that it was used,
-    /// so that the daemon refuses to decrypt it again. The token is not claimed if the request has `"claim": false`,
-    /// `"verify": false` or a `receivedAt`. The audit records unusual requests, such as a decryption without verification,
-    /// or with `any` as the expected merchant.
+    /// `POST /v1/payment-tokens/decrypt`: decrypts a token and claims it. To claim a token is to record that it was
+    /// used, so that the daemon refuses to decrypt it again. The token is not claimed if the request has
+    /// `"claim": false`, `"verify": false` or a `receivedAt`. The audit records unusual requests, such as a decryption
+    /// without verification, or with `any` as the expected merchant.
     func decryptToken(_ received: DecryptorRequest, _ peer: Peer) -> ResponsePlan {
         .suspending(Request(caller: peer.caller, requestId: RequestId.make())) { initial in
             let decryption = try DecryptTokenRequest(JSONFields(parsing: received.body.readableBytesView))
             let hash = decryption.token.publicKeyHash
-            // The merchant is not known before the key is found. Therefore this first check accepts a permit for any
-            // merchant, and the second check needs the permits for the key's merchant.
+            // The merchant is not known before the key is found. Therefore this first check only refuses a caller
+            // without the permits for at least one merchant, so that such a caller cannot find out which keys exist.
+            // Once the key is found, the second check requires the permits for the key's merchant.
             for permit in decryption.permits { try peer.require(permit, of: hash) }
             let permits = decryption.permits
             let key: TokenKey
@@ -40,14 +43,18 @@ extension Endpoints {
                     for permit in permits { try peer.require(permit, of: hash, for: merchant) }
                 }
             } catch let error as MerchantError where error.code == .keyRevoked || error.code == .keyDestroyed {
-                operations.countRequestForRevokedKey(by: decryption.token, decryption.terms)
+                // The daemon raises an event for such a request, because it may show that a revocation was a mistake.
+                operations.countRequest(forUnusableKeyOf: decryption.token, terms: decryption.terms)
                 throw error
             }
+            // The Idempotency-Key is read only now, so that a caller without the permits gets `forbidden` even if this
+            // key is malformed.
             let request = Request(
                 caller: peer.caller, requestId: initial.requestId,
                 idempotency: try Request.Idempotency(
                     fieldValues: received.idempotencyKeys, caller: peer.caller, operation: "POST \(Paths.decryptToken)",
                     body: Array(received.body.readableBytesView)))
+            // `terms`: the values that the caller expects in the token, and how to verify the token.
             let opened = try await operations.open(decryption.token, with: key, on: decryption.terms, for: request)
             return Self.response(opened, decryption.view, request)
         }
@@ -82,7 +89,7 @@ extension Endpoints {
         rest.writeStaticString(",\"publicKeyHash\":")
         rest.writeJSONString(opened.key.publicKeyHash.base64)
         rest.writeStaticString(",\"verification\":")
-        rest.writeVerification(opened.verification, opened.checks)
+        rest.writeVerification(opened.verification, expectationChecks: opened.checks)
         rest.writeStaticString("}")
         let authorization = view == .authorization ? AuthorizationView(opened.paymentData) : nil
         return opened.plaintext.withPlaintext { plaintext in

@@ -26,32 +26,38 @@ enum ResponsePlan: Sendable {
     case suspending(Request, @Sendable (Request) async throws -> EncodedResponse)
 }
 
-/// The handlers of all routes. Each handler decodes the request, checks the permit, calls use cases, and encodes the
-/// result.
+/// The handlers of all routes. ``plan(_:from:matched:)`` checks the route's permit and calls the handler. The handler
+/// decodes the request, checks permits that depend on the key's merchant or on the request, calls ``operations``, and
+/// encodes the result.
 struct Endpoints: Sendable {
     let operations: PaymentTokenOperations
     let responses: KeyResponseCache
     let health: HealthResponses
     let blockingPool: BlockingPool
 
-    /// Handles a quick request on the event loop, and returns a plan for every other request.
+    /// Handles a quick request on the event loop, and returns its response. For every other request, returns the
+    /// function that produces the response.
     ///
     /// - Parameter route: set to the index of the matched route, even if this function then throws an error.
     func plan(_ request: DecryptorRequest, from peer: Peer, matched route: inout Int?) throws -> ResponsePlan {
-        let target = try RouteMatch(request.method, request.uri) { matched, index, key in
-            route = index
-            switch matched.permit {
-            case .permit(let permit): try peer.require(permit, of: key())
-            case .any: try peer.requireAnyPermit(of: key())
-            }
-        }
+        // `authorize` is called when the method and path match a route, before the query is validated. It calls
+        // `publicKeyHash()` only for a refused request, whose record names the key.
+        let target = try RouteMatch(
+            request.method, request.uri,
+            authorize: { matchedRoute, index, publicKeyHash in
+                route = index
+                switch matchedRoute.permit {
+                case .permit(let permit): try peer.require(permit, of: publicKeyHash())
+                case .any: try peer.requireAnyPermit(of: publicKeyHash())
+                }
+            })
         guard request.method == .POST || request.body.readableBytes == 0 else {
             throw MerchantError(.malformed, "a \(request.method.rawValue) request must not have a body")
         }
         switch target.route.endpoint {
-        case .resolve:
+        case .findKey:
             return target.includesPrivateKey
-                ? try exportPrivateKey(target, method: request.method, peer) : try resolve(target, peer)
+                ? try exportPrivateKey(target, method: request.method, peer) : try findKey(target, peer)
         case .symmetricKey: return try symmetricKey(target, request.body, peer)
         case .verifyToken: return verifyToken(request.body, peer)
         case .decryptToken: return decryptToken(request, peer)

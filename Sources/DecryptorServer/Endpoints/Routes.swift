@@ -12,7 +12,7 @@ package enum RoutePermit: Hashable, Sendable {
 package struct DecryptorRoute: Sendable {
     /// The function of ``Endpoints`` that handles a request.
     package enum Endpoint: CaseIterable, Sendable {
-        case resolve, symmetricKey, verifyToken, decryptToken, health
+        case findKey, symmetricKey, verifyToken, decryptToken, health
     }
 
     /// A route with `GET` also answers `HEAD`.
@@ -42,7 +42,7 @@ package struct DecryptorRoute: Sendable {
     /// All routes. Requests are matched in this order. Tests compare the table with `schema/openapi.yaml`.
     package static let table: [DecryptorRoute] = [
         DecryptorRoute(
-            method: .GET, path: "/v1/keys/{publicKeyHash}", permit: .permit(.resolve), endpoint: .resolve,
+            method: .GET, path: "/v1/keys/{publicKeyHash}", permit: .permit(.resolve), endpoint: .findKey,
             queryParameters: ["include"]),
         DecryptorRoute(
             method: .POST, path: "/v1/keys/{publicKeyHash}/symmetric-key", permit: .permit(.symmetricKey),

@@ -10,8 +10,8 @@ extension ByteBuffer {
     ///
     /// - Parameters:
     ///   - verification: the result of the verification; nil if the caller declined verification.
-    ///   - checks: the results of the comparisons with the values that the caller expects.
-    mutating func writeVerification(_ verification: TokenVerification?, _ checks: [ExpectationCheck]) {
+    ///   - expectationChecks: the results of the comparisons with the values that the caller expects.
+    mutating func writeVerification(_ verification: TokenVerification?, expectationChecks: [ExpectationCheck]) {
         writeStaticString("{\"verified\":")
         writeStaticString(verification?.isVerified == true ? "true" : "false")
         writeStaticString(",\"checks\":[")
@@ -22,7 +22,7 @@ extension ByteBuffer {
         } else {
             writeCheck("signature", "notChecked", "the caller declined verification", isFirst: true)
         }
-        for check in checks { writeCheck(check.name, check.outcome.rawValue, check.finding, isFirst: false) }
+        for check in expectationChecks { writeCheck(check.name, check.outcome.rawValue, check.finding, isFirst: false) }
         writeStaticString("]}")
     }
 

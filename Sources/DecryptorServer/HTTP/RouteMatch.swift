@@ -18,7 +18,7 @@ struct RouteMatch: Sendable {
     /// - Throws: ``HTTPFault``; ``MerchantError`` with `notFound` or `malformed`; an error of `authorize`.
     init(
         _ method: HTTPMethod, _ uri: String, in table: [DecryptorRoute] = DecryptorRoute.table,
-        authorize: (_ route: DecryptorRoute, _ index: Int, _ key: () -> PublicKeyHash?) throws -> Void
+        authorize: (_ route: DecryptorRoute, _ index: Int, _ publicKeyHash: () -> PublicKeyHash?) throws -> Void
     ) throws {
         let text = uri.utf8Span.span
         let path = Self.path(in: text)

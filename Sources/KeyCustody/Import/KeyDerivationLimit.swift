@@ -28,7 +28,7 @@ enum KeyDerivationLimit {
         var copy = Array(bytes)
         defer { Wipe.bytes(&copy) }
         guard let root = try? BER.parse(copy) else {
-            throw PrivateKeyFile.malformed("holds a block that is not well-formed BER")
+            throw PrivateKeyFile.malformed("has a part that is not well-formed BER: export the key again")
         }
         var sum = done
         try check(root, depth: 0, &sum)
@@ -50,7 +50,7 @@ enum KeyDerivationLimit {
             }
             try add(rounds(from: counts), to: &sum)
         case .constructed, .primitive:
-            // PKCS#12 encodes its parts again within octet strings, so the contents of octet strings are checked, too.
+            // In PKCS#12, octet strings contain BER-encoded parts of the file, so their contents are checked.
             guard node.identifier == .octetString, let content = try? ASN1OctetString(berEncoded: node),
                 let inner = try? BER.parse(content.bytes)
             else { return }
@@ -67,11 +67,12 @@ enum KeyDerivationLimit {
         return rounds
     }
 
-    /// Converts the INTEGERs of one derivation to a number of rounds. If there are three or more, the derivation is
-    /// scrypt, and they are its cost, block size and parallelization. Their product is comparable to a number of
-    /// rounds.
+    /// Converts the INTEGERs of one derivation to a number of rounds.
     private static func rounds(from counts: [Int]) -> Int {
+        // Two INTEGERs are the rounds and the key length of PBKDF2. The key length is too small to change the result.
         guard counts.count >= 3 else { return counts.reduce(0, +) }
+        // The first three INTEGERs are the cost, block size and parallelization of scrypt. Their product is comparable
+        // to a number of rounds.
         return counts.prefix(3).reduce(1) { product, count in
             let (next, isTooMuch) = product.multipliedReportingOverflow(by: count)
             return isTooMuch ? .max : next

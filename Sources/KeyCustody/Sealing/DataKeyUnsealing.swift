@@ -22,7 +22,7 @@ package struct DataKeyUnsealing {
 
     /// The master keys that are still needed: the ones that sealed the data keys that are not unsealed yet.
     package var missingMasterKeys: [MasterKeyIdentifier] {
-        rows.filter { opened[$0.identifier] == nil && !damaged.contains($0.identifier) }.map(\.masterKey)
+        rows.filter { opened[$0.identifier] == nil && !damaged.contains($0.identifier) }.map(\.masterKeyIdentifier)
     }
 
     /// Unseals the data keys that this master key sealed.
@@ -58,7 +58,7 @@ package struct DataKeyUnsealing {
             let names = triedMasterKeys.map(\.description).joined(separator: " and ")
             throw MerchantError(
                 .masterKeyConflict,
-                "the master key is not the one of this database: data key \(row.identifier) is sealed by master key \(row.masterKey), but the settings give \(names.isEmpty ? "no key" : names); put back master key \(row.masterKey)"
+                "the master key is not the one of this database: data key \(row.identifier) is sealed by master key \(row.masterKeyIdentifier), but the settings give \(names.isEmpty ? "no key" : names); put back master key \(row.masterKeyIdentifier)"
             )
         }
         guard let newest = opened.max(by: { $0.key < $1.key }) else {

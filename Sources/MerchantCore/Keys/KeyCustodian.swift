@@ -94,7 +94,7 @@ package struct SealedDataKey: Hashable, Sendable {
     }
 
     /// Identifies the master key that sealed the data key.
-    package var masterKey: MasterKeyIdentifier { MasterKeyIdentifier(bytes: masterKeyCheck) }
+    package var masterKeyIdentifier: MasterKeyIdentifier { MasterKeyIdentifier(bytes: masterKeyCheck) }
 
     /// Whether the data key was overwritten with zeros. A rotation overwrites a data key when no private key is
     /// encrypted with it any more.

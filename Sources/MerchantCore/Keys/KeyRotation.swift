@@ -98,7 +98,7 @@ package protocol KeyRotationStore: DataKeyRepository {
 /// The state of the master key, for operators.
 package struct MasterKeyStatus: Sendable {
     /// The master key that seals the newest data key.
-    package let masterKey: MasterKeyIdentifier
+    package let masterKeyIdentifier: MasterKeyIdentifier
     package let dataKeyIdentifier: Int
     /// The source of the master key according to the settings, such as `file PATH`.
     package let source: String
@@ -108,10 +108,10 @@ package struct MasterKeyStatus: Sendable {
     package let blockedBy: String?
 
     package init(
-        masterKey: MasterKeyIdentifier, dataKeyIdentifier: Int, source: String, rotation: KeyRotation?,
+        masterKeyIdentifier: MasterKeyIdentifier, dataKeyIdentifier: Int, source: String, rotation: KeyRotation?,
         blockedBy: String?
     ) {
-        self.masterKey = masterKey
+        self.masterKeyIdentifier = masterKeyIdentifier
         self.dataKeyIdentifier = dataKeyIdentifier
         self.source = source
         self.rotation = rotation

@@ -7,10 +7,10 @@ package protocol SealedKeyReading {
     /// Every key pair in the store, sorted by publicKeyHash, starting after `cursor`.
     func keyPairs(after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair]
     /// Revoked key pairs whose destruction is due at `time`.
-    func keyPairsToDestroy(at time: Timestamp, limit: Int) throws -> [PublicKeyHash]
+    func keyPairsDueForDestruction(at time: Timestamp, limit: Int) throws -> [PublicKeyHash]
     /// Revoked key pairs whose destruction is scheduled, earliest first.
-    func keyPairsAwaitingDestruction(limit: Int) throws -> [KeyPair]
-    func countAwaitingDestruction() throws -> Int
+    func keyPairsScheduledForDestruction(limit: Int) throws -> [KeyPair]
+    func countScheduledForDestruction() throws -> Int
 }
 
 /// Reads and removes sealed private keys in a transaction of the store.

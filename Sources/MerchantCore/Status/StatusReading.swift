@@ -12,7 +12,7 @@ package protocol StatusReading {
     ) throws -> [ExpiringKeyPair]
     /// Merchants below their target: with fewer active payment processing key pairs than their target number. Sorted by
     /// identifier, starting after `cursor`.
-    func merchantsBelowTarget(after cursor: MerchantIdentifier?, limit: Int) throws -> [MerchantBelowTarget]
+    func merchantsBelowTarget(afterMerchant cursor: MerchantIdentifier?, limit: Int) throws -> [MerchantBelowTarget]
     /// The number of merchants below their target whose current key pair's certificate expires in `[begin, end)`.
     func countBelowTarget(certificateExpiringFrom begin: Timestamp, to end: Timestamp) throws -> Int
     /// Merchants below their target whose current key pair's certificate expires at or before `time`, earliest expiry

@@ -76,7 +76,7 @@ package struct ClockOperations: Sendable {
         at time: ClockReading, in reading: any SealedKeyReading & RollReading
     ) throws -> [String] {
         func count(_ due: (Timestamp) throws -> Int) rethrows -> Int { try due(time.latest) - due(time.earliest) }
-        let keys = try count { try reading.keyPairsToDestroy(at: $0, limit: Self.maximumCounted).count }
+        let keys = try count { try reading.keyPairsDueForDestruction(at: $0, limit: Self.maximumCounted).count }
         let rolls =
             policy.finishesWhenQuiet
             ? try count {

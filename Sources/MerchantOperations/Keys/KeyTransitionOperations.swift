@@ -141,7 +141,7 @@ package struct KeyTransitionOperations: Sendable {
         let time = confirmedTime.reading()
         let request = Request(caller: caller, requestId: "schedule")
         let count = try await records.write { transaction in
-            let due = try transaction.keyPairsToDestroy(at: time.earliest, limit: 1000)
+            let due = try transaction.keyPairsDueForDestruction(at: time.earliest, limit: 1000)
             for hash in due {
                 let change = try KeyTransitionPlan.destruction(
                     of: try transaction.existingKeyPair(hash), at: time, for: request)

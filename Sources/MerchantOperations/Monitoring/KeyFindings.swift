@@ -47,8 +47,8 @@ extension Monitoring {
         let expiring = try [ActiveKeyPairFilter.current, .notCurrent].flatMap {
             try reading.keyPairsExpiring($0, from: begin, to: end, limit: StatusFinding.maximumNamed)
         }
-        // Sort by severity, highest first, then by expiry. The first key pairs of each filter are enough, because an
-        // earlier expiry never has a lower severity among the key pairs of one filter.
+        // Sort by severity, highest first, then by expiry. It is enough to read the key pairs of each filter that
+        // expire first: among the key pairs of one filter, a key pair that expires earlier is at least as urgent.
         return expiring.map { (item(for: $0, at: now), $0.notAfter) }
             .sorted { ($1.0.severity, $0.1) < ($0.0.severity, $1.1) }.prefix(StatusFinding.maximumNamed).map(\.0)
     }
@@ -88,7 +88,7 @@ extension Monitoring {
         }
         if named.count < limit {
             let alreadyNamed = Set(named.map(\.merchantIdentifier))
-            named += try reading.merchantsBelowTarget(after: nil, limit: limit)
+            named += try reading.merchantsBelowTarget(afterMerchant: nil, limit: limit)
                 .filter { !alreadyNamed.contains($0.merchantIdentifier) }
         }
         return [

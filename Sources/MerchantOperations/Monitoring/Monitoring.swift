@@ -113,8 +113,8 @@ package struct Monitoring: Sendable {
                     return (
                         begins, try reading.countKeyPairsExpiring(.active, from: begins, to: begins.adding(Self.week))
                     )
-                }, awaitingDestruction: try reading.countAwaitingDestruction(),
-                destructions: try reading.keyPairsAwaitingDestruction(limit: Self.maximumListed),
+                }, awaitingDestruction: try reading.countScheduledForDestruction(),
+                destructions: try reading.keyPairsScheduledForDestruction(limit: Self.maximumListed),
                 webhooks: webhooks)
         }
     }

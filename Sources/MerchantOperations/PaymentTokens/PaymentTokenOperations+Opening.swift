@@ -86,7 +86,7 @@ extension PaymentTokenOperations {
 
     /// Counts a request for a key that is revoked or destroyed. A request with a token that fails verification does not
     /// count.
-    package func countRequestForRevokedKey(by token: ApplePayToken, _ terms: TokenTerms) {
+    package func countRequest(forUnusableKeyOf token: ApplePayToken, terms: TokenTerms) {
         let now = clock.now
         let verification: TokenVerification? =
             switch terms.verification {

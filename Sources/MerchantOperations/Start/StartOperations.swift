@@ -1,9 +1,10 @@
 package import MerchantCore
 package import Vocabulary
 
-/// Records the start of the daemon: its version, the permits of callers, and whether an older database was put in place
-/// of the daemon's own, such as a restored backup.
+/// Records the start of the daemon: its version, the permits of callers, and whether the database was replaced with an
+/// older database, such as a restored backup.
 package struct StartOperations: Sendable {
+    /// Reads and writes the database in transactions. Every use case calls this type `Records`.
     package typealias Records = Transactions<
         any DaemonStateReading, any WaitingTimesAfterRestore.Writer & DaemonStateWriting & ChangeRecording
     >
@@ -11,7 +12,8 @@ package struct StartOperations: Sendable {
     /// The name of the stored value in which `backup restore` describes the restore. The next start records the
     /// description in the audit, appends the audit head to `audit.head.file`, and then empties the value.
     package static let restoreValueName = "restoredFrom"
-    /// The name of the stored value with the description of the last restore that the audit contains.
+    /// The name of the stored value with the description of the last restore that has an audit record. If this value
+    /// equals the value ``restoreValueName``, the latest restore needs no further audit record.
     private static let recordedRestoreValueName = "recordedRestore"
     /// The name of the stored value that says in one sentence what the last restore undid.
     package static let undoneByRestoreValueName = "restoreUndid"
@@ -29,20 +31,20 @@ package struct StartOperations: Sendable {
 
     package var now: Timestamp { clock.now }
 
-    /// The description of a restore after which `audit.head.file` may still contain the head of the old database; empty
-    /// if there is no such restore.
+    /// The description of a restore that is not completely recorded yet; empty if there is none. Meanwhile, the last
+    /// head in `audit.head.file` may be the head of the replaced database.
     package func restoreDescription() async throws -> String {
         try await records.read { try $0.daemonValue(Self.restoreValueName) } ?? ""
     }
 
-    /// Whether the audit contains the restore that ``restoreDescription()`` describes.
+    /// Whether the restore that ``restoreDescription()`` describes has an audit record.
     package func isRestoreRecorded() async throws -> Bool {
         try await records.read {
             try $0.daemonValue(Self.restoreValueName) == $0.daemonValue(Self.recordedRestoreValueName)
         }
     }
 
-    /// Empties the description of the restore. Called when the audit contains the restore and `audit.head.file`
+    /// Empties the description of the restore. Called when the restore has an audit record and `audit.head.file`
     /// contains the head of the restored database.
     package func clearRestoreDescription() async throws {
         try await records.write { try $0.setDaemonValue(Self.restoreValueName, "") }
@@ -63,31 +65,33 @@ package struct StartOperations: Sendable {
         }
     }
 
-    /// Restarts the waiting times in the database. Called when an older database was put in place of the daemon's own.
+    /// Starts two waiting times again: the delay of every scheduled destruction of a private key, and the time for
+    /// which the old key of a roll must be unused. Called when the database was replaced with an older database, in
+    /// which these times may seem to be over although they are not.
     package func restartWaitingTimes() async throws {
         let now = clock.now
         try await records.write { try WaitingTimesAfterRestore.restart(at: now, in: $0) }
     }
 
     /// Whether the permits in `policy` are those that were recorded last. If not,
-    /// ``recordStart(as:version:policy:history:)`` must record them before they take effect.
+    /// ``recordStart(as:version:policy:olderDatabaseEntries:)`` must record them before they take effect.
     package func arePermitsRecorded(_ policy: CallerPolicy) async throws -> Bool {
         try await records.read { try $0.daemonValue("permits") } == policy.summary
     }
 
     /// Records the start of the daemon, and the permits of callers if they have changed.
     ///
-    /// - Parameter history: the audit records to write about an older database that was put in place of the daemon's
-    ///   own; empty if that did not happen.
+    /// - Parameter olderDatabaseEntries: the action and reason of each audit record to write about the replacement of
+    ///   the database with an older database; empty if the database was not replaced.
     package func recordStart(
         as caller: Caller, version: String, policy: CallerPolicy,
-        history: [(action: AuditAction, reason: String)] = []
+        olderDatabaseEntries: [(action: AuditAction, reason: String)] = []
     ) async throws {
         let now = clock.now
         let request = Request(caller: caller, requestId: "start")
         try await records.write { transaction in
             try transaction.append(request.auditEntry(.daemonStarted, at: now, after: version))
-            for (action, reason) in history {
+            for (action, reason) in olderDatabaseEntries {
                 try transaction.append(request.auditEntry(action, at: now, reason: reason))
                 try transaction.setDaemonValue(Self.olderDatabaseAcceptedValueName, now.rfc3339)
                 if action == .databaseRestored {

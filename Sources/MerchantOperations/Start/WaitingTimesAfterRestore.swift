@@ -1,7 +1,7 @@
 package import MerchantCore
 package import Vocabulary
 
-/// Restarts waiting times after an older database was put in place of the daemon's own, such as a restored backup.
+/// Starts waiting times again after the database was replaced with an older database, such as a restored backup.
 package enum WaitingTimesAfterRestore {
     package typealias Writer = KeyPairWriting & SealedKeyReading & KeyUseWriting & RollWriting
 
@@ -21,7 +21,7 @@ package enum WaitingTimesAfterRestore {
         at now: Timestamp, exported: [PublicKeyHash] = [], in transaction: any Writer
     ) throws {
         let earliest = now.adding(KeyTransitionOperations.defaultDestructionWait)
-        for var keyPair in try transaction.keyPairsAwaitingDestruction(limit: .max)
+        for var keyPair in try transaction.keyPairsScheduledForDestruction(limit: .max)
         where keyPair.destroyAfter.map({ $0 < earliest }) ?? false {
             keyPair.destroyAfter = earliest
             try transaction.update(keyPair)

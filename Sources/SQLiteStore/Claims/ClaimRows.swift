@@ -69,8 +69,8 @@ enum ClaimRows {
         }
     }
 
-    /// Checks the `count` oldest claims, and removes those that were made before `time`.
-    static func remove(before time: Timestamp, checking count: Int, in db: Database) throws {
+    /// Removes those of the `count` oldest claims that were made before `time`.
+    static func remove(before time: Timestamp, amongOldest count: Int, in db: Database) throws {
         try db.cachedStatement(
             sql: """
                 DELETE FROM claims WHERE id IN (

@@ -19,9 +19,13 @@ package final class ClaimStore: ClaimLedger, Sendable {
     /// If the machine's clock is behind the newest claim by this time or more, the clock was set back. The verifier may
     /// then accept old tokens whose claims were removed, so the store refuses new claims.
     ///
-    /// This time is longer than the ten minutes for which the verifier accepts a token, so that no token that Apple
-    /// signs now is refused. The verifier accepts a token whose claim was removed only if the clock is at least 50
-    /// minutes behind the newest claim: ``retention`` minus ten minutes. The store then refuses the claim.
+    /// A claim is at most five minutes before or after the signing time of its token. So the claim of a token that
+    /// Apple signs now is at most ten minutes before the newest claim, even if the clock is wrong. With a tolerance
+    /// above ten minutes, the store never refuses such a claim.
+    ///
+    /// A claim is removed when it is an hour (``retention``) older than a new claim. The removed claim's token is valid
+    /// for at most ten minutes after that claim. So the verifier accepts this token again only if the clock is at least
+    /// 50 minutes behind the new claim. This time exceeds the tolerance, so the store refuses the token.
     package static let toleratedSetBack = Duration.seconds(1800)
     /// How many expired claims are removed at most for each new claim. The number is above one, so that the table can
     /// shrink, and low, so that commits stay short.
@@ -62,7 +66,7 @@ package final class ClaimStore: ClaimLedger, Sendable {
             writer: queue, openedFiles: openedFiles, largestGroup: Self.largestGroup, longestQueue: Self.longestQueue,
             clock: clock
         ) { group, db in
-            // The earliest time that a new claim may have; see `toleratedSetBack`.
+            // A new claim must be later than this time; see `toleratedSetBack`.
             let limit = latestTime.value?.adding(.zero - Self.toleratedSetBack)
             let outcomes = try group.map { try ClaimRows.insert($0.claim, after: limit, in: db) }
             let newClaimTimes = zip(group, outcomes).filter { $0.1 == .success(.claimed) }.map(\.0.claim.at)
@@ -89,7 +93,8 @@ package final class ClaimStore: ClaimLedger, Sendable {
                 try Migrations.apply(Schema.claimsMigrations, to: db, kind: .claims, at: clock.now)
             }
             let latestTime = try queue.read { try ClaimRows.latestTime(in: $0) }
-            openedFiles.rememberLog()
+            // By now SQLite has created the write-ahead log.
+            openedFiles.recordWriteAheadLogIdentity()
             return ClaimStore(openedFiles: openedFiles, queue: queue, latestTime: latestTime, clock: clock)
         }
     }
@@ -106,7 +111,10 @@ package final class ClaimStore: ClaimLedger, Sendable {
                 try Connections.refuseForeignDatabase(db, path: path, kind: .claims)
                 try Migrations.requireKnownMigrations(Schema.claimsMigrations, in: db)
                 if let first = try SQLiteStore.faults(in: db).first {
-                    throw MerchantError(.storeUnavailable, "the claims database is damaged: \(first)")
+                    throw MerchantError(
+                        .storeUnavailable,
+                        "the claims database \(path) is damaged: \(first). Stop the daemon, move the file away with its -wal and -shm, and start the daemon"
+                    )
                 }
             }
         }
@@ -147,6 +155,7 @@ package final class ClaimStore: ClaimLedger, Sendable {
     private static func removeExpired(afterStoring newClaimTimes: [Timestamp], in db: Database) throws {
         guard let earliest = newClaimTimes.min() else { return }
         try ClaimRows.remove(
-            before: earliest.adding(.zero - retention), checking: newClaimTimes.count * maximumRemovedPerClaim, in: db)
+            before: earliest.adding(.zero - retention), amongOldest: newClaimTimes.count * maximumRemovedPerClaim,
+            in: db)
     }
 }

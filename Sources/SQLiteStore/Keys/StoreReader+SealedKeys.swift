@@ -3,6 +3,8 @@ import GRDB
 import MerchantCore
 import Vocabulary
 
+/// The queries of ``SealedKeyReading``: a key pair's sealed (encrypted) private key; all key pairs, page by page; and
+/// the key pairs whose private keys will be destroyed.
 extension StoreReading {
     func sealedPrivateKey(of hash: PublicKeyHash) throws -> SealedPrivateKey? {
         try firstRow(
@@ -25,7 +27,7 @@ extension StoreReading {
             """, [cursor?.data ?? Data(), max(0, limit)], KeyPairRow.keyPair)
     }
 
-    func keyPairsToDestroy(at time: Timestamp, limit: Int) throws -> [PublicKeyHash] {
+    func keyPairsDueForDestruction(at time: Timestamp, limit: Int) throws -> [PublicKeyHash] {
         try allRows(
             """
             SELECT public_key_hash FROM key_pairs INDEXED BY key_pairs_to_destroy
@@ -34,7 +36,8 @@ extension StoreReading {
         ) { try $0.publicKeyHash() }
     }
 
-    func keyPairsAwaitingDestruction(limit: Int) throws -> [KeyPair] {
+    /// `destroy_after >= 0` excludes NULL, and makes SQLite search the index instead of scanning it.
+    func keyPairsScheduledForDestruction(limit: Int) throws -> [KeyPair] {
         try allRows(
             """
             SELECT \(KeyPairRow.columns) FROM key_pairs INDEXED BY key_pairs_to_destroy
@@ -42,7 +45,7 @@ extension StoreReading {
             """, [max(0, limit)], KeyPairRow.keyPair)
     }
 
-    func countAwaitingDestruction() throws -> Int {
+    func countScheduledForDestruction() throws -> Int {
         try firstRow("SELECT value FROM totals WHERE name = 'awaitingDestruction'", []) { try $0.integer("value") } ?? 0
     }
 }

@@ -57,8 +57,8 @@ enum DatabaseFile {
     final class OpenedFiles: Sendable {
         let path: String
         private let database: Identity
-        /// The identity of the write-ahead log; nil before ``rememberLog()``. While any connection is open, SQLite may
-        /// truncate the log, but does not replace its file.
+        /// The identity of the write-ahead log; nil before ``recordWriteAheadLogIdentity()``. While any connection is
+        /// open, SQLite may truncate the log, but does not replace its file.
         private let log = Mutex<Identity?>(nil)
 
         init(of path: String) throws(MerchantError) {
@@ -68,7 +68,7 @@ enum DatabaseFile {
 
         /// Stores the identity of the write-ahead log, for ``requireUnreplaced()``. Call this after SQLite has created
         /// the log.
-        func rememberLog() {
+        func recordWriteAheadLogIdentity() {
             let found = try? Identity(of: path + "-wal")
             log.withLock { $0 = found }
         }

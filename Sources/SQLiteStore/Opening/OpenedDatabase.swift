@@ -32,7 +32,7 @@ package struct OpenedDatabase: Sendable {
             try pool.writeWithoutTransaction { db in
                 try Migrations.apply(migrations, to: db, kind: .merchants, at: clock.now)
             }
-            openedFiles.rememberLog()
+            openedFiles.recordWriteAheadLogIdentity()
             return (openedFiles, pool)
         }
     }

@@ -57,7 +57,7 @@ extension StoreReading {
         ) { ExpiringKeyPair(keyPair: try KeyPairRow.keyPair($0), notAfter: try $0.timestamp("expires_at")) }
     }
 
-    func merchantsBelowTarget(after cursor: MerchantIdentifier?, limit: Int) throws -> [MerchantBelowTarget] {
+    func merchantsBelowTarget(afterMerchant cursor: MerchantIdentifier?, limit: Int) throws -> [MerchantBelowTarget] {
         try allRows(
             """
             SELECT \(BelowTargetRow.columns) FROM merchants INDEXED BY merchants_below_target

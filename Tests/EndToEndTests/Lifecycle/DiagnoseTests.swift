@@ -52,7 +52,7 @@ import Testing
         try FileManager.default.moveItem(atPath: lock, toPath: kept)
         try putLink()
         let running = try installation.diagnose().detail("daemon")
-        #expect(running.contains("a daemon runs in this directory") && running.contains(reason), "\(running)")
+        #expect(running.contains("a daemon runs with the state directory") && running.contains(reason), "\(running)")
         #expect(unlink(lock) == 0)
         #expect(try installation.diagnose().detail("daemon").contains("was moved or replaced"))
         try FileManager.default.moveItem(atPath: kept, toPath: lock)

@@ -83,11 +83,11 @@ extension MemoryTransaction {
         state.warnings["\(hash) \(ends) \(days)"] != nil
     }
 
-    package func keyPairsAwaitingDestruction(limit: Int) -> [KeyPair] {
+    package func keyPairsScheduledForDestruction(limit: Int) -> [KeyPair] {
         Array(Self.byDestruction(state.rows.map(\.keyPair).filter { $0.destroyAfter != nil }).prefix(limit))
     }
 
-    package func countAwaitingDestruction() -> Int { state.rows.count { $0.keyPair.destroyAfter != nil } }
+    package func countScheduledForDestruction() -> Int { state.rows.count { $0.keyPair.destroyAfter != nil } }
 
     package func insertRoll(
         of merchant: MerchantIdentifier, algorithm: KeyAlgorithm, from: PublicKeyHash?, to: PublicKeyHash,

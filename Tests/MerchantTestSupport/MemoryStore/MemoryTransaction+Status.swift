@@ -12,7 +12,7 @@ extension MemoryTransaction {
         counts.merchants = merchants(after: nil, limit: .max).count
         counts.keyPairs = Dictionary(grouping: state.rows, by: \.keyPair.state).mapValues(\.count)
         counts.certificates = state.rows.map(\.certificates.count).reduce(0, +)
-        counts.merchantsBelowTarget = merchantsBelowTarget(after: nil, limit: .max).count
+        counts.merchantsBelowTarget = merchantsBelowTarget(afterMerchant: nil, limit: .max).count
         counts.activeWithExpiredCertificate = ending(.active).count { $0.notAfter < time }
         counts.auditRecords = state.audit.count
         counts.auditHead = auditHead()
@@ -20,7 +20,7 @@ extension MemoryTransaction {
         return counts
     }
 
-    package func merchantsBelowTarget(after cursor: MerchantIdentifier?, limit: Int) -> [MerchantBelowTarget] {
+    package func merchantsBelowTarget(afterMerchant cursor: MerchantIdentifier?, limit: Int) -> [MerchantBelowTarget] {
         let ends = Dictionary(
             grouping: ending(.current).filter { $0.keyPair.purpose == .paymentProcessing },
             by: \.keyPair.merchantIdentifier)
@@ -48,7 +48,7 @@ extension MemoryTransaction {
 
     /// Soonest first.
     private func belowTarget(whoseCurrentEnds fits: (Timestamp) -> Bool) -> [MerchantBelowTarget] {
-        merchantsBelowTarget(after: nil, limit: .max)
+        merchantsBelowTarget(afterMerchant: nil, limit: .max)
             .compactMap { merchant in merchant.currentCertificateExpiry.map { (merchant, $0) } }
             .filter { fits($0.1) }.sorted { $0.1 < $1.1 }.map(\.0)
     }
@@ -57,8 +57,10 @@ extension MemoryTransaction {
 
     package func merchantsWithoutActiveKeyPair(limit: Int) -> [MerchantBelowTarget] {
         Array(
-            merchantsBelowTarget(after: nil, limit: .max).filter { $0.activeKeyPairs == 0 && $0.hadActiveKeyPair }
-                .prefix(limit))
+            merchantsBelowTarget(afterMerchant: nil, limit: .max).filter {
+                $0.activeKeyPairs == 0 && $0.hadActiveKeyPair
+            }
+            .prefix(limit))
     }
 
     package func keyPairsExpiring(by time: Timestamp, limit: Int) -> [ExpiringKeyPair] {

@@ -55,7 +55,7 @@ package final class MemoryTransaction: RepositoryWriting {
 
     package func sealedPrivateKey(of hash: PublicKeyHash) -> SealedPrivateKey? { row(hash)?.sealed }
 
-    package func keyPairsToDestroy(at time: Timestamp, limit: Int) -> [PublicKeyHash] {
+    package func keyPairsDueForDestruction(at time: Timestamp, limit: Int) -> [PublicKeyHash] {
         let due = state.rows.map(\.keyPair).filter {
             $0.state == .revoked && ($0.destroyAfter.map { $0 <= time } ?? false)
         }
