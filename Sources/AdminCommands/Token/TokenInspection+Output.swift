@@ -23,7 +23,8 @@ extension ApplePayToken.Version {
 }
 
 extension Date {
-    /// The time with seconds, because the daemon limits a token's age in seconds.
+    /// The time with seconds; other tables omit the seconds. Seconds matter here: the daemon refuses a token whose
+    /// signing time is too far from the time of arrival.
     fileprivate var rfc3339: String { Timestamp(self).rfc3339 }
 }
 

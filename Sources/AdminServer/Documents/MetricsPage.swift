@@ -6,7 +6,7 @@ import Vocabulary
 /// The response to `GET /metrics`, in Prometheus' text format 0.0.4.
 struct MetricsPage {
     let counts: StoreCounts
-    /// The earliest time at which all certificates of an active key pair have expired, which may be in the past. nil if no
+    /// The time when the first active key pair is left without a valid certificate, which may be in the past. nil if no
     /// key pair is active.
     let soonestExpiry: Timestamp?
     let rolls: [RollState: Int]
@@ -39,7 +39,7 @@ struct MetricsPage {
             "Active key pairs whose certificates have all expired.", counts.activeWithExpiredCertificate)
         gauge(
             "merchantkeyd_certificate_soonest_end_timestamp_seconds",
-            "Earliest time at which all certificates of an active key pair have expired.",
+            "Time when the first active key pair is left without a valid certificate; may be in the past.",
             soonestExpiry.map { Int($0.millisecondsSince1970 / 1000) })
         func webhookMetric(_ name: String, _ help: String, _ value: (WebhookState) -> Int?) {
             page.append(
@@ -61,7 +61,8 @@ struct MetricsPage {
         ) { $0.oldestUndelivered.map { Int($0.millisecondsSince1970 / 1000) } }
         gauge("merchantkeyd_audit_records", "Records in the audit chain.", counts.auditRecords)
         gauge(
-            "merchantkeyd_registrations", "Merchants with a domain that should be registered with Apple.",
+            "merchantkeyd_registrations",
+            "Registrations that should exist at Apple, whether or not they exist there now.",
             counts.registrations)
         gauge(
             "merchantkeyd_registrations_drifting", "Registrations that are known to differ from Apple's record.",

@@ -3,13 +3,13 @@ package import FoundationNetworking
 package import MerchantCore
 package import OutboundHTTP
 
-/// A `URLSession` whose requests go over an ``OutboundClient``.
+/// Sends requests with `URLSession` over an ``OutboundClient``. Each request has a `URLSession` of its own.
 ///
 /// On Linux `URLSession` supports neither client certificates nor a choice of trust roots, so ``GatewayURLProtocol``
 /// passes each request to the client.
 package final class GatewaySession: Sendable {
     private let client: OutboundClient
-    /// The queue on which all sessions call their completion handlers.
+    /// The queue on which the URLSessions of all requests call their completion handlers.
     private let completions = OperationQueue()
 
     /// - Parameter client: the HTTP client, which ``shutdown()`` shuts down.
@@ -26,9 +26,13 @@ package final class GatewaySession: Sendable {
     ) async throws(OutboundFailure) -> (Data, HTTPURLResponse) {
         let context = RequestContext(client: client, identity: identity.map(TLSIdentity.init))
         do {
-            return try await GatewayURLProtocol.with(context, request) { try await response(to: $0, context) }
+            // `with` passes a copy of the request, with a header by which the protocol finds the context.
+            return try await GatewayURLProtocol.with(context, request) { requestWithHeader in
+                try await response(to: requestWithHeader, context)
+            }
         } catch let failure as OutboundFailure {
             guard let url = request.url else { throw failure }
+            // If the server's certificate is not trusted, this connects again to find out why.
             throw await client.explained(failure, url: url)
         } catch {
             throw .unreachable(.other("\(error)"))

@@ -82,7 +82,8 @@ extension CertificateIssuers {
             }
             certificate = signer
         }
-        // The signers form a cycle, so no link is missing. Name the last issuer.
+        // The signers form a cycle that contains no root. No case describes a cycle, so report the last issuer as not
+        // listed.
         return .issuerNotListed("\(certificate.issuer)")
     }
 }

@@ -14,7 +14,8 @@ package struct DataKeyUnsealing {
     private var damaged: [Int] = []
     /// The master keys that ``unseal(with:)`` was called with.
     package private(set) var triedMasterKeys: [MasterKeyIdentifier] = []
-    /// As ``Keyring/isLockedInMemory``, for the keys that were passed or unsealed so far.
+    /// Whether all master keys that ``unseal(with:)`` was called with, and all data keys unsealed so far, are locked in
+    /// memory.
     private var isLockedInMemory = true
 
     /// - Parameter rows: the stored data keys. Retired data keys, which were overwritten with zeros, are ignored.
@@ -33,13 +34,14 @@ package struct DataKeyUnsealing {
         // failed.
         isLockedInMemory = masterKey.withUnsafeBytes(MemoryLock.lock) && isLockedInMemory
         for row in rows where opened[row.identifier] == nil {
-            let hasMatchingCheckValue = ConstantTime.areEqual(row.masterKeyCheck, identifier.bytes)
-            switch (DataKeySeal.open(row, with: masterKey.key), hasMatchingCheckValue) {
+            // `masterKeyCheck` holds the bytes of the row's `masterKeyIdentifier`.
+            let namesThisMasterKey = ConstantTime.areEqual(row.masterKeyCheck, identifier.bytes)
+            switch (DataKeySeal.open(row, with: masterKey.key), namesThisMasterKey) {
             case (let dataKey?, true):
                 isLockedInMemory = dataKey.withUnsafeBytes(MemoryLock.lock) && isLockedInMemory
                 opened[row.identifier] = dataKey
-            // If this master key sealed the row, the row opens and has this master key's check value. If only one of
-            // the two is true, the row is damaged.
+            // If this master key sealed the row, the row opens and names this master key. If only one of the two is
+            // true, the row is damaged.
             case (_?, false), (nil, true): damaged.append(row.identifier)
             case (nil, false): break
             }

@@ -28,18 +28,18 @@ package struct DomainCheckReport: Hashable, Sendable {
     package var hasPassed: Bool { finding == .passed }
 }
 
-/// The first problem of a domain; ``passed`` if there is none. A text without a label is the reason, unless the case
-/// says otherwise.
+/// The first problem of a domain; ``passed`` if there is none. An associated `String` without a label is the reason,
+/// unless a comment above the case says otherwise.
 package enum DomainCheckFinding: Hashable, Sendable {
     case passed
     case nameNotResolved(String)
     /// The name resolves to an internal address: private, loopback, link-local or otherwise not public.
     case addressRefused(address: String, kind: String)
-    /// The text is the address that refused the connection.
+    /// The string is the address that refused the connection.
     case connectionRefused(String)
     case connectionFailed(String)
     case timedOut(seconds: Int)
-    // For these four cases, the text describes the certificate.
+    // For the next four cases, the string describes the certificate.
     case certificateExpired(String)
     case certificateNotYetValid(String)
     case certificateUntrusted(String)
