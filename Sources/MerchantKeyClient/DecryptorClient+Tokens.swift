@@ -78,8 +78,8 @@ package struct DecryptParameters: Encodable, Sendable {
     package var verify: Bool?
     /// The token is verified as if it had been received at this time; nil for now.
     package var receivedAt: Timestamp?
-    /// Whether the daemon records that the token was used. Not optional, because the daemon does this if the field is
-    /// absent.
+    /// Whether the daemon claims the token (records it as used). Not optional, so that each caller decides explicitly:
+    /// without the field, the daemon could claim a token that the caller only wants to examine.
     package let claim: Bool
     /// `authorization` requests the fields of an authorization message in addition to the payment data; nil for none.
     package var view: String?

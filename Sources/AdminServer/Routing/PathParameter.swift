@@ -2,13 +2,14 @@ import MerchantCore
 import ServerKit
 import Vocabulary
 
-/// The parameter in a route's path, which identifies a resource. The caller needs the permit for the merchant that owns
-/// the resource.
+/// The parameter in a route's path, which identifies a resource. Each route needs one permit, such as `read`. The
+/// caller must have this permit for the merchant that owns the resource.
 protocol PathParameter: TextValue {
     /// The parameter's name in the path's template.
     static var name: String { get }
 
-    /// - Returns: the merchant that owns the resource; nil if the caller needs the permit for every merchant.
+    /// - Returns: the merchant that owns the resource; nil if the caller's permit must not be limited to some
+    ///   merchants.
     /// - Throws: an error such as `keyNotFound` if there is no such resource.
     func owner(_ handlers: AdminHandlers) async throws -> MerchantIdentifier?
 }
@@ -25,8 +26,8 @@ extension PublicKeyHash: PathParameter {
     func owner(_ handlers: AdminHandlers) async throws -> MerchantIdentifier? { try await handlers.owner(of: self) }
 }
 
-/// A registration may belong to no merchant of this daemon. The routes of registrations therefore need the permit for
-/// every merchant.
+/// A registration may belong to no merchant of this daemon. The routes of registrations therefore need a permit
+/// that is not limited to some merchants.
 extension PartnerInternalMerchantIdentifier: PathParameter {
     static let name = "partnerInternalMerchantIdentifier"
 

@@ -1,7 +1,8 @@
 import MerchantCore
 import Vocabulary
 
-/// `callers`: which users and groups have which permits.
+/// `callers`: which users and groups have which permits. `whenUnset` is text for the settings reference, not a default
+/// value.
 extension CallerPolicy {
     /// - Returns: nil if the setting `callers` is missing.
     static func read(_ reader: SettingsReader) throws -> CallerPolicy? {

@@ -5,13 +5,15 @@ extension StartObservation {
     /// The findings for which a start is refused unless the operator accepts the loss.
     var losses: [StartFinding] {
         // If the lock file lists losses, the operator accepted them at an earlier start, which stopped before it
-        // recorded them in the audit. The files no longer show these losses, because that start opened the database.
-        let lossesBeforeOpening =
+        // recorded them in the audit. That start also removed the lock file's entries about the former database,
+        // and SQLite created missing files again. So the files no longer show these losses.
+        let lossesShownByFilesOrAcceptedEarlier =
             lockFile.lossesNotInAudit.isEmpty ? [lossShownByFiles].compactMap(\.self) : acceptedLosses
-        return lossesBeforeOpening + [lossShownByShippedHead].compactMap(\.self)
+        return lossesShownByFilesOrAcceptedEarlier + [lossShownByShippedHead].compactMap(\.self)
     }
 
-    /// The texts are unchanged, so that ``InstanceLock/storeAcceptedLosses(_:)`` does not store a loss twice.
+    /// Each finding has exactly the text in the lock file. If the operator accepts the loss again,
+    /// ``InstanceLock/storeAcceptedLosses(_:)`` recognises the text and does not store the loss twice.
     private var acceptedLosses: [StartFinding] {
         lockFile.lossesNotInAudit.map {
             StartFinding(
@@ -24,6 +26,7 @@ extension StartObservation {
 
     private var lossShownByFiles: StartFinding? {
         guard hasDatabaseContent else { return missingDatabaseFinding }
+        // `inodeIfReplaced` is the inode of the file that the daemon had open, not of the file that replaced it.
         if let expected = lockFile.inodeIfReplaced, let found = database?.inode, isDatabaseReplaced {
             return StartFinding(
                 .databaseReplaced, "the database \(databasePath) was moved or replaced while a daemon used it",
@@ -79,6 +82,8 @@ extension StartObservation {
 
     /// An empty log is no loss if the database file contains the last audit record: SQLite itself truncates a log that
     /// it has copied completely into the database file.
+    ///
+    /// `fileLacksRecord` is about the database file alone, without its log.
     private var emptiedLogFinding: StartFinding? {
         guard let head = lockFile.head, fileLacksRecord else { return nil }
         return StartFinding(
@@ -99,8 +104,8 @@ extension StartObservation {
             remedy: "put back the newer database, or restore the newest backup")
     }
 
-    /// The daemon starts in spite of this finding and records it in the audit. The lock file is weaker evidence than a
-    /// head in another place: a copy of the state directory contains both the database and its lock file.
+    /// The daemon starts in spite of this finding and records it in the audit: an operator may have put an older
+    /// database here on purpose, and no audit head in `audit.head.file` contradicts that.
     var lossShownByLockFile: StartFinding? {
         guard let auditComparison, auditComparison.restoredFrom == nil,
             let difference = auditComparison.differenceFromLockFile

@@ -1,7 +1,7 @@
 /// The store, limited to the protocols that one use case needs: `Reader` for reads and `Writer` for writes.
 ///
-/// Each call of ``write(_:)`` is one transaction. The code that builds the use case chooses the protocols:
-/// `Transactions(store, reads: { $0 }, writes: { $0 })`.
+/// Each call of ``write(_:)`` is one transaction. The declared type chooses the protocols, as in
+/// `let records: Transactions<any EventReading, any EventWriting> = .init(store, reads: { $0 }, writes: { $0 })`.
 package struct Transactions<Reader, Writer>: Sendable {
     private let store: any MerchantRepository
     private let reader: @Sendable (any RepositoryReading) -> Reader

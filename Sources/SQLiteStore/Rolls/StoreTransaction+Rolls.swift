@@ -10,7 +10,7 @@ extension StoreTransaction {
         if let open = try openRoll(of: merchant, algorithm: algorithm) {
             throw MerchantError(
                 .rollStateConflict,
-                "\(merchant) already has an open roll for \(algorithm.rawValue), roll \(open.rollId): finish or abandon that roll first"
+                "\(merchant) already has an open roll for \(algorithm.rawValue), roll \(open.number): finish or abandon that roll first"
             )
         }
         // The first step follows from the state of the new key, as in the trigger `rolls_follow_their_new_key`. Inserts
@@ -37,6 +37,9 @@ extension StoreTransaction {
     func update(_ roll: Roll) throws {
         // Sets `step` and `since` only if the roll has ended. For an open roll, the trigger
         // `rolls_follow_their_new_key` sets them.
+        //
+        // `idle_since`: since when the roll waits only for time to pass. `has_next_pair`: whether the key pair for the
+        // merchant's next roll was prepared after this roll finished.
         let changed = try execute(
             """
             UPDATE rolls
