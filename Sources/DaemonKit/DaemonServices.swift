@@ -109,7 +109,8 @@ struct DaemonServices {
                 StoreRecovery(
                     store: store, lock: parts.lock, reserve: DiskReserve(directory: settings.stateDirectory),
                     sockets: [settings.adminSocket.path, settings.decryptorSocket.path], activeFindings: activeFindings,
-                    logger: logger, recordStart: { [startRecord] in await startRecord.write() })),
+                    logger: logger)),
+            Recurring(every: .seconds(2), mayBlock: true, StartRecordRetry(startRecord: startRecord)),
             Recurring(
                 every: .seconds(2), mayBlock: true,
                 RequiredFilesCheck(

@@ -39,7 +39,8 @@ package struct Webhook: Sendable {
             self.trustRoots = try trustRoots.map { try TrustRoots(pem: Array($0.joined(separator: [0x0A]))) } ?? .system
         } catch {
             throw WebhookConfigurationError(
-                "has trust roots that cannot be read; each file must contain root certificates in PEM")
+                "has trust roots without a PEM certificate; the files of 'trust-roots' must contain root certificates in PEM"
+            )
         }
         self.allowsInternalAddresses = allowsInternalAddresses
     }

@@ -22,12 +22,14 @@ package struct WebhookSecrets: Sendable {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw WebhookConfigurationError(
-                "has a secret file \(path) that cannot be read: \(String(cString: strerror(errno)))")
+                "has a secret file \(path) that cannot be read: \(String(cString: strerror(errno))): check the path of 'secret-file'"
+            )
         }
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw WebhookConfigurationError("has a secret file \(path) that is not a regular file")
+            throw WebhookConfigurationError(
+                "has a secret file \(path) that is not a regular file: check the path of 'secret-file'")
         }
         guard status.st_mode & 0o007 == 0 else {
             let mode = String(status.st_mode & 0o7777, radix: 8)
@@ -36,10 +38,14 @@ package struct WebhookSecrets: Sendable {
             )
         }
         // Large enough for two secrets of the longest length with their line ends, and a few bytes more. So enough of a
-        // longer file is read to refuse the file.
-        var buffer = [UInt8](repeating: 0, count: 2 * longest + 8)
-        let count = Glibc.read(descriptor, &buffer, buffer.count)
-        defer { for index in buffer.indices { buffer[index] = 0 } }
+        // longer file is read to refuse the file. The buffer is not an array: if slices share the storage of an array,
+        // overwriting the array overwrites only a copy.
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * longest + 8, alignment: 1)
+        defer {
+            if let start = buffer.baseAddress { explicit_bzero(start, buffer.count) }
+            buffer.deallocate()
+        }
+        let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
         guard count >= 0 else {
             throw WebhookConfigurationError(
                 "has a secret file \(path) that cannot be read: \(String(cString: strerror(errno)))")
@@ -53,7 +59,7 @@ package struct WebhookSecrets: Sendable {
                 "has a secret file \(path) with \(lines.isEmpty ? "no lines" : "lines of \(lengths) bytes"); write one or two secrets of \(shortest) to \(longest) bytes, each on its own line"
             )
         }
-        return WebhookSecrets(keys: lines.map { SymmetricKey(data: $0) })
+        return WebhookSecrets(keys: lines.map { SymmetricKey(data: UnsafeRawBufferPointer(rebasing: $0)) })
     }
 
     /// The value of the header `Merchantkeyd-Signature`: `t=SECONDS`, then `,v1=HMAC` for each secret.

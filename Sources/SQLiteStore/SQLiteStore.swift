@@ -105,7 +105,7 @@ package final class SQLiteStore: MerchantRepository, Sendable {
     package func quickCheckRefusingWritesIfDamaged() async throws -> [String] {
         let found = try await quickCheck()
         if let first = found.first {
-            queue.fail(MerchantError(.storeUnavailable, "\(SQLiteErrors.damaged): \(first)"))
+            queue.fail(MerchantError(.storeUnavailable, "\(SQLiteErrors.damaged(.merchants)): \(first)"))
         }
         return found
     }

@@ -55,10 +55,11 @@ import Vocabulary
                 #expect(found?.kind == .identityUnusable)
                 #expect(found?.detail.contains("expired at") == true, "\(String(describing: found))")
                 custody.revoke(ended)
-                guard case .notConfigured = gateway.health else {
+                guard case .notConfigured(let why) = gateway.health else {
                     Issue.record("\(gateway.health)")
                     return
                 }
+                #expect(why.contains("key generate --purpose identity"))
             }
         }
     }
@@ -230,7 +231,7 @@ import Vocabulary
         }
         let cases: [([String], ClosedRange<Int>, String)] = [
             (["localhost"], -90...(-2), "has expired: localhost"), (["localhost"], 2...90, "is not valid yet"),
-            (["example.com"], -1...90, "example.com"),
+            (["example.com"], -1...90, "is for another name: its names are example.com, expected localhost"),
         ]
         for (names, days, words) in cases {
             try await withSite(fixture, names: names, from: days.lowerBound, until: days.upperBound) { _ in

@@ -185,7 +185,14 @@ enum Rows {
         Row("no head was shipped yet, of a new database", .opens) {
             $0.auditComparison = .init(shippedHead: .none(file: Observations.shippedFile))
         },
-        Row("a restored database is older than the shipped head and the lock file", .opens) {
+        Row("a restored database is older than the shipped head", .opens) {
+            $0.auditComparison = Rows.olderThanShipped
+            $0.auditComparison?.restoredFrom = "today.backup"
+        },
+        Row(
+            "an older copy was put back after a restore whose description is still in the database",
+            .opensWithLoss(.databaseOlderThanHeadInLockFile)
+        ) {
             $0.auditComparison = Rows.olderThanShipped
             $0.auditComparison?.restoredFrom = "today.backup"
             $0.auditComparison?.differenceFromLockFile = "record 12 is missing"

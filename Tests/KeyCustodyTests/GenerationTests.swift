@@ -63,7 +63,7 @@ import Vocabulary
     @Test func `an identity key pair on P-256 is refused with what was found and expected`() throws {
         let error = try #require(refusal { try CustodyFixture().generate(.ecV1, purpose: .identity) })
         #expect(error.code == .keyUnsupported)
-        #expect(error.detail.contains("P-256") && error.detail.contains("RSA"))
+        #expect(error.detail.contains("P-256") && error.detail.contains("RSA-2048"))
     }
 
     @Test func `generated key pairs are different`() throws {

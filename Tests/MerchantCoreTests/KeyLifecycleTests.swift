@@ -39,5 +39,6 @@ import Vocabulary
     @Test func `a pending key cannot be promoted, because it has no certificate`() {
         let refusal = #expect(throws: MerchantError.self) { try KeyLifecycle.state(after: .promote, from: .pending) }
         #expect(refusal?.code == .keyWithoutCertificate)
+        #expect(refusal?.detail.contains("pending") == true && refusal?.detail.contains("certificate") == true)
     }
 }

@@ -37,8 +37,7 @@ struct AdminRouter: Sendable {
     /// was added only at its template, `POST /v1/registrations/sync` would hide
     /// `GET /v1/registrations/{partnerInternalMerchantIdentifier}` for the identifier `sync`.
     private static func paths(of route: AdminRoute) -> Set<String> {
-        let matchedPaths = AdminRoute.all.filter { other in other.path != route.path && route.matches(other.path) }.map(
-            \.path)
+        let matchedPaths = AdminRoute.all.map(\.path).filter { $0 != route.path && route.matches($0) }
         let pathsWithSameMethod = Set(AdminRoute.all.filter { $0.method == route.method }.map(\.path))
         return Set(matchedPaths).subtracting(pathsWithSameMethod).union([route.path])
     }

@@ -30,7 +30,7 @@ extension GatewayError {
         case .serverUntrusted(let found):
             let hint =
                 found.reason == .untrusted
-                ? "; the daemon trusts the roots in apple.gateway.trust-roots, or the system's roots by default"
+                ? "; the daemon trusts the roots in apple.gateway.trust-roots, or the system's roots by default: if you trust this server, add its root to apple.gateway.trust-roots"
                 : ""
             self.init(.serverUntrusted, "\(found.description)\(hint) (\(url))", mayHaveActed: false)
         case .clientCertificateRefused(let reason):

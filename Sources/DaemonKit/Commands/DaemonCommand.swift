@@ -8,10 +8,10 @@ struct DaemonCommand: AsyncParsableCommand {
         commandName: "merchantkeyd",
         abstract: "Manage the key pairs of Apple Pay merchants and decrypt payment tokens.",
         discussion: """
-            Without --config the daemon serves only the user that runs it. Its database, the sockets admin.sock and \
-            decryptor.sock and its other files are then in $XDG_STATE_HOME/merchantkeyd. Exit status: 0 clean exit, \
-            1 failed or could not start, 2 wrong usage. The subcommands are for merchantkeyctl, which calls them for \
-            operations that need no running daemon.
+            Without --config the daemon serves only root and the user that runs it. Its database, the sockets \
+            admin.sock and decryptor.sock and its other files are then in $XDG_STATE_HOME/merchantkeyd. Exit status: \
+            0 clean exit, 1 failed or could not start, 2 wrong usage. The subcommands are for merchantkeyctl, which \
+            calls them for operations that need no running daemon.
             """,
         version: Program.version,
         subcommands: [

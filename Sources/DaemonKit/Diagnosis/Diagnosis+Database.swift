@@ -15,7 +15,7 @@ extension Diagnosis {
         } catch {
             note(
                 "claims content", .failure,
-                "\(Self.detail(of: error)); the daemon cannot record which payment tokens were used: move the file away with its '-wal' and '-shm', then restart the daemon"
+                "the daemon cannot record which payment tokens were used: \(Self.detail(of: error))"
             )
         }
     }
@@ -57,7 +57,7 @@ extension Diagnosis {
         if let first = inspection.inconsistentContent.first {
             note(
                 "rows and schema", .failure,
-                "\(inspection.inconsistentContent.count) rows or schema objects were changed by another program than the daemon, the first: \(first); restore a backup"
+                "\(inspection.inconsistentContent.count) rows or schema objects are not as the daemon wrote them, the first: \(first); find out which program could write to the file, then restore a backup"
             )
         } else {
             note("rows and schema", .success, "consistent with the audit")

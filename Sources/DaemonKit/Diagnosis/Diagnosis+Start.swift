@@ -34,7 +34,10 @@ extension Diagnosis {
                 lockFile.expectsLog ? "already copied into the database" : "none, and none expected"
             note("write-ahead log", .success, observation.hasLogContent ? "present" : logWithoutContent)
         }
-        if let comparison = observation.auditComparison, hasNoFinding("audit head") { noteAuditHead(comparison) }
+        // While a restore is unfinished, the database may be incomplete, and the daemon compares no audit heads.
+        if let comparison = observation.auditComparison, !observation.isRestoreUnfinished, hasNoFinding("audit head") {
+            noteAuditHead(comparison)
+        }
     }
 
     private func auditComparison(

@@ -3,7 +3,7 @@ import MerchantCore
 import SQLiteStore
 
 /// Checks whether the next start will find the master keys that the database needs. Checks nothing if a key comes from
-/// a command, and reads the files again only if one of them has changed.
+/// a command. Once it has found every key, reads the files again only if one of them has changed.
 struct MasterKeyPresence {
     let settings: MasterKeySettings
     let store: SQLiteStore

@@ -147,7 +147,7 @@ extension MasterKeyRotation {
         guard DataKeySeal.identifiers.contains(identifier) else {
             throw MerchantError(
                 .masterKeyConflict,
-                "this database has used up all \(DataKeySeal.identifiers.count) identifiers of data keys, so no further rotation is possible"
+                "this database has used up all \(DataKeySeal.identifiers.count) identifiers of data keys, so no further rotation is possible; the daemon continues to use the present keys. To replace them, set up a daemon with a new state directory, and generate new key pairs there or import the present ones with 'key import'"
             )
         }
         let masterKey = try choice.masterKey()

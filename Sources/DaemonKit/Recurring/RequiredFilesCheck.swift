@@ -31,7 +31,7 @@ struct RequiredFilesCheck: RecurringTask {
             .lockFileMissing,
             lock.isLockFileInPlace
                 ? nil
-                : "the lock file \(lockPath) was moved or replaced, and the next start needs it to detect lost changes; move the original file back (a copy does not work)"
+                : "the lock file \(lockPath) was moved or replaced, and the next start needs it to detect lost changes; move the original file back (a copy does not work); if it was deleted, restart the daemon"
         )
         let problem = masterKeyProblem()
         // A rotation replaces the files in several steps, so a problem is reported only if two checks in a row find

@@ -13,16 +13,13 @@ struct StoreRecovery: RecurringTask {
     let sockets: [String]
     let activeFindings: ActiveFindings
     let logger: Logger
-    /// Records the start in the audit, if this failed while the daemon started. Returns whether nothing is left to do.
-    let recordStart: @Sendable () async -> Bool
     /// Whether the reserve was filled once. The first fill waits until the daemon listens on its sockets.
     private var didFillReserve = false
-    private var isStartRecorded = false
     private var isLockFailureLogged = false
 
     init(
         store: SQLiteStore, lock: InstanceLock, reserve: DiskReserve, sockets: [String], activeFindings: ActiveFindings,
-        logger: Logger, recordStart: @escaping @Sendable () async -> Bool
+        logger: Logger
     ) {
         self.store = store
         self.lock = lock
@@ -30,7 +27,6 @@ struct StoreRecovery: RecurringTask {
         self.sockets = sockets
         self.activeFindings = activeFindings
         self.logger = logger
-        self.recordStart = recordStart
     }
 
     mutating func run() async throws {
@@ -39,7 +35,6 @@ struct StoreRecovery: RecurringTask {
             didFillReserve = true
         }
         checkDiskSpace()
-        if !isStartRecorded { isStartRecorded = await recordStart() }
         if case .impaired = store.health { await retryWrite() }
         checkDatabaseFile()
         checkLockFile()

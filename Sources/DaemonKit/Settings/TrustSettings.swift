@@ -2,7 +2,7 @@
 package struct TrustSettings: Sendable, Hashable {
     /// PEM files; empty: Apple Root CA - G3, which is built in.
     package let tokenRoots: [String]
-    /// PEM files; nil: the daemon does not verify issuers and stores certificates as `issuerVerified: false`.
+    /// PEM or DER files; nil: the daemon does not verify issuers and stores certificates as `issuerVerified: false`.
     package let certificateIssuers: [String]?
 
     init(reading reader: SettingsReader) throws {

@@ -18,13 +18,13 @@ struct ClaimsFile {
         } catch {
             let reason = error as? MerchantError ?? MerchantError(.storeUnavailable, "\(error)")
             logger.critical(
-                "payment tokens cannot be claimed: repair the claims file or move it away, then restart the daemon; until then the daemon refuses decryptions that claim the token",
+                "payment tokens cannot be claimed: the claims file cannot be used; until the daemon is restarted with a usable file, it refuses decryptions that claim the token",
                 metadata: ["path": "\(path)", "error": "\(reason.detail)"])
             store = nil
             ledger = RefusingLedger(
                 because: MerchantError(
                     .storeUnavailable,
-                    "the claims file '\(path)' cannot be used: \(reason.detail); repair it or move it away, then restart the daemon"
+                    "the claims file '\(path)' cannot be used: \(reason.detail); the daemon opens the file only when it starts"
                 ))
         }
     }

@@ -125,7 +125,7 @@ extension StartObservation {
         else { return nil }
         return StartFinding(
             .noShippedHead, "the file \(file) holds no audit head",
-            why: "so this start cannot detect an older copy of the database",
+            why: "this start cannot detect an older copy of the database",
             remedy: "if the file held heads before, find out what happened to it and check 'audit.head.file'")
     }
 }

@@ -106,10 +106,11 @@ extension StartObservation {
 
     /// The daemon starts in spite of this finding and records it in the audit: an operator may have put an older
     /// database here on purpose, and no audit head in `audit.head.file` contradicts that.
+    ///
+    /// Reported also if the database still contains the description of a restore. A restore removes the head from the
+    /// lock file, so a head that is there was written after the restore.
     var lossShownByLockFile: StartFinding? {
-        guard let auditComparison, auditComparison.restoredFrom == nil,
-            let difference = auditComparison.differenceFromLockFile
-        else { return nil }
+        guard let difference = auditComparison?.differenceFromLockFile else { return nil }
         return StartFinding(
             .databaseOlderThanHeadInLockFile,
             "the database \(databasePath) does not match the last audit record that the lock file names",

@@ -8,7 +8,7 @@ import Vocabulary
 /// Records the start in the audit, with any restore or loss of changes since the last start. Also stores the list of
 /// webhooks from the settings.
 ///
-/// On a full disk the daemon starts without the record, so that it can serve payments. ``StoreRecovery`` then calls
+/// On a full disk the daemon starts without the record, so that it can serve payments. ``StartRecordRetry`` then calls
 /// ``write()`` again until nothing is left to do.
 final class StartRecord: Sendable {
     /// How long `status` warns that the daemon continued with an older database.
@@ -111,7 +111,7 @@ final class StartRecord: Sendable {
                 isRecorded.store(true, ordering: .releasing)
             }
             try await reportOlderDatabase()
-            try lock.update { $0.lossesNotInAudit = [] }
+            if !lock.lossesNotInAudit.isEmpty { try lock.update { $0.lossesNotInAudit = [] } }
             try await clearRestore()
             isComplete.store(true, ordering: .releasing)
             return true
@@ -131,14 +131,15 @@ final class StartRecord: Sendable {
     }
 
     /// Writes the audit head of the restored database to `audit.head.file`, then removes the description of the restore
-    /// from the database.
+    /// from the database. Also writes the head after an accepted loss, so that the next start does not find the same
+    /// loss again.
     ///
     /// This order matters: without the description, a start compares the database with the last head in the file. A
     /// head from before the restore would then make the daemon refuse to start.
     ///
     /// - Throws: ``SettingsError`` if the file cannot be written. The description then stays in the database, and
-    ///   ``StoreRecovery`` calls ``write()`` again. If the daemon is stopped before the file can be written, the next
-    ///   start accepts the head in the file, and does not record the restore again.
+    ///   ``StartRecordRetry`` calls ``write()`` again. If the daemon is stopped before the file can be written, the
+    ///   next start accepts the head in the file, and does not record the restore again.
     private func clearRestore() async throws {
         let isRestored = try await !operations.restoreDescription().isEmpty
         guard isRestored || !historyToRecord.withLock({ $0.isEmpty }) else { return }

@@ -79,7 +79,7 @@ struct OpenSSLKey: ~Copyable {
         // swift-crypto checks that the scalar is in range, or that the RSA primes multiply to the modulus.
         guard let signingKey = try? SigningKey(bytes), matchesPublicHalf(signingKey) else {
             throw PrivateKeyFile.malformed(
-                "holds an inconsistent private key: its public half does not match its private half")
+                "holds an inconsistent private key: its numbers do not match: export the key again")
         }
         return PrivateKeyFile.ImportedKey(bytes: bytes, signingKey: signingKey)
     }

@@ -14,7 +14,8 @@ package enum CertificateRules {
         guard facts.publicKeyHash == keyPair.hash else {
             throw MerchantError(
                 .certificateKeyUnknown,
-                "the certificate is for the key \(facts.publicKeyHash), not for the key \(keyPair.hash)")
+                "the certificate is for the key \(facts.publicKeyHash), not for the key \(keyPair.hash): give the certificate that belongs to this private key"
+            )
         }
         try checkMerchant(facts, of: merchant)
         try checkKind(facts, purpose: keyPair.purpose)

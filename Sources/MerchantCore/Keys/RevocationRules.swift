@@ -36,16 +36,17 @@ package enum RevocationRules {
     ) throws(MerchantError) -> [String] {
         guard keyPair.state.isActive else { return [] }
         let kind = "\(keyPair.algorithm.rawValue) \(keyPair.purpose.rawValue)"
+        let affected = keyPair.purpose == .identity ? "registration calls" : "payments to this key"
         var warnings: [String] = []
         if remaining.replacements == 0 {
             guard reason == compromised else {
                 throw MerchantError(
                     .lastActiveKey,
-                    "key \(keyPair.publicKeyHash) was not revoked: \(keyPair.merchantIdentifier) has no other active \(kind) key with a valid certificate, so payments would stop; store the certificate of another key first, or revoke with the reason '\(compromised)'"
+                    "key \(keyPair.publicKeyHash) was not revoked: \(keyPair.merchantIdentifier) has no other active \(kind) key with a valid certificate, so \(affected) would stop; store the certificate of another key first, or revoke with the reason '\(compromised)'"
                 )
             }
             warnings.append(
-                "no other active \(kind) key of the merchant has a valid certificate: payments stop until another key has one"
+                "no other active \(kind) key of the merchant has a valid certificate: \(affected) stop; store the certificate of another key"
             )
         }
         if remaining.active < target {

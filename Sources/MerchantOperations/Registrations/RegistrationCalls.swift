@@ -320,7 +320,7 @@ extension RegistrationCalls {
     /// The error that the outcome of a call is unknown.
     ///
     /// - Parameter error: why the call got no response; nil if the call was made by an earlier request.
-    private func outcomeUnknown(
+    func outcomeUnknown(
         of call: RegistrationCall, _ code: MerchantError.Code, after error: GatewayError? = nil
     ) -> MerchantError {
         let (latest, seconds) = latestArrival(of: call)

@@ -79,9 +79,7 @@ package struct RegistrationSync: Sendable {
         if let call = try await calls.records.read({ try $0.openCall(of: partner) }),
             try await !calls.resolve(call, for: request)
         {
-            throw MerchantError(
-                .registrationConflict,
-                "the outcome of \(call.title) is unknown: try again after two minutes")
+            throw calls.outcomeUnknown(of: call, .registrationConflict)
         }
         guard
             let registration = try await calls.storeAppleRecord(

@@ -45,11 +45,12 @@ extension UntrustedServer {
         } else if let own = certificates.first {
             let names = Self.names(own)
             let found = names.isEmpty ? "none" : names.joined(separator: ", ")
+            let others = certificates.count > 1 ? " and \(certificates.count - 1) more in its chain" : ""
             self.init(
                 reason: reason,
                 detail: reason == .otherName
                     ? "its names are \(found), expected \(host)"
-                    : "\(Self.name(own)), presented with \(certificates.count - 1) more certificates")
+                    : "\(Self.name(own))\(others)")
         } else {
             self.init(reason: reason, detail: "the server presented no certificate")
         }

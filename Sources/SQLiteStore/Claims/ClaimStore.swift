@@ -45,7 +45,8 @@ package final class ClaimStore: ClaimLedger, Sendable {
     private let queue: DatabaseQueue
     private let groups: WriteGroups<PendingClaim>
 
-    /// The latest time of all claims in the database; nil if there are no claims.
+    /// The latest time of any claim that was opened or inserted; it never decreases, and a failed commit does not take
+    /// it back. Nil if there was no claim yet.
     private final class LatestClaimTime: Sendable {
         private let state: Mutex<Timestamp?>
 
@@ -63,8 +64,8 @@ package final class ClaimStore: ClaimLedger, Sendable {
         self.queue = queue
         let latestTime = LatestClaimTime(latestTime)
         groups = WriteGroups(
-            writer: queue, openedFiles: openedFiles, largestGroup: Self.largestGroup, longestQueue: Self.longestQueue,
-            clock: clock
+            of: .claims, writer: queue, openedFiles: openedFiles, largestGroup: Self.largestGroup,
+            longestQueue: Self.longestQueue, clock: clock
         ) { group, db in
             // A new claim must be later than this time; see `toleratedSetBack`.
             let limit = latestTime.value?.adding(.zero - Self.toleratedSetBack)
@@ -83,7 +84,7 @@ package final class ClaimStore: ClaimLedger, Sendable {
     /// - Throws: ``MerchantError`` `storeUnavailable` for a file that other users can access, that is damaged, that
     ///   another program created, or that a newer version of this program wrote.
     package static func open(path: String, clock: any WallClock = SystemClock()) throws -> ClaimStore {
-        try SQLiteErrors.translating {
+        try SQLiteErrors.translating(of: .claims) {
             // SQLite gives names such as ":memory:" a special meaning, but not paths that begin with "./".
             let path = path.hasPrefix("/") ? path : "./" + path
             try DatabaseFile.createOrCheck(at: path)
@@ -104,7 +105,7 @@ package final class ClaimStore: ClaimLedger, Sendable {
     /// - Throws: ``MerchantError`` `storeUnavailable` for a file that is damaged, that another program created, or that
     ///   a newer version of this program wrote.
     package static func inspect(path: String) throws {
-        try SQLiteErrors.translating {
+        try SQLiteErrors.translating(of: .claims) {
             let queue = try DatabaseInspection.openReadOnly(path)
             defer { try? queue.close() }
             try queue.read { db in
@@ -113,8 +114,7 @@ package final class ClaimStore: ClaimLedger, Sendable {
                 if let first = try SQLiteStore.faults(in: db).first {
                     throw MerchantError(
                         .storeUnavailable,
-                        "the claims database \(path) is damaged: \(first). Stop the daemon, move the file away with its -wal and -shm, and start the daemon"
-                    )
+                        "the claims database \(path) is damaged: \(first): \(DatabaseKind.claims.repair)")
                 }
             }
         }
@@ -125,7 +125,7 @@ package final class ClaimStore: ClaimLedger, Sendable {
     /// Refuses new claims, commits the waiting claims, and closes the database.
     package func close() throws {
         groups.finish()
-        try SQLiteErrors.translating { try queue.close() }
+        try SQLiteErrors.translating(of: .claims) { try queue.close() }
     }
 
     package func claim(_ claim: TokenClaim) async throws -> ClaimOutcome {
@@ -138,12 +138,16 @@ package final class ClaimStore: ClaimLedger, Sendable {
     }
 
     package func claim(of transactionId: Bits256) async throws -> TokenClaim? {
-        try await SQLiteErrors.translating { try await queue.read { try ClaimRows.claim(of: transactionId, in: $0) } }
+        try await SQLiteErrors.translating(of: .claims) {
+            try await queue.read { try ClaimRows.claim(of: transactionId, in: $0) }
+        }
     }
 
     /// SQLite's settings on the connection, for tests.
     package func settings() throws -> [String: String] {
-        try SQLiteErrors.translating { try queue.writeWithoutTransaction { try Connections.settings(of: $0) } }
+        try SQLiteErrors.translating(of: .claims) {
+            try queue.writeWithoutTransaction { try Connections.settings(of: $0) }
+        }
     }
 
     /// Removes expired claims, oldest first, after new claims were stored.

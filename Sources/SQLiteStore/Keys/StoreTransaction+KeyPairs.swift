@@ -108,7 +108,7 @@ extension StoreTransaction {
         }
         throw MerchantError(
             .keyExists,
-            "key pair \(keyPair.publicKeyHash) was already stored at \(stored.createdAt), and its state is \(stored.state.rawValue)"
+            "key pair \(keyPair.publicKeyHash) was already stored at \(stored.createdAt), and its state is \(stored.state.rawValue): to add a certificate, upload only the certificate; to use a revoked key again, restore it"
         )
     }
 

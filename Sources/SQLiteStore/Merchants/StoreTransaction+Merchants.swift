@@ -7,7 +7,7 @@ extension StoreTransaction {
         if let stored = try self.merchant(merchant.identifier) {
             throw MerchantError(
                 .merchantExists,
-                "merchant \(merchant.identifier) was already added at \(stored.createdAt)\(stored.removedAt.map { " and removed at \($0); the identifier of a removed merchant cannot be used again" } ?? "")"
+                "merchant \(merchant.identifier) was already added at \(stored.createdAt)\(stored.removedAt.map { " and removed at \($0); the identifier of a removed merchant cannot be used again" } ?? ": change it with 'merchant set', or use another identifier")"
             )
         }
         try execute(MerchantRow.insertion, MerchantRow.values(merchant))

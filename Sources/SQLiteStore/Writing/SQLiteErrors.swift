@@ -4,26 +4,31 @@ import MerchantCore
 /// Translates the errors of SQLite and GRDB to `MerchantError`.
 enum SQLiteErrors {
     /// Runs `body` and translates its errors.
-    static func translating<Result>(_ body: () throws -> Result) throws -> Result {
-        do { return try body() } catch { throw translated(error) }
+    ///
+    /// - Parameter kind: the database that `body` uses. The advice in the messages depends on it.
+    static func translating<Result>(
+        of kind: DatabaseKind = .merchants, _ body: () throws -> Result
+    ) throws -> Result {
+        do { return try body() } catch { throw translated(error, of: kind) }
     }
 
     static func translating<Result>(
-        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+        of kind: DatabaseKind = .merchants, isolation: isolated (any Actor)? = #isolation,
+        _ body: () async throws -> Result
     ) async throws -> Result {
-        do { return try await body() } catch { throw translated(error) }
+        do { return try await body() } catch { throw translated(error, of: kind) }
     }
 
     /// The `MerchantError` for an error of SQLite or GRDB; other errors are returned unchanged.
-    static func translated(_ error: any Error) -> any Error {
+    static func translated(_ error: any Error, of kind: DatabaseKind = .merchants) -> any Error {
         switch error {
-        case let error as DatabaseError: MerchantError(code(of: error), detail(of: error))
+        case let error as DatabaseError: MerchantError(code(of: error), detail(of: error, kind))
         case is RowDecodingError:
-            MerchantError(.storeUnavailable, "the database contains an invalid value: restore a backup")
+            MerchantError(.storeUnavailable, "\(kind.name) contains an invalid value: \(kind.repair)")
         case let error as DatabaseFile.ReplacedError:
             MerchantError(
                 .storeUnavailable,
-                "'\(error.path)' was removed or replaced while in use: found \(error.found), expected \(error.expected). Stop the daemon with SIGTERM, not with kill -9, because only a clean shutdown saves the changes in a removed '-wal' file. Then put back the original database file and leave its '-wal' file as it is, or restore a backup"
+                "'\(error.path)' was removed or replaced while in use: found \(error.found), expected \(error.expected). Stop the daemon with SIGTERM, not with kill -9, because only a clean shutdown saves the changes in a removed '-wal' file. Then put back the original database file and leave its '-wal' file as it is, or \(kind.repairWhileStopped)"
             )
         default: error
         }
@@ -31,8 +36,9 @@ enum SQLiteErrors {
 
     /// The beginning of an error message for a corrupt database. The message names two causes, because SQLite reports
     /// the same error for a damaged file and for a disk that cannot be read.
-    static let damaged =
-        "the database is damaged or its disk cannot be read: check the kernel log for disk errors, and run 'merchantkeyctl diagnose' on a copy of the database; if the file is damaged, restore a backup"
+    static func damaged(_ kind: DatabaseKind) -> String {
+        "\(kind.name) is damaged or its disk cannot be read: check the kernel log for disk errors, and run 'merchantkeyctl diagnose' on a copy of the database; if the file is damaged, \(kind.repair)"
+    }
 
     /// Whether the error shows that the storage is no longer reliable, so that the store must refuse all further
     /// writes.
@@ -65,7 +71,7 @@ enum SQLiteErrors {
     /// The text of the `MerchantError`: what failed, why, and what to do. The text may name constraints and columns,
     /// but never contains a stored value: GRDB's message contains no arguments of the statement, and this text omits
     /// the statement.
-    private static func detail(of error: DatabaseError) -> String {
+    private static func detail(of error: DatabaseError, _ kind: DatabaseKind) -> String {
         let cause = "\(error.message ?? "no message") (SQLite \(error.extendedResultCode.rawValue))"
         return switch error.resultCode {
         case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE, .SQLITE_FULL:
@@ -74,11 +80,40 @@ enum SQLiteErrors {
             "the database cannot be written: check the owner and mode of its file and directory: \(cause)"
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             "another program has locked the database: stop that program and try again: \(cause)"
-        case .SQLITE_NOTADB: "the database file is not an SQLite database: restore a backup: \(cause)"
-        case .SQLITE_CORRUPT: "\(damaged): \(cause)"
+        case .SQLITE_NOTADB: "the file of \(kind.name) is not an SQLite database: \(kind.repair): \(cause)"
+        case .SQLITE_CORRUPT: "\(damaged(kind)): \(cause)"
         case .SQLITE_IOERR: "the storage failed: check the disk and the kernel log: \(cause)"
         case .SQLITE_CONSTRAINT: "the change violates a constraint of the database: \(cause)"
         default: "SQLite reported an error: \(cause)"
+        }
+    }
+}
+
+// MARK: - Names and advice
+
+extension DatabaseKind {
+    /// The database's name in messages.
+    fileprivate var name: String {
+        switch self {
+        case .merchants: "the database"
+        case .claims: "the claims database"
+        }
+    }
+
+    /// What to do if the file is unusable and the daemon may be running.
+    var repair: String {
+        switch self {
+        case .merchants: repairWhileStopped
+        case .claims: "stop the daemon, \(repairWhileStopped)"
+        }
+    }
+
+    /// What to do if the file is unusable and the daemon is stopped. There are no backups of claims.
+    fileprivate var repairWhileStopped: String {
+        switch self {
+        case .merchants: "restore a backup"
+        case .claims:
+            "move the file away with its '-wal' and '-shm', and start the daemon; a token that was claimed in the last ten minutes could then be claimed again"
         }
     }
 }

@@ -43,6 +43,7 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
         var isUnreliable = false
     }
 
+    private let kind: DatabaseKind
     private let writer: any DatabaseWriter
     private let openedFiles: DatabaseFile.OpenedFiles
     /// How many writes one group contains at most.
@@ -57,9 +58,11 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
     private let state = Mutex(State())
 
     init(
-        writer: any DatabaseWriter, openedFiles: DatabaseFile.OpenedFiles, largestGroup: Int, longestQueue: Int,
-        clock: any WallClock, trialWrite: @escaping @Sendable (Database) throws -> Void = { _ in }, body: @escaping Body
+        of kind: DatabaseKind, writer: any DatabaseWriter, openedFiles: DatabaseFile.OpenedFiles, largestGroup: Int,
+        longestQueue: Int, clock: any WallClock, trialWrite: @escaping @Sendable (Database) throws -> Void = { _ in },
+        body: @escaping Body
     ) {
+        self.kind = kind
         self.writer = writer
         self.openedFiles = openedFiles
         self.clock = clock
@@ -148,7 +151,7 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
     /// Translates the error of a transaction or a checkpoint to a `MerchantError`. If the error shows that the storage
     /// is no longer reliable, also records that, so that all further writes are refused.
     func translatedAndRecorded(_ error: any Error) -> any Error {
-        let translated = SQLiteErrors.translated(error)
+        let translated = SQLiteErrors.translated(error, of: kind)
         if SQLiteErrors.isStorageFailure(error), let translated = translated as? MerchantError {
             fail(translated, isUnreliable: !(error is DatabaseFile.ReplacedError))
             return state.withLock { $0.failure } ?? translated

@@ -44,9 +44,8 @@ final class WriteQueue: Sendable {
         confirmedTime: ConfirmedTime?
     ) {
         groups = WriteGroups(
-            writer: pool, openedFiles: openedFiles, largestGroup: Self.largestGroup, longestQueue: Self.longestQueue,
-            clock: clock,
-            trialWrite: Self.trialWrite
+            of: .merchants, writer: pool, openedFiles: openedFiles, largestGroup: Self.largestGroup,
+            longestQueue: Self.longestQueue, clock: clock, trialWrite: Self.trialWrite
         ) { group, db in
             var results: [@Sendable () -> Void] = []
             var changes = Changes()
