@@ -28,6 +28,16 @@ struct PermitTests {
             #expect(operation?.query == route.queryParameters, "\(route.path)")
         }
         #expect(Set(DecryptorRoute.table.map(\.endpoint)) == Set(DecryptorRoute.Endpoint.allCases))
+        // The literal permits make this test fail even if the table and the document change together.
+        let expected: [String: RoutePermit] = [
+            "GET /v1/keys/{publicKeyHash}": .permit(.resolve),
+            "POST /v1/keys/{publicKeyHash}/symmetric-key": .permit(.symmetricKey),
+            "POST /v1/payment-tokens/verify": .permit(.decrypt),
+            "POST /v1/payment-tokens/decrypt": .permit(.decrypt),
+            "GET /v1/health": .any,
+        ]
+        let found = DecryptorRoute.table.map { ("\($0.method.rawValue) \($0.path)", $0.permit) }
+        #expect(Dictionary(uniqueKeysWithValues: found) == expected)
     }
 
     @Test("Without its permit each route is 403 and names the permit", arguments: DecryptorRoute.table)

@@ -15,10 +15,9 @@ struct AuditExport: AsyncParsableCommand {
             try await admin.eachAuditPage(query) { page in
                 guard case .object(let object) = try Printer.parse(page.json), case .array(let items) = object["items"]
                 else {
-                    throw CommandFailure(
-                        .refused,
-                        "merchantkeyctl: the daemon's response can't be read: it has no 'items'; use the merchantkeyctl of the daemon's version, "
-                            + "which 'merchantkeyctl status' shows")
+                    throw ClientError.protocolViolation(
+                        "it has no 'items'; use the merchantkeyctl of the daemon's version, which "
+                            + "'merchantkeyctl status' shows")
                 }
                 StandardStream.output.write(items.map { JSONText.compact($0) + "\n" }.joined())
             }

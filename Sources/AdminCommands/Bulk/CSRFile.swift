@@ -1,17 +1,17 @@
-import FoundationEssentials
+package import FoundationEssentials
 import Glibc
 import MerchantKeyClient
 import Vocabulary
 import WireAPI
 
 /// Writes CSRs into a directory, one file for each CSR.
-enum CSRFile {
+package enum CSRFile {
     /// The file's name: the merchant identifier, truncated to 200 characters because file systems limit a name to 255
     /// bytes, and the first 8 hexadecimal digits of the publicKeyHash.
     static func name(of key: KeyDocument) -> String {
+        let merchant = key.merchantIdentifier.rawValue.prefix(200)
         let suffix = key.purpose == .identity ? "-identity" : ""
-        return
-            "\(key.merchantIdentifier.rawValue.prefix(200))-\(key.publicKeyHash.hex.prefix(8))\(suffix).certSigningRequest"
+        return "\(merchant)-\(key.publicKeyHash.hex.prefix(8))\(suffix).certSigningRequest"
     }
 
     /// Writes a key pair's CSR, as PEM.
@@ -27,32 +27,33 @@ enum CSRFile {
     /// Writes the whole file or nothing. Does not wait until the file is on stable storage: after a power failure the
     /// file may be missing, but the daemon still has the CSR.
     ///
+    /// - Parameter link: link(2); tests replace it.
     /// - Returns: false if the file already existed with this content.
     /// - Throws: ``CommandFailure`` if the file exists with other content and `overwrites` is false.
-    static func write(_ bytes: Data, to path: String, overwrites: Bool) throws(CommandFailure) -> Bool {
+    package static func write(
+        _ bytes: Data, to path: String, overwrites: Bool, link: WholeFile.Link = { Glibc.link($0, $1) }
+    ) throws(CommandFailure) -> Bool {
         if access(path, F_OK) == 0 {
-            // A file that can't be read counts as a file with other content.
-            if let found = try? InputFile(path).read(), found == bytes { return false }
-            guard overwrites else {
-                throw CommandFailure(.refused, "\(path) exists with other content; move the file away and try again")
-            }
+            if hasContent(bytes, path) { return false }
+            guard overwrites else { throw existsFailure(path) }
         }
-        let temporaryPath = "\(path).\(getpid()).new"
-        let descriptor = open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw failure(path, errno) }
-        defer { unlink(temporaryPath) }
-        var code = bytes.write(to: descriptor)
-        if close(descriptor) != 0, code == 0 { code = errno }
-        guard code == 0 else { throw failure(path, code) }
-        // Unlike rename(2), link(2) fails if the name exists. So a file that was created since the check is not
-        // overwritten.
-        guard (overwrites ? rename(temporaryPath, path) : link(temporaryPath, path)) == 0 else {
-            throw failure(path, errno)
+        switch WholeFile.write(to: path, overwrites: overwrites, link: link, content: { bytes.write(to: $0) }) {
+        case .written: return true
+        case .exists:
+            // Another program has created the file since the check above.
+            guard hasContent(bytes, path) else { throw existsFailure(path) }
+            return false
+        case .failed(let code):
+            throw CommandFailure(.refused, "can't write \(path): \(String(cString: strerror(code)))")
         }
-        return true
     }
 
-    private static func failure(_ path: String, _ code: Int32) -> CommandFailure {
-        CommandFailure(.refused, "can't write \(path): \(String(cString: strerror(code)))")
+    /// Whether the file has this content. A file that can't be read counts as a file with other content.
+    private static func hasContent(_ bytes: Data, _ path: String) -> Bool { (try? InputFile(path).read()) == bytes }
+
+    private static func existsFailure(_ path: String) -> CommandFailure {
+        CommandFailure(
+            .refused,
+            "\(path) exists with other content; move the file away, or use 'key csr --all-pending --force'")
     }
 }

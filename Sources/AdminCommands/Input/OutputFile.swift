@@ -25,25 +25,19 @@ package struct OutputFile: Sendable {
         guard found.st_mode & S_IFMT == S_IFREG else {
             throw CommandFailure(.refused, "\(path) is not a regular file; name another file")
         }
-        guard overwrites else {
-            throw CommandFailure(.refused, "\(path) exists; name another file or use --force")
-        }
+        guard overwrites else { throw existsFailure }
     }
 
     /// Writes the file with mode 0644. When this returns, the content is on stable storage.
     package func write(_ bytes: Data) throws(CommandFailure) {
         guard !isStandardOutput else { return StandardStream.output.write(bytes) }
         try checkWritable()
-        let temporaryPath = "\(path).\(getpid()).new"
-        let descriptor = open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw failure(errno) }
-        defer { unlink(temporaryPath) }
-        let writeError = Self.writeAndSync(descriptor, bytes)
-        close(descriptor)
-        guard writeError == 0 else { throw failure(writeError) }
-        // Unlike rename(2), link(2) fails if the name exists. So a file that was created since the check is not
-        // overwritten.
-        guard (overwrites ? rename(temporaryPath, path) : link(temporaryPath, path)) == 0 else { throw failure(errno) }
+        switch WholeFile.write(to: path, overwrites: overwrites, content: { Self.writeAndSync($0, bytes) }) {
+        case .written: break
+        case .exists: throw existsFailure
+        case .failed(let code):
+            throw CommandFailure(.refused, "can't write \(path): \(String(cString: strerror(code)))")
+        }
     }
 
     /// Writes the bytes, and waits until they are on stable storage.
@@ -58,7 +52,7 @@ package struct OutputFile: Sendable {
         return fsync(descriptor) == 0 ? 0 : errno
     }
 
-    private func failure(_ code: Int32) -> CommandFailure {
-        CommandFailure(.refused, "can't write \(path): \(String(cString: strerror(code)))")
+    private var existsFailure: CommandFailure {
+        CommandFailure(.refused, "\(path) exists; name another file or use --force")
     }
 }

@@ -13,10 +13,9 @@ extension Printer {
             for page in listing.pages {
                 guard case .object(let object) = try Self.parse(page), case .array(let pageItems) = object["items"]
                 else {
-                    throw CommandFailure(
-                        .refused,
-                        "merchantkeyctl: the daemon's response can't be read: it has no 'items'; use the merchantkeyctl of the daemon's version, "
-                            + "which 'merchantkeyctl status' shows")
+                    throw ClientError.protocolViolation(
+                        "it has no 'items'; use the merchantkeyctl of the daemon's version, which "
+                            + "'merchantkeyctl status' shows")
                 }
                 items += pageItems
             }

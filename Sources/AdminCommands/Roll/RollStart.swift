@@ -79,7 +79,7 @@ struct RollStart: AsyncParsableCommand {
         } catch {
             // The error alone would not say that the roll exists.
             global.printer.note(
-                "roll \(roll.rollId) was started; get its CSR with: merchantkeyctl key csr \(roll.to)")
+                "roll \(roll.rollId) is open; get its CSR with: merchantkeyctl key csr \(roll.to)")
             throw error
         }
         if !file.isStandardOutput { global.printer.note("wrote \(file.path)") }

@@ -6,8 +6,8 @@ import NIOCore
 ///
 /// While at most ``requestsPerWindow`` requests arrive in each ``window``, each request is handled as soon as it is
 /// read. Above that rate, requests wait and the users take turns. A turn handles up to ``Limits/requestsPerTurn``
-/// requests of one of the user's connections. A user with one connection therefore waits for at most one turn of each other user, even if other users
-/// have many connections. Use a scheduler only on its event loop.
+/// requests of one of the user's connections. A user with one connection therefore waits for at most one turn of each
+/// other user, even if other users have many connections. Use a scheduler only on its event loop.
 final class FairScheduler {
     /// How many requests in one ``window`` are handled as soon as they are read. Most requests take 5 to 25 µs; a key
     /// agreement takes 50 µs.

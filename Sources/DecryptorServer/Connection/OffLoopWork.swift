@@ -15,7 +15,8 @@ final class OffLoopWork: Sendable {
     /// - Parameters:
     ///   - limit: how many requests may wait or run at the same time.
     ///   - pool: the threads for work that blocks its thread.
-    ///   - jobs: the stream of work that suspends. The server reads this stream and runs each job in its own child task.
+    ///   - jobs: the stream of work that suspends. The server reads this stream and runs each job in its own child
+    ///     task.
     init(limit: Int, pool: BlockingPool, jobs: AsyncStream<Job>.Continuation) {
         self.limit = limit
         self.pool = pool
@@ -61,7 +62,7 @@ final class OffLoopWork: Sendable {
     private func countStart() throws(MerchantError) {
         guard outstanding.add(1, ordering: .relaxed).newValue <= limit else {
             countEnd()
-            throw MerchantError(.overloaded, "\(limit) requests are already waiting; try again later")
+            throw MerchantError(.overloaded, "\(limit) requests are already waiting or running; try again later")
         }
     }
 

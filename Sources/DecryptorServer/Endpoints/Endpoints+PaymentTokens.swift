@@ -25,7 +25,7 @@ extension Endpoints {
     }
 
     /// `POST /v1/payment-tokens/decrypt`: decrypts a token and claims it. To claim a token is to record that it was
-    /// used, so that the daemon refuses to decrypt it again. The token is not claimed if the request has
+    /// used, so that the daemon refuses every other request that claims it. The token is not claimed if the request has
     /// `"claim": false`, `"verify": false` or a `receivedAt`. The audit records unusual requests, such as a decryption
     /// without verification, or with `any` as the expected merchant.
     func decryptToken(_ received: DecryptorRequest, _ peer: Peer) -> ResponsePlan {
