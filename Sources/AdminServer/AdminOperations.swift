@@ -1,3 +1,4 @@
+import MerchantCore
 package import MerchantOperations
 
 /// The use cases that the admin socket serves.
@@ -17,13 +18,23 @@ package struct AdminOperations: Sendable {
     let masterKey: MasterKeyOperations
     let events: EventOperations
     let monitoring: Monitoring
+    /// Manages the machines that may call the portal.
+    let access: AccessOperations
+    let invitations: InvitationOperations
+    let portalSessions: PortalSessionOperations
+    /// Returns the beginning of every link to the portal, such as `https://pay.example.com`; nil if the settings define
+    /// no portal, or if the portal does not listen yet.
+    let portalURL: @Sendable () -> String?
     /// Counts requests that were refused for lack of a permit, until the audit records them.
     let refusals: RefusalLog
     /// Collects the faults that the daemon finds in stored keys and in the audit.
     let integrity: IntegrityFindings
 
     /// Selects the use cases of this server from all use cases of the daemon.
-    package init(from operations: Operations) {
+    ///
+    /// - Parameter portalURL: returns the setting `portal.public-url` or its default, without a final slash; nil if the
+    ///   settings define no portal, or if the portal does not listen yet.
+    package init(from operations: Operations, portalURL: @escaping @Sendable () -> String? = { nil }) {
         merchants = operations.merchants
         keys = operations.keys
         certificates = operations.certificates
@@ -38,7 +49,25 @@ package struct AdminOperations: Sendable {
         masterKey = operations.masterKey
         events = operations.events
         monitoring = operations.monitoring
+        access = operations.access
+        invitations = operations.invitations
+        portalSessions = operations.portalSessions
+        self.portalURL = portalURL
         refusals = operations.refusals
         integrity = operations.integrity
+    }
+}
+
+extension AdminOperations {
+    /// The beginning of a link to the portal.
+    ///
+    /// - Throws: `portalNotConfigured` if there is no portal to which a link could lead.
+    func requiredPortalURL() throws(MerchantError) -> String {
+        guard let url = portalURL() else {
+            throw MerchantError(
+                .portalNotConfigured,
+                "this daemon has no portal: set 'portal.listen' and the portal's TLS files, then restart the daemon")
+        }
+        return url
     }
 }

@@ -1,13 +1,13 @@
 package import HTTPKit
+import HTTPTypes
 import Hummingbird
-import HummingbirdCore
 import LocalSocket
 package import Logging
 package import MerchantCore
 import MerchantOperations
 import NIOCore
-import NIOHTTP1
 import NIOPosix
+import RESTKit
 import ServerKit
 import ServiceLifecycle
 package import Vocabulary
@@ -38,7 +38,7 @@ package struct AdminServer: Service {
 
     private let socketPath: String
     private let socketMode: UInt32
-    private let responder: any HTTPResponder<AdminRequestContext>
+    private let responder: any HTTPResponder<RESTContext>
     private let reporter: RequestReporter
     private let logger: Logger
     private let gate: SocketGate
@@ -68,11 +68,12 @@ package struct AdminServer: Service {
         reporter = RequestReporter(
             problems: ProblemReporter(
                 log: log, integrityFindings: operations.integrity, refusalLevel: .info, forbiddenLevel: .warning),
-            requests: requests)
+            requests: requests, server: "admin", routes: AdminRoutes.all.map { ($0.method.rawValue, $0.path) })
         let handlers = AdminHandlers(
             operations: operations, health: health, version: version, startedAt: startedAt,
             openAPI: ByteBuffer(bytes: openAPI), requests: requests)
-        responder = AdminRouter(handlers: handlers, reporter: reporter, logger: logger).buildResponder()
+        responder = RESTRouter(routes: AdminRoutes.all, handlers: handlers, reporter: reporter, logger: logger)
+            .buildResponder()
     }
 
     /// Serves until a graceful shutdown begins. Then the server answers the requests in progress and closes every
@@ -121,8 +122,8 @@ package struct AdminServer: Service {
 
     /// A connection that the server has accepted.
     private struct Connection: Sendable {
-        let http: AdminHTTPChannel
-        let channel: AdminHTTPChannel.Value
+        let http: RESTChannel
+        let channel: RESTChannel.Value
     }
 
     /// Identifies the caller, and prepares the connection for HTTP.
@@ -136,21 +137,12 @@ package struct AdminServer: Service {
         } catch {
             return channel.eventLoop.makeFailedFuture(error)
         }
-        let connection = AdminConnection(
+        let connection = RESTConnection(
             peer: peer, channel: channel,
             reservedMemory: BufferBudget.Reservation(of: bufferBudget, for: peer.holder), logger: logger)
-        let http = AdminHTTPChannel(
-            makeGuard: {
-                RequestGuard(
-                    RequestGuard.Limits(bodyBytes: AdminRoute.importBodyLimit),
-                    makeRefusal: { reporter.refusal($0, connection) },
-                    onResponseSent: { connection.reservedMemory.releaseAll() })
-            },
-            responder: { request, writer, _ in
-                let response = try await responder.respond(
-                    to: request, context: AdminRequestContext(source: connection))
-                try await writer.write(response: response.head, body: response.body)
-            })
+        let http = RESTChannel(
+            for: connection, responder: responder, limits: RequestGuard.Limits(bodyBytes: AdminRoutes.importBodyLimit),
+            reporter: reporter)
         return http.setup(channel: channel, logger: logger).map { Connection(http: http, channel: $0) }
     }
 }

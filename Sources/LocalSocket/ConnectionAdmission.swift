@@ -58,6 +58,7 @@ package final class ConnectionAdmission: Sendable {
         switch exhausted {
         case .total: "\(limits.total) connections are already open"
         case .user(let uid): "the user with uid \(uid) already has \(limits.perUser) open connections"
+        case .remote(let name): "the client \(name) already has \(limits.perUser) open connections"
         case .withoutPermit: "callers without a permit already have \(limits.withoutPermit) open connections"
         }
     }

@@ -1,5 +1,5 @@
-/// Counts how much of a resource, such as connections or memory, each user of the machine holds, and enforces a limit
-/// for each user. So no user can use up the resource and exclude others.
+/// Counts how much of a resource, such as connections or memory, each user of the machine and each client of the portal
+/// holds, and enforces a limit for each. So no user can use up the resource and exclude others.
 ///
 /// All users to whom the settings give no permit share one limit. Such users need a limit, too: the mode of a socket's
 /// file may let every user connect, and each connection uses memory.
@@ -7,7 +7,7 @@ package struct UserQuotas: Sendable {
     /// The largest permitted amounts.
     package struct Limits: Hashable, Sendable {
         package var total: Int
-        /// The limit for each user, identified by uid.
+        /// The limit for each user, identified by uid, and for each client of the portal.
         package var perUser: Int
         /// The limit for all users without a permit together.
         package var withoutPermit: Int
@@ -22,6 +22,8 @@ package struct UserQuotas: Sendable {
     /// Whose limit applies: the limit of one user, or the limit that all users without a permit share.
     package enum Holder: Hashable, Sendable {
         case user(uid: UInt32)
+        /// A client of the portal, identified by its name or its address.
+        case remote(String)
         case withoutPermit
     }
 
@@ -29,6 +31,8 @@ package struct UserQuotas: Sendable {
     package enum Exhausted: Error, Hashable, Sendable {
         case total
         case user(uid: UInt32)
+        /// The limit of one client of the portal.
+        case remote(String)
         case withoutPermit
     }
 
@@ -44,6 +48,7 @@ package struct UserQuotas: Sendable {
         let before = held[holder, default: 0]
         switch holder {
         case .user(let uid) where before + amount > limits.perUser: throw .user(uid: uid)
+        case .remote(let name) where before + amount > limits.perUser: throw .remote(name)
         case .withoutPermit where before + amount > limits.withoutPermit: throw .withoutPermit
         default: break
         }

@@ -1,7 +1,44 @@
 package import Vocabulary
 
+/// Who requested an operation.
+package enum Caller: Hashable, Sendable {
+    /// A process on a Unix socket, or the daemon itself.
+    case process(CallingProcess)
+    /// A client of the portal.
+    case remote(RemoteCaller)
+
+    /// The name of the caller, the same for each of its processes and addresses: `uid:1000` for a process,
+    /// `access:NAME`, `invitation:ID` or `operator:1000` for a client of the portal.
+    package var name: String {
+        switch self {
+        case .process(let process): process.name
+        case .remote(let remote): remote.name
+        }
+    }
+
+    package init(uid: UInt32, gid: UInt32, supplementaryGroups: Set<UInt32> = [], pid: Int32, program: String) {
+        self = .process(
+            CallingProcess(uid: uid, gid: gid, supplementaryGroups: supplementaryGroups, pid: pid, program: program))
+    }
+
+    /// The daemon itself, acting on a schedule.
+    package static func daemon(uid: UInt32, gid: UInt32, pid: Int32) -> Caller {
+        Caller(uid: uid, gid: gid, pid: pid, program: "merchantkeyd")
+    }
+
+    /// nil for a process.
+    package var remote: RemoteCaller? {
+        if case .remote(let remote) = self { remote } else { nil }
+    }
+
+    /// nil for a client of the portal.
+    package var process: CallingProcess? {
+        if case .process(let process) = self { process } else { nil }
+    }
+}
+
 /// The process at the other end of a Unix socket, as the kernel recorded it when the process connected.
-package struct Caller: Hashable, Sendable {
+package struct CallingProcess: Hashable, Sendable {
     package let uid: UInt32
     /// The process's primary group. The audit records it.
     package let gid: UInt32
@@ -20,147 +57,48 @@ package struct Caller: Hashable, Sendable {
         self.program = program
     }
 
-    /// The daemon itself, acting on a schedule.
-    package static func daemon(uid: UInt32, gid: UInt32, pid: Int32) -> Caller {
-        Caller(uid: uid, gid: gid, pid: pid, program: "merchantkeyd")
+    /// The name of every process of this user: `uid:1000`.
+    package var name: String { "uid:\(uid)" }
+
+    /// - Returns: nil if the text is not the name of a process.
+    package static func uid(fromName name: String) -> UInt32? {
+        guard name.hasPrefix("uid:"), let uid = UInt32(name.dropFirst(4)), "uid:\(uid)" == name else { return nil }
+        return uid
     }
 }
 
-/// What a caller may do.
-package enum Permit: String, Sendable, CaseIterable {
-    /// Find the merchant and certificate of a publicKeyHash on the decryptor socket.
-    case resolve
-    /// Derive or unwrap a token's symmetric key.
-    case symmetricKey
-    /// Verify and decrypt payment tokens.
-    case decrypt
-    /// Decrypt without verifying the signature.
-    case decryptUnverified
-    /// Verify a token at a time that the caller gives, instead of now. The name stays, because operators write it in
-    /// the setting `callers`.
-    case judgeAtOtherTime
-    /// Export a private key. Never granted by default.
-    case exportPrivateKey
-    /// Read merchants, keys, certificates, status and audit on the admin socket.
-    case read
-    /// Change anything on the admin socket.
-    case administer
-}
+/// A client of the portal.
+package struct RemoteCaller: Hashable, Sendable {
+    /// `access:NAME`, `invitation:ID` or `operator:UID`; `unidentified` for a client without valid credentials.
+    package let name: String
+    /// The client's IP address. If the connection comes from a trusted proxy, the address that the proxy reports.
+    package let address: String
 
-extension Permit {
-    /// The error for a caller without this permit.
-    fileprivate var missing: MerchantError {
-        MerchantError(.forbidden, "the caller has no permit '\(rawValue)': grant it in the setting callers")
+    /// - Parameter name: a name that an earlier ``RemoteCaller`` had.
+    package init(name: String, address: String) {
+        self.name = name
+        self.address = address
     }
 
-    /// The error for a caller that has this permit only for other merchants.
-    fileprivate var missingForMerchant: MerchantError {
-        MerchantError(
-            .forbidden,
-            "the caller's permit '\(rawValue)' is not for this merchant: add the merchant in the setting callers")
-    }
-}
-
-/// The permits of a caller, and the merchants that they apply to.
-package struct Grant: Hashable, Sendable {
-    package let permits: Set<Permit>
-    /// The merchants that the permits apply to; nil for every merchant.
-    package let merchants: Set<MerchantIdentifier>?
-
-    package init(permits: Set<Permit>, merchants: Set<MerchantIdentifier>?) {
-        self.permits = permits
-        self.merchants = merchants
+    /// A client without valid credentials.
+    package static func unidentified(address: String) -> RemoteCaller {
+        RemoteCaller(name: "unidentified", address: address)
     }
 
-    /// - Throws: `forbidden` if the permit is missing.
-    package func require(_ permit: Permit) throws(MerchantError) {
-        guard permits.contains(permit) else {
-            throw permit.missing
-        }
+    /// A client with an access token, or with the client certificate of an access.
+    package static func access(_ name: AccessName, address: String) -> RemoteCaller {
+        RemoteCaller(name: "access:\(name)", address: address)
     }
 
-    /// - Throws: `forbidden` if the permit is missing, or is only for other merchants.
-    package func require(_ permit: Permit, for merchant: MerchantIdentifier) throws(MerchantError) {
-        try require(permit)
-        guard merchants?.contains(merchant) ?? true else {
-            throw permit.missingForMerchant
-        }
-    }
-}
-
-/// The setting `callers`: the permits of each caller. A caller that no rule matches has no permits.
-package struct CallerPolicy: Hashable, Sendable {
-    /// One entry of the setting.
-    package struct Rule: Hashable, Sendable {
-        package enum Subject: Hashable, Sendable {
-            case uid(UInt32)
-            case gid(UInt32)
-        }
-        package let subject: Subject
-        package let grant: Grant
-
-        package init(subject: Subject, grant: Grant) {
-            self.subject = subject
-            self.grant = grant
-        }
+    /// A person at a merchant, in a session that an invitation began.
+    package static func invitation(_ invitation: InvitationIdentifier, address: String) -> RemoteCaller {
+        RemoteCaller(name: "invitation:\(invitation)", address: address)
     }
 
-    package let rules: [Rule]
-
-    package init(rules: [Rule]) { self.rules = rules }
-
-    /// The policy if the setting is absent: the daemon's own uid and root have every permit except `exportPrivateKey`;
-    /// other users have none.
-    package static func standard(ownUID: UInt32) -> CallerPolicy {
-        let grant = Grant(permits: Set(Permit.allCases).subtracting([.exportPrivateKey]), merchants: nil)
-        return CallerPolicy(rules: Set([ownUID, 0]).sorted().map { Rule(subject: .uid($0), grant: grant) })
-    }
-
-    /// The grants of all rules that name the caller's uid, or a group that the caller had when it connected.
+    /// An operator, in a session that `merchantkeyctl console` began.
     ///
-    /// Grants add up: a rule for some merchants does not limit a rule for all merchants. A permit applies to a merchant
-    /// if at least one of the grants gives the permit.
-    package func grants(for caller: Caller) -> [Grant] {
-        grants(uid: caller.uid, groups: caller.supplementaryGroups.union([caller.gid]))
-    }
-
-    /// The grants of a user whose uid and groups are known, without a process.
-    package func grants(uid callerUID: UInt32, groups: Set<UInt32>) -> [Grant] {
-        rules.filter { rule in
-            switch rule.subject {
-            case .uid(let uid): uid == callerUID
-            case .gid(let gid): groups.contains(gid)
-            }
-        }.map(\.grant)
-    }
-}
-
-extension [Grant] {
-    /// - Throws: `forbidden` unless one of the grants has the permit, whichever merchants the grant is for.
-    package func require(_ permit: Permit) throws(MerchantError) {
-        guard contains(where: { $0.permits.contains(permit) }) else {
-            throw permit.missing
-        }
-    }
-
-    /// - Throws: `forbidden` unless one of the grants has the permit for this merchant.
-    package func require(_ permit: Permit, for merchant: MerchantIdentifier) throws(MerchantError) {
-        try require(permit)
-        guard contains(where: { $0.permits.contains(permit) && $0.merchants?.contains(merchant) ?? true }) else {
-            throw permit.missingForMerchant
-        }
-    }
-
-    /// Whether the caller has no permit at all.
-    package var allowNothing: Bool { allSatisfy { $0.permits.isEmpty } }
-
-    /// The merchants named by the grants that have the permit. A grant for every merchant names none.
-    package func merchants(_ permit: Permit) -> Set<MerchantIdentifier> {
-        filter { $0.permits.contains(permit) }.reduce(into: []) { $0.formUnion($1.merchants ?? []) }
-    }
-
-    /// Whether some grant has the permit for every merchant.
-    package func allowsEveryMerchant(_ permit: Permit) -> Bool {
-        contains { $0.permits.contains(permit) && $0.merchants == nil }
+    /// - Parameter uid: the user who ran `merchantkeyctl`.
+    package static func operating(uid: UInt32, address: String) -> RemoteCaller {
+        RemoteCaller(name: "operator:\(uid)", address: address)
     }
 }

@@ -6,7 +6,7 @@ package struct AuditQuery: Sendable {
     package var merchant: MerchantIdentifier?
     package var key: PublicKeyHash?
     /// The user id of the process that sent the request.
-    package var callerUID: UInt32?
+    package var caller: String?
     /// Records at this time or later.
     package var since: Timestamp?
     /// Records before this time.
@@ -16,7 +16,7 @@ package struct AuditQuery: Sendable {
 
     fileprivate var parameters: [(name: String, value: String)] {
         let all = [
-            ("merchant", merchant?.rawValue), ("key", key?.base64URL), ("caller", callerUID.map(String.init)),
+            ("merchant", merchant?.rawValue), ("key", key?.base64URL), ("caller", caller),
             ("since", since?.rfc3339), ("until", until?.rfc3339),
         ]
         return all.compactMap { name, value in value.map { (name, $0) } }

@@ -3,12 +3,12 @@ package import MerchantCore
 package import MerchantOperations
 package import Vocabulary
 
-/// The caller at the other end of a connection, with the permits that the caller had when it connected.
+/// The caller of a request, with the caller's permits. On a socket, the permits that the caller had when it connected.
 package struct Peer: Sendable {
     package let caller: Caller
     /// The caller's permits, each with the merchants to which the permit applies.
     package let grants: [Grant]
-    /// Whose limits apply to the connection: those of one user, or those that all users without a permit share.
+    /// Whose limits apply to the caller: those of one user or client, or those that all users without a permit share.
     package let holder: UserQuotas.Holder
     /// Collects refused requests for the audit.
     private let refusals: RefusalLog
@@ -35,7 +35,7 @@ package struct Peer: Sendable {
             if let merchant { try grants.require(permit, for: merchant) } else { try grants.require(permit) }
         } catch {
             recordRefusal(permit, of: key(), for: merchant)
-            throw error
+            throw caller.process == nil ? remoteRefusal(permit, for: merchant) : error
         }
     }
 
@@ -49,7 +49,7 @@ package struct Peer: Sendable {
             recordRefusal(permit)
             throw MerchantError(
                 .forbidden,
-                "this request needs the permit '\(permit.rawValue)' for all merchants, but the caller has it only for some: see the setting 'callers'"
+                "this request needs the permit '\(permit.rawValue)' for all merchants, but the caller has it only for some: \(advice)"
             )
         }
     }
@@ -62,8 +62,22 @@ package struct Peer: Sendable {
     package func requireAnyPermit(of key: @autoclosure () -> PublicKeyHash?) throws(MerchantError) {
         guard !grants.allowNothing else {
             recordRefusal(nil, of: key())
-            throw MerchantError(.forbidden, "the caller has no permit at all: see the setting 'callers'")
+            throw MerchantError(.forbidden, "the caller has no permit at all: \(advice)")
         }
+    }
+
+    /// What a caller without a permit must do. A client of the portal cannot read the daemon's settings.
+    private var advice: String {
+        caller.process == nil ? "ask the platform for other credentials" : "see the setting 'callers'"
+    }
+
+    /// The error for a client of the portal that lacks a permit.
+    private func remoteRefusal(_ permit: Permit, for merchant: MerchantIdentifier?) -> MerchantError {
+        let isForOthers = merchant != nil && grants.contains { $0.permits.contains(permit) }
+        return MerchantError(
+            .forbidden,
+            "this request needs the permit '\(permit.rawValue)'\(isForOthers ? " for this merchant" : ""), which the caller does not have: \(advice)"
+        )
     }
 
     /// Records for the audit that a request was refused because the caller lacks a permit.

@@ -32,13 +32,15 @@ package struct ProblemReporter: Sendable {
     /// - Parameters:
     ///   - metadata: further fields of the log line, such as the caller's user and process identifiers. Evaluated only
     ///     if the line is written.
-    ///   - uid: the user who sent the request. Each user can cause only a limited number of log lines.
+    ///   - source: the name of the caller that sent the request. Each caller can cause only a limited number of log
+    ///     lines.
     package func response(
-        to error: any Error, requestId: String, uid: UInt32? = nil, metadata: @autoclosure () -> Logger.Metadata = [:]
+        to error: any Error, requestId: String, source: String? = nil,
+        metadata: @autoclosure () -> Logger.Metadata = [:]
     ) -> ProblemResponse {
         if let fault = error as? HTTPFault {
             log.write(
-                refusalLevel, "request refused", uid: uid,
+                refusalLevel, "request refused", source: source,
                 metadata: ["code": "\(fault.problem.code)", "requestId": "\(requestId)"].merging(metadata()) { $1 })
             return ProblemResponse(fault, requestId: requestId)
         }
@@ -52,7 +54,7 @@ package struct ProblemReporter: Sendable {
             default: (refusalLevel, "request refused")
             }
         log.write(
-            level, message, uid: uid,
+            level, message, source: source,
             metadata: Self.fields(error, requestId, withDetail: level == .error).merging(metadata()) { $1 })
         return ProblemResponse(error, requestId: requestId)
     }

@@ -7,11 +7,14 @@ package enum ProblemTable {
         switch code {
         case .malformed: (400, "malformed request")
         case .tooLarge: (413, "too large")
+        case .unauthorized: (401, "unauthorized")
         case .forbidden: (403, "forbidden")
 
         case .merchantNotFound: (404, "merchant not found")
         case .keyNotFound: (404, "key not found")
         case .rollNotFound: (404, "roll not found")
+        case .accessNotFound: (404, "access not found")
+        case .invitationNotFound: (404, "invitation not found")
         case .notFound: (404, "not found")
         case .keyRevoked: (410, "key revoked")
         case .keyDestroyed: (410, "key destroyed")
@@ -27,6 +30,10 @@ package enum ProblemTable {
         case .currentKeyExists: (409, "current key exists")
         case .keyExists: (409, "key exists")
         case .keyBelongsToAnotherMerchant: (409, "key belongs to another merchant")
+        case .tooManyPendingKeys: (409, "too many pending keys")
+        case .accessExists: (409, "access exists")
+        case .tooManyInvitations: (409, "too many invitations")
+        case .portalNotConfigured: (409, "portal not configured")
         case .tokenAlreadyClaimed: (409, "token already claimed")
         case .idempotencyKeyReused: (422, "idempotency key reused")
 
@@ -65,6 +72,7 @@ package enum ProblemTable {
         case .gatewayResponseNotReceived: (504, "gateway response not received")
 
         case .overloaded: (503, "overloaded")
+        case .tooManyRequests: (429, "too many requests")
         case .storeUnavailable: (503, "store unavailable")
         case .backupFailed: (422, "backup failed")
         case .masterKeyConflict: (409, "master key cannot be rotated")
@@ -79,6 +87,8 @@ package enum ProblemTable {
         switch code {
         case .overloaded, .storeUnavailable: 1
         case .registrationConflict, .gatewayRateLimited, .gatewayUnavailable, .gatewayResponseNotReceived: 15
+        // The limits count the requests of a minute.
+        case .tooManyRequests: 60
         default: nil
         }
     }

@@ -48,7 +48,9 @@ package struct SocketGate: Sendable {
             return nil
         case .refused(let reason, let isFirst):
             if isFirst {
-                log.write(.warning, "connections refused", uid: credentials.uid, metadata: ["reason": "\(reason)"])
+                log.write(
+                    .warning, "connections refused", source: "uid:\(credentials.uid)",
+                    metadata: ["reason": "\(reason)"])
             }
             let problem = ProblemResponse(
                 MerchantError(.overloaded, "\(reason); try again later"), requestId: RequestId.make())

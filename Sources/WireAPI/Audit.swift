@@ -7,17 +7,22 @@ extension Paths {
 
 /// One record of `GET /v1/audit`. The records form a hash chain: each contains the hash of the record before it.
 package struct AuditRecordDocument: Codable, Hashable, Sendable {
-    /// The process that requested the operation. For an operation that the daemon performs by itself, the daemon.
+    /// Who requested the operation: a process on a socket, or a client of the portal. For an operation that the daemon
+    /// performs by itself, the daemon's process.
     package struct CallerDocument: Codable, Hashable, Sendable {
-        package let uid: UInt32
-        package let gid: UInt32
-        package let pid: Int32
+        /// `uid:` and the user's number for a process. `access:`, `invitation:` or `operator:` and an identifier for a
+        /// client of the portal.
+        package let name: String
+        /// Only for a process, as are `gid`, `pid` and `program`.
+        package var uid: UInt32?
+        package var gid: UInt32?
+        package var pid: Int32?
         /// The path of the program. If the path could not be read, the name of the process in brackets.
-        package let program: String
+        package var program: String?
+        /// The IP address of a client of the portal.
+        package var address: String?
 
-        package init(uid: UInt32, gid: UInt32, pid: Int32, program: String) {
-            (self.uid, self.gid, self.pid, self.program) = (uid, gid, pid, program)
-        }
+        package init(name: String) { self.name = name }
     }
 
     /// The number of the record. The first record has the number 1.

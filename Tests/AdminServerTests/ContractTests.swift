@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import MerchantCore
 import MerchantTestSupport
+import RESTKit
 import Testing
 import Vocabulary
 import WireAPI
@@ -17,8 +18,8 @@ import Yams
     @Test("the admin's routes are the contract's, with their permits, effects and query parameters")
     func adminRoutes() throws {
         let documented = contract.operations(of: "admin")
-        #expect(Set(documented.keys) == Set(AdminRoute.all.map { "\($0.method.rawValue) \($0.path)" }))
-        for route in AdminRoute.all {
+        #expect(Set(documented.keys) == Set(AdminRoutes.all.map { "\($0.method.rawValue) \($0.path)" }))
+        for route in AdminRoutes.all {
             let operation = documented["\(route.method.rawValue) \(route.path)"]
             #expect(operation?.permit == route.permit?.rawValue ?? "none", "\(route.path)")
             #expect(operation?.query == route.query, "\(route.path)")
@@ -32,7 +33,7 @@ import Yams
         for (path, item) in try #require(contract.root["paths"]?.mapping) {
             for (method, operation) in try #require(item.mapping) where method.string != "parameters" {
                 let sockets = operation["x-sockets"]?.mapping?.keys.compactMap(\.string) ?? []
-                #expect(!sockets.isEmpty && Set(sockets).isSubset(of: ["admin", "decryptor"]), "\(path)")
+                #expect(!sockets.isEmpty && Set(sockets).isSubset(of: ["admin", "decryptor", "portal"]), "\(path)")
                 #expect(names.insert(try #require(operation["operationId"]?.string)).inserted)
             }
         }
@@ -97,7 +98,13 @@ import Yams
             ("Problem", Problem.self), ("ResolvedKeyDocument", ResolvedKeyDocument.self),
             ("SymmetricKeyRequest", SymmetricKeyRequest.self), ("SymmetricKeyDocument", SymmetricKeyDocument.self),
             ("AuthorizationDocument", AuthorizationDocument.self), ("VerificationDocument", VerificationDocument.self),
-            ("CheckDocument", CheckDocument.self),
+            ("CheckDocument", CheckDocument.self), ("AccessDocument", AccessDocument.self),
+            ("AccessToken", AccessDocument.Token.self), ("AccessPage", Page<AccessDocument>.self),
+            ("CreateAccessRequest", CreateAccessRequest.self), ("RotateAccessRequest", RotateAccessRequest.self),
+            ("InvitationDocument", InvitationDocument.self), ("InvitationPage", Page<InvitationDocument>.self),
+            ("CreateInvitationRequest", CreateInvitationRequest.self),
+            ("OperatorLoginDocument", OperatorLoginDocument.self), ("OnboardingDocument", OnboardingDocument.self),
+            ("OnboardingStep", OnboardingDocument.Step.self),
         ]
     }
 
@@ -129,6 +136,8 @@ import Yams
         case "PublicKeyHash": return "aXryfzzhfHFLCl+guEkcYpVd1R+mPYEmmeu1N4aR2Ls="
         case "SHA256Hex": return String(repeating: "ab", count: 32)
         case "Time": return "2026-11-21T04:53:15Z"
+        case "AccessName": return "shop-portal"
+        case "InvitationId": return "0123456789abcdef"
         default: break
         }
         let schema = contract.resolved(schema)

@@ -2,6 +2,7 @@ import AdminServer
 import HTTPTypes
 import MerchantCore
 import MerchantTestSupport
+import RESTKit
 import Testing
 import Vocabulary
 
@@ -19,7 +20,7 @@ import Vocabulary
         try await TestServer.run(policy: policy) { server in
             let stock = try await server.stock()
             let before = try await server.repository.read { try $0.counts(at: server.clock.now) }
-            for route in AdminRoute.all {
+            for route in AdminRoutes.all {
                 let call = "\(route.method.rawValue) \(route.path)"
                 let reply = try await server.curl(route.method.rawValue, path(route, stock))
                 if refused(route) {
@@ -30,7 +31,7 @@ import Vocabulary
                     #expect(reply.status != 403, "\(call)")
                 }
             }
-            guard AdminRoute.all.allSatisfy({ $0.permit == nil || refused($0) }) else { return }
+            guard AdminRoutes.all.allSatisfy({ $0.permit == nil || refused($0) }) else { return }
             let after = try await server.repository.read { try $0.counts(at: server.clock.now) }
             #expect(before == after, "a refused caller changed something")
         }

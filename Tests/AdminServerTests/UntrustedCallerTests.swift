@@ -48,7 +48,7 @@ import Vocabulary
                 try $0.auditRecords(AuditFilter(), from: nil, oldestFirst: false, limit: 10)
             }
             let record = try #require(records.first)
-            #expect(record.entry.caller.uid == getuid())
+            #expect(record.entry.caller.name == "uid:\(getuid())")
             #expect(record.entry.reason?.hasPrefix("\(count) requests from ") == true)
         }
     }

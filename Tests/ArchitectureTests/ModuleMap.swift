@@ -3,7 +3,9 @@ import Foundation
 /// The rows of modules as `Package.swift` lists them, which is their only copy.
 struct ModuleMap {
     /// The names of the arrays in the manifest, lowest row first.
-    static let rowNames = ["base", "domain", "useCases", "servers", "edges", "composition", "programs"]
+    static let rowNames = [
+        "base", "domain", "useCases", "servers", "restServers", "edges", "composition", "programs",
+    ]
 
     /// The modules of each row, lowest row first.
     let rows: [[String]]

@@ -6,12 +6,14 @@ import Testing
     /// Modules that only some targets may import.
     static let reserved: [String: Set<String>] = [
         "GRDB": ["SQLiteStore"],
-        "Hummingbird": ["AdminServer"],
-        "HummingbirdCore": ["AdminServer"],
+        "Hummingbird": ["RESTKit", "AdminServer", "PortalServer"],
+        "HummingbirdCore": ["RESTKit", "PortalServer"],
+        "Mustache": ["PortalServer"],
         "X509": ["KeyCustody", "SandboxKit"],
         "CryptoExtras": ["KeyCustody", "SandboxKit"],
         "AsyncHTTPClient": ["OutboundHTTP", "MerchantKeyClient", "SandboxKit"],
-        "NIOSSL": ["OutboundHTTP", "SandboxKit"],
+        "NIOSSL": ["OutboundHTTP", "PortalServer", "SandboxKit"],
+        "NIOHTTP2": ["PortalServer"],
         "FoundationNetworking": ["AppleGateway"],
         "Yams": ["DaemonKit"],
         "Configuration": ["DaemonKit"],

@@ -40,30 +40,30 @@ import Testing
     @Test("a message is written in a burst, then once per interval with the number of lines left out")
     func limited() {
         let log = lines.log
-        for _ in 0..<1000 { log.write(.info, "refused", uid: 1, metadata: [:]) }
+        for _ in 0..<1000 { log.write(.info, "refused", source: "uid:1", metadata: [:]) }
         #expect(lines.all.count == LimitedLog.burst)
         lines.elapsed.withLock { $0 = LimitedLog.interval }
-        for _ in 0..<1000 { log.write(.info, "refused", uid: 1, metadata: [:]) }
+        for _ in 0..<1000 { log.write(.info, "refused", source: "uid:1", metadata: [:]) }
         #expect(lines.all.count == LimitedLog.burst + 1)
         #expect(lines.all.last == "refused \(1000 - LimitedLog.burst)")
         lines.elapsed.withLock { $0 = LimitedLog.interval * 100 }
-        for _ in 0..<1000 { log.write(.info, "refused", uid: 1, metadata: [:]) }
+        for _ in 0..<1000 { log.write(.info, "refused", source: "uid:1", metadata: [:]) }
         #expect(lines.all.count == 2 * LimitedLog.burst + 1)
     }
 
     @Test("one user's lines do not hide another user's or another message's")
     func apart() {
         let log = lines.log
-        for _ in 0..<100 { log.write(.info, "refused", uid: 1, metadata: [:]) }
-        log.write(.info, "refused", uid: 2, metadata: [:])
-        log.write(.error, "failed", uid: 1, metadata: [:])
+        for _ in 0..<100 { log.write(.info, "refused", source: "uid:1", metadata: [:]) }
+        log.write(.info, "refused", source: "uid:2", metadata: [:])
+        log.write(.error, "failed", source: "uid:1", metadata: [:])
         #expect(lines.all.count == LimitedLog.burst + 2)
     }
 
     @Test("the number of lines is bounded for any number of users")
     func manyUsers() {
         let log = lines.log
-        for uid in 0..<100_000 { log.write(.info, "refused", uid: UInt32(uid), metadata: [:]) }
+        for uid in 0..<100_000 { log.write(.info, "refused", source: "uid:\(uid)", metadata: [:]) }
         #expect(lines.all.count < 300)
     }
 }

@@ -14,6 +14,13 @@ import Testing
         #expect(throws: UserQuotas.Exhausted.total) { try quotas.take(for: .user(uid: 2)) }
     }
 
+    @Test("each client of the portal has a share of its own")
+    mutating func shareEachClient() throws {
+        for _ in 0..<3 { try quotas.take(for: .remote("access:a")) }
+        #expect(throws: UserQuotas.Exhausted.remote("access:a")) { try quotas.take(for: .remote("access:a")) }
+        try quotas.take(for: .remote("access:b"))
+    }
+
     @Test("only an amount that was returned can be taken again")
     mutating func givenBack() throws {
         try quotas.take(for: .withoutPermit)

@@ -20,7 +20,7 @@ import Testing
         ]
         let passing: Set<MerchantError.Code> = [
             .overloaded, .storeUnavailable, .registrationConflict, .gatewayRateLimited, .gatewayUnavailable,
-            .gatewayResponseNotReceived,
+            .gatewayResponseNotReceived, .tooManyRequests,
         ]
         for code in MerchantError.Code.allCases {
             #expect((ProblemTable.status(of: code).status >= 500) == ours.contains(code), "\(code)")

@@ -15,7 +15,8 @@ CREATE TABLE claims (
     id INTEGER PRIMARY KEY,
     transaction_id BLOB NOT NULL CHECK (length(transaction_id) = 32),
     claimed_at INTEGER NOT NULL,
-    caller_uid INTEGER NOT NULL,
+    -- The name of the caller, such as 'uid:1000'.
+    caller TEXT NOT NULL CHECK (length(caller) BETWEEN 1 AND 255),
     -- SHA-256 of the Idempotency-Key and of its request; both or neither.
     key_digest BLOB CHECK (length(key_digest) = 32),
     request_digest BLOB CHECK (length(request_digest) = 32),
@@ -26,4 +27,4 @@ CREATE TABLE claims (
 CREATE UNIQUE INDEX claims_once ON claims (transaction_id);
 
 -- A caller can use an Idempotency-Key for one request only.
-CREATE UNIQUE INDEX claims_of_attempts ON claims (key_digest, caller_uid) WHERE key_digest IS NOT NULL;
+CREATE UNIQUE INDEX claims_of_attempts ON claims (key_digest, caller) WHERE key_digest IS NOT NULL;

@@ -18,8 +18,10 @@ struct AuditOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Select only records of this key.", valueName: "key"), transform: KeyArgument.parse)
     var key: KeyArgument?
 
-    @Option(help: ArgumentHelp("Select only records of callers with this user id.", valueName: "uid"))
-    var caller: UInt32?
+    @Option(
+        help: ArgumentHelp(
+            "Select only records of this caller: a user id, or a name such as access:NAME.", valueName: "caller"))
+    var caller: String?
 
     @Option(
         help: ArgumentHelp(
@@ -36,7 +38,7 @@ struct AuditOptions: ParsableArguments {
         var query = AuditQuery()
         query.merchant = merchant
         query.key = try await key?.resolve(admin)
-        query.callerUID = caller
+        query.caller = caller
         query.since = since
         query.until = until
         return query

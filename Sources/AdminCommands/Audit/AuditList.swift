@@ -33,7 +33,7 @@ extension AuditRecordDocument {
             rows: records.map {
                 [
                     Cell($0.sequence), Cell(time: $0.at), Cell($0.action),
-                    Cell("uid \($0.caller.uid), \($0.caller.programName)"), Cell($0.merchantIdentifier),
+                    Cell($0.caller.summary), Cell($0.merchantIdentifier),
                     Cell($0.publicKeyHash), Cell($0.change), Cell($0.reason),
                 ]
             })
@@ -51,6 +51,10 @@ extension AuditRecordDocument {
 }
 
 extension AuditRecordDocument.CallerDocument {
-    /// The program's name without its directories. JSON output has the whole path.
-    fileprivate var programName: String { program.split(separator: "/").last.map(String.init) ?? program }
+    /// The caller's name with its program or its address. The program is without its directories; JSON output has the
+    /// whole path.
+    fileprivate var summary: String {
+        let programName = program.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
+        return [name, programName ?? address].compactMap(\.self).joined(separator: ", ")
+    }
 }

@@ -37,6 +37,9 @@ extension AuditRecordDocument {
 
 extension AuditRecordDocument.CallerDocument {
     init(_ caller: Caller) {
-        self.init(uid: caller.uid, gid: caller.gid, pid: caller.pid, program: caller.program)
+        self.init(name: caller.name)
+        (uid, gid) = (caller.process?.uid, caller.process?.gid)
+        (pid, program) = (caller.process?.pid, caller.process?.program)
+        address = caller.remote?.address
     }
 }

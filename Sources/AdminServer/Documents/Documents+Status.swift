@@ -1,5 +1,6 @@
 import MerchantCore
 import MerchantOperations
+import RESTKit
 import Vocabulary
 import WireAPI
 

@@ -1,35 +1,36 @@
 import HTTPKit
 import MerchantCore
 import MerchantOperations
+import RESTKit
 import ServerKit
 import Vocabulary
 import WireAPI
 
-extension AdminRoute {
+extension AdminRoutes {
     static let audit: [AdminRoute] = [
-        reads(
+        .reads(
             "/v1/audit", scope: .checkedByHandler,
             query: ["merchant", "key", "caller", "since", "until", "order", "limit", "cursor"],
             AdminHandlers.listAudit),
-        reads("/v1/audit/verification", query: ["head", "cursor"], AdminHandlers.verifyAudit),
+        .reads("/v1/audit/verification", query: ["head", "cursor"], AdminHandlers.verifyAudit),
     ]
 }
 
 extension AdminHandlers {
     /// Lists audit records. A caller whose permit is limited to some merchants must name one of them in the query.
-    func listAudit(_ call: AdminCall) async throws -> AdminResponse {
+    func listAudit(_ call: RESTCall) async throws -> RESTResponse {
         let limit = try call.limit()
         let filter = try call.auditFilter()
         let order = try call.query.value("order", as: AuditOrder.self)
         let records = try await operations.audit.auditRecords(
             filter, from: try call.numericCursor(), oldestFirst: order == .oldestFirst, limit: limit + 1)
-        return try AdminResponse(
+        return try RESTResponse(
             Page(records, limit: limit, document: AuditRecordDocument.init) { String($0.sequence) })
     }
 
     /// Verifies one range of the audit chain. The client requests the next range with the cursor in the response. If the
     /// query has a `head`, the chain must contain a record with the number and the hash in `head`.
-    func verifyAudit(_ call: AdminCall) async throws -> AdminResponse {
+    func verifyAudit(_ call: RESTCall) async throws -> RESTResponse {
         let expectedHead = try call.query["head"].map { text throws(MerchantError) in
             guard let head = AuditHead(text) else {
                 throw MerchantError(
@@ -37,7 +38,7 @@ extension AdminHandlers {
             }
             return head
         }
-        return try AdminResponse(
+        return try RESTResponse(
             AuditVerificationDocument(
                 try await operations.audit.verifyAudit(from: try call.numericCursor() ?? 1, against: expectedHead)))
     }
@@ -47,15 +48,24 @@ private enum AuditOrder: String, NamedValue {
     case newestFirst, oldestFirst
 }
 
-extension AdminCall {
+extension RESTCall {
     fileprivate func auditFilter() throws(MerchantError) -> AuditFilter {
         var filter = AuditFilter()
-        filter.merchant = try merchantToRead()
+        filter.merchant = try merchantToRead(.read)
         filter.key = try query.value("key")
-        filter.callerUID = try query.integer("caller", in: 0...Int(UInt32.max), expectation: "a uid")
-            .map { UInt32($0) }
+        filter.caller = try query["caller"].map(Self.callerName)
         filter.since = try query.value("since")
         filter.until = try query.value("until")
         return filter
+    }
+
+    /// - Parameter text: the name of a caller, or only the number of a user.
+    private static func callerName(_ text: String) throws(MerchantError) -> String {
+        if UInt32(text) != nil { return "uid:\(text)" }
+        guard text.contains(":"), text.utf8.count <= 255 else {
+            throw MerchantError(
+                .malformed, "'caller' is not a caller's name, expected a uid, 'uid:1000' or 'access:NAME'")
+        }
+        return text
     }
 }

@@ -3,33 +3,33 @@ import HTTPKit
 import HTTPTypes
 import MerchantCore
 import MerchantOperations
-import NIOCore
+import RESTKit
 import Secrets
 import ServerKit
 import Vocabulary
 import WireAPI
 
-extension AdminRoute {
+extension AdminRoutes {
     static let keys: [AdminRoute] = [
-        reads("/v1/merchants/{merchantIdentifier}/keys", query: ["limit", "cursor"], AdminHandlers.listKeys),
-        changes(
+        .reads("/v1/merchants/{merchantIdentifier}/keys", query: ["limit", "cursor"], AdminHandlers.listKeys),
+        .changes(
             .post, "/v1/merchants/{merchantIdentifier}/keys", logMessage: "key generated", AdminHandlers.generateKey),
-        changes(
+        .changes(
             .post, "/v1/merchants/{merchantIdentifier}/keys/import", logMessage: "key imported",
             maximumBodyBytes: importBodyLimit,
             AdminHandlers.importKey),
-        changes(
+        .changes(
             .post, "/v1/merchants/{merchantIdentifier}/certificates", logMessage: "certificate stored",
             AdminHandlers.storeMerchantCertificate),
-        changes(.post, "/v1/certificates", logMessage: "certificate stored", AdminHandlers.storeCertificate(_:)),
-        reads("/v1/keys", query: ["prefix", "state", "limit", "cursor"], AdminHandlers.findKeys),
-        reads("/v1/keys/{publicKeyHash}", AdminHandlers.getKey),
-        reads("/v1/keys/{publicKeyHash}/csr", AdminHandlers.getCSR),
+        .changes(.post, "/v1/certificates", logMessage: "certificate stored", AdminHandlers.storeCertificate(_:)),
+        .reads("/v1/keys", query: ["prefix", "state", "limit", "cursor"], AdminHandlers.findKeys),
+        .reads("/v1/keys/{publicKeyHash}", AdminHandlers.getKey),
+        .reads("/v1/keys/{publicKeyHash}/csr", AdminHandlers.getCSR),
     ]
 }
 
 extension AdminHandlers {
-    func listKeys(_ call: AdminCall, _ merchant: MerchantIdentifier) async throws -> AdminResponse {
+    func listKeys(_ call: RESTCall, _ merchant: MerchantIdentifier) async throws -> RESTResponse {
         let limit = try call.limit()
         var found = try await operations.keys.keyPairs(of: merchant)[...]
         if let cursor = try call.query.value("cursor", as: PublicKeyHash.self) {
@@ -40,11 +40,11 @@ extension AdminHandlers {
             found = found[(index + 1)...]
         }
         let page = Page(Array(found), limit: limit, document: KeyDocument.init) { $0.keyPair.publicKeyHash.base64URL }
-        return try AdminResponse(page).withLogFields(merchant: merchant)
+        return try RESTResponse(page).withLogFields(merchant: merchant)
     }
 
     /// Lists the key pairs whose publicKeyHash begins with a prefix, or all key pairs in one state.
-    func findKeys(_ call: AdminCall) async throws -> AdminResponse {
+    func findKeys(_ call: RESTCall) async throws -> RESTResponse {
         switch (call.query["prefix"], call.query["state"]) {
         case (let prefix?, nil) where call.query["cursor"] == nil: try await keys(call, prefix: prefix)
         case (nil, let state?): try await keys(call, in: KeyState(state, named: "state"))
@@ -58,20 +58,20 @@ extension AdminHandlers {
         }
     }
 
-    private func keys(_ call: AdminCall, in state: KeyState) async throws -> AdminResponse {
+    private func keys(_ call: RESTCall, in state: KeyState) async throws -> RESTResponse {
         let limit = try call.limit()
         let cursor = try call.query.value("cursor", as: PublicKeyHash.self)
         let found = try await operations.keys.keyPairs(in: state, after: cursor, limit: limit + 1)
-        return try AdminResponse(
+        return try RESTResponse(
             Page(found, limit: limit, document: KeyDocument.init) { $0.keyPair.publicKeyHash.base64URL })
     }
 
-    private func keys(_ call: AdminCall, prefix: String) async throws -> AdminResponse {
+    private func keys(_ call: RESTCall, prefix: String) async throws -> RESTResponse {
         let found = try await operations.keys.keyPairs(prefix: prefix, limit: try call.limit())
-        return try AdminResponse(Page(items: found.map(KeyDocument.init), nextCursor: nil))
+        return try RESTResponse(Page(items: found.map(KeyDocument.init), nextCursor: nil))
     }
 
-    func generateKey(_ call: AdminCall, _ merchant: MerchantIdentifier) async throws -> AdminResponse {
+    func generateKey(_ call: RESTCall, _ merchant: MerchantIdentifier) async throws -> RESTResponse {
         let body = try call.read(orEmpty: GenerateKeyRequest())
         let view = try await operations.keys.generateKeyPair(
             for: merchant,
@@ -83,9 +83,9 @@ extension AdminHandlers {
     /// Imports an existing private key. No copy of the key may stay in memory: the decoded key is overwritten after use,
     /// and the body and its strings are overwritten when this function returns. ``RequestInput`` has already overwritten
     /// the connection's buffer.
-    func importKey(_ call: AdminCall, _ merchant: MerchantIdentifier) async throws -> AdminResponse {
+    func importKey(_ call: RESTCall, _ merchant: MerchantIdentifier) async throws -> RESTResponse {
         defer { Wipe.sharedBytes(of: call.body) }
-        let body = try call.read(ImportKeyRequest.self, maximumBodyBytes: AdminRoute.importBodyLimit)
+        let body = try call.read(ImportKeyRequest.self, maximumBodyBytes: AdminRoutes.importBodyLimit)
         defer { for text in [body.privateKey, body.passphrase, body.certificate] { text.map(Wipe.sharedBytes) } }
         var certificate = try Self.decode(body.certificate, named: "certificate")
         // A client may send a private key in the field `certificate` by mistake. The use case refuses such a request, but
@@ -101,53 +101,38 @@ extension AdminHandlers {
         return try created(view, for: merchant)
     }
 
-    func getKey(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> AdminResponse {
+    func getKey(_ call: RESTCall, _ hash: PublicKeyHash) async throws -> RESTResponse {
         let view = try await operations.keys.keyPair(hash)
-        return try AdminResponse(KeyDocument(view)).withLogFields(merchant: view.keyPair.merchantIdentifier, key: hash)
+        return try RESTResponse(KeyDocument(view)).withLogFields(merchant: view.keyPair.merchantIdentifier, key: hash)
     }
 
-    /// The CSR (PKCS#10) as PEM. As DER if the header `Accept` names `application/pkcs10` and does not name
-    /// `application/x-pem-file` earlier.
-    func getCSR(_ call: AdminCall, _ hash: PublicKeyHash) async throws -> AdminResponse {
-        let view = try await operations.keys.keyPair(hash)
-        guard let der = view.certificateSigningRequest else {
-            throw MerchantError(.notFound, "key \(hash) has no CSR")
-        }
-        let merchant = view.keyPair.merchantIdentifier
-        var response =
-            Self.prefersDER(call.headers)
-            ? AdminResponse(bytes: ByteBuffer(bytes: der), mediaType: "application/pkcs10")
-            : AdminResponse(
-                bytes: ByteBuffer(string: PEM.encode(der, label: "CERTIFICATE REQUEST")),
-                mediaType: "application/x-pem-file")
-        response.headers[.contentDisposition] =
-            "attachment; filename=\"\(merchant)-\(hash.hex.prefix(8)).certSigningRequest\""
-        return response.withLogFields(merchant: merchant, key: hash)
+    func getCSR(_ call: RESTCall, _ hash: PublicKeyHash) async throws -> RESTResponse {
+        try RESTResponse(csrOf: try await operations.keys.keyPair(hash), for: call.headers)
     }
 
     /// Stores a certificate for the merchant that owns the certificate's key pair.
-    func storeCertificate(_ call: AdminCall) async throws -> AdminResponse {
+    func storeCertificate(_ call: RESTCall) async throws -> RESTResponse {
         try await storeCertificate(call, for: nil)
     }
 
     func storeMerchantCertificate(
-        _ call: AdminCall, _ merchant: MerchantIdentifier
-    ) async throws -> AdminResponse {
+        _ call: RESTCall, _ merchant: MerchantIdentifier
+    ) async throws -> RESTResponse {
         try await storeCertificate(call, for: merchant)
     }
 
-    private func storeCertificate(_ call: AdminCall, for merchant: MerchantIdentifier?) async throws -> AdminResponse {
+    private func storeCertificate(_ call: RESTCall, for merchant: MerchantIdentifier?) async throws -> RESTResponse {
         guard !call.body.isEmpty else {
             throw MerchantError(.malformed, "found an empty body, expected one certificate in PEM or DER")
         }
         let view = try await operations.certificates.storeCertificate(call.body, for: merchant, for: call.request)
-        return try AdminResponse(KeyDocument(view))
+        return try RESTResponse(KeyDocument(view))
             .withLogFields(merchant: view.keyPair.merchantIdentifier, key: view.keyPair.publicKeyHash)
     }
 
-    private func created(_ view: KeyView, for merchant: MerchantIdentifier) throws -> AdminResponse {
+    private func created(_ view: KeyView, for merchant: MerchantIdentifier) throws -> RESTResponse {
         let hash = view.keyPair.publicKeyHash
-        return try AdminResponse(created: KeyDocument(view), at: Paths.key(hash)).withLogFields(
+        return try RESTResponse(created: KeyDocument(view), at: Paths.key(hash)).withLogFields(
             merchant: merchant, key: hash)
     }
 
@@ -159,18 +144,4 @@ extension AdminHandlers {
     private static func notBase64(_ field: String) -> MerchantError {
         MerchantError(.malformed, "'\(field)' is empty or not Base64, expected the file's bytes in Base64")
     }
-
-    /// Whether `application/pkcs10` is the first supported media type in `Accept`. Quality values are ignored.
-    private static func prefersDER(_ headers: HTTPFields) -> Bool {
-        let mediaTypes = headers[values: .accept].flatMap { $0.split(separator: ",") }.map { mediaType in
-            mediaType.prefix { $0 != ";" }.filter { !$0.isWhitespace }.lowercased()
-        }
-        return mediaTypes.first { $0 == "application/pkcs10" || $0 == "application/x-pem-file" } == "application/pkcs10"
-    }
-}
-
-extension HTTPField.Name {
-    // The initializer returns nil only for a name that is not a token of RFC 9110 section 5.6.2.
-    // swift-format-ignore: NeverForceUnwrap
-    fileprivate static let contentDisposition = HTTPField.Name("Content-Disposition")!
 }

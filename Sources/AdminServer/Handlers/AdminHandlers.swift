@@ -1,14 +1,15 @@
 import HTTPKit
-import MerchantCore
+package import MerchantCore
 import MerchantOperations
 import NIOCore
-import Vocabulary
+package import RESTKit
+package import Vocabulary
 import WireAPI
 
 /// The handlers of all routes. Each handler decodes the request, calls use cases, and encodes the result. A handler runs
 /// only if the caller has the route's permit. If the route's scope is `checkedByHandler`, the handler itself checks that
 /// the caller has the permit for the merchants in the request.
-final class AdminHandlers: Sendable {
+package final class AdminHandlers: Sendable {
     let operations: AdminOperations
     let health: @Sendable () -> HealthDocument
     let version: String
@@ -29,14 +30,22 @@ final class AdminHandlers: Sendable {
         self.openAPI = openAPI
         self.requests = requests
     }
+}
 
-    /// The merchant that owns a key pair.
-    func owner(of hash: PublicKeyHash) async throws -> MerchantIdentifier {
+extension AdminHandlers: RESTHandlers {
+    package static let permitToRead = Permit.read
+    package static let permitToChange = Permit.administer
+    package static let outOfScope = OutOfScopeResponse.forbidden
+
+    package func owner(ofKey hash: PublicKeyHash) async throws -> MerchantIdentifier {
         try await operations.keys.keyPair(hash).keyPair.merchantIdentifier
     }
 
-    /// The merchant whose key pair a roll replaces.
-    func owner(ofRoll number: Int) async throws -> MerchantIdentifier {
+    package func owner(ofRoll number: Int) async throws -> MerchantIdentifier {
         try await operations.rolls.roll(number).roll.merchantIdentifier
     }
+
+    /// Always nil, so that a caller needs a permit for every merchant: a registration may belong to no merchant of this
+    /// daemon.
+    package func owner(ofRegistration partner: PartnerInternalMerchantIdentifier) -> MerchantIdentifier? { nil }
 }

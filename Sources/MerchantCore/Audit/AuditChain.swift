@@ -28,19 +28,20 @@ package struct AuditHead: Hashable, Sendable, CustomStringConvertible {
 package struct AuditFilter: Hashable, Sendable {
     package var merchant: MerchantIdentifier?
     package var key: PublicKeyHash?
-    package var callerUID: UInt32?
+    /// The caller's name: ``Caller/name``.
+    package var caller: String?
     /// Matches records at or after this time.
     package var since: Timestamp?
     /// Matches records before this time.
     package var until: Timestamp?
 
     package init(
-        merchant: MerchantIdentifier? = nil, key: PublicKeyHash? = nil, callerUID: UInt32? = nil,
+        merchant: MerchantIdentifier? = nil, key: PublicKeyHash? = nil, caller: String? = nil,
         since: Timestamp? = nil, until: Timestamp? = nil
     ) {
         self.merchant = merchant
         self.key = key
-        self.callerUID = callerUID
+        self.caller = caller
         self.since = since
         self.until = until
     }

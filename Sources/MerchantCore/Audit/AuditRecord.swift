@@ -48,6 +48,18 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case eventsRedelivered
     case masterKeyRotationStarted
     case masterKeyRotationFinished
+    /// A machine got access to the portal.
+    case accessCreated
+    /// An access got a new token, which replaces the one before.
+    case accessRotated
+    case accessRevoked
+    case invitationCreated
+    /// A person at a merchant began a session at the portal with an invitation.
+    case invitationUsed
+    case invitationRevoked
+    /// A user got a URL for signing in to the portal as an operator.
+    case operatorLoginCreated
+    case operatorLoginUsed
 }
 
 /// What the audit records about one action: the caller, the merchant and key concerned, the states before and after,
@@ -127,10 +139,17 @@ package struct AuditRecord: Hashable, Sendable {
         hasher.update(data: previousHash)
         add(String(sequence))
         add(entry.action.rawValue)
-        add(String(entry.caller.uid))
-        add(String(entry.caller.gid))
-        add(String(entry.caller.pid))
-        add(entry.caller.program)
+        switch entry.caller {
+        case .process(let process):
+            add(String(process.uid))
+            add(String(process.gid))
+            add(String(process.pid))
+            add(process.program)
+        case .remote(let remote):
+            add(nil)
+            add(remote.name)
+            add(remote.address)
+        }
         add(String(entry.at.millisecondsSince1970))
         add(entry.merchantIdentifier?.rawValue)
         add(entry.publicKeyHash?.hex)

@@ -1,13 +1,14 @@
 /// The value of the header `Idempotency-Key`, with the caller and the route of the request.
 package struct IdempotencyKey: Hashable, Sendable {
-    package let callerUID: UInt32
+    /// The caller's name: ``Caller/name``.
+    package let caller: String
     /// Method and path.
     package let operation: String
     /// 1 to 255 printable ASCII characters.
     package let value: String
 
-    package init(callerUID: UInt32, operation: String, value: String) {
-        self.callerUID = callerUID
+    package init(caller: String, operation: String, value: String) {
+        self.caller = caller
         self.operation = operation
         self.value = value
     }

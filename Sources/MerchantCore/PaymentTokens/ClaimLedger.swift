@@ -19,21 +19,21 @@ package struct TokenClaim: Hashable, Sendable {
     /// token was encrypted to. Apple's signature covers the identifier, so only a caller that has the token can claim
     /// the payment.
     package let transactionId: Bits256
-    package let callerUID: UInt32
+    package let caller: String
     package let at: Timestamp
     /// nil if the request had no `Idempotency-Key`. A repeat of such a request is refused.
     package let requestIdentity: RequestIdentity?
 
-    package init(transactionId: Bits256, callerUID: UInt32, at: Timestamp, requestIdentity: RequestIdentity?) {
+    package init(transactionId: Bits256, caller: String, at: Timestamp, requestIdentity: RequestIdentity?) {
         self.transactionId = transactionId
-        self.callerUID = callerUID
+        self.caller = caller
         self.at = at
         self.requestIdentity = requestIdentity
     }
 
     /// Whether `other` is the same request of the same caller, sent again.
     package func isRepeated(by other: TokenClaim) -> Bool {
-        requestIdentity != nil && requestIdentity == other.requestIdentity && callerUID == other.callerUID
+        requestIdentity != nil && requestIdentity == other.requestIdentity && caller == other.caller
             && transactionId == other.transactionId
     }
 }

@@ -44,14 +44,14 @@ package struct RefusedRequests: Sendable {
     }
 
     private var kinds: [RefusalKind: Occurrences] = [:]
-    private var kindCountOfUser: [UInt32: Int] = [:]
-    private var others: [UInt32: (caller: Caller, requests: Occurrences)] = [:]
+    private var kindCountOfUser: [String: Int] = [:]
+    private var others: [String: (caller: Caller, requests: Occurrences)] = [:]
     private var remainder: Occurrences?
 
     package init() {}
 
     package mutating func add(_ kind: RefusalKind, _ requests: Occurrences) {
-        let user = kind.caller.uid
+        let user = kind.caller.name
         if kinds[kind] != nil {
             kinds[kind]?.add(requests)
         } else if kinds.count < Self.maximumKinds, kindCountOfUser[user, default: 0] < Self.maximumKindsPerUser {
@@ -72,10 +72,10 @@ package struct RefusedRequests: Sendable {
     }
 
     private mutating func addOther(_ caller: Caller, _ requests: Occurrences) {
-        if others[caller.uid] != nil {
-            others[caller.uid]?.requests.add(requests)
+        if others[caller.name] != nil {
+            others[caller.name]?.requests.add(requests)
         } else if others.count < Self.maximumUsers {
-            others[caller.uid] = (caller, requests)
+            others[caller.name] = (caller, requests)
         } else {
             addToRemainder(requests)
         }

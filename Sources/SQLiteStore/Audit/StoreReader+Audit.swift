@@ -16,7 +16,7 @@ extension StoreReading {
         }
         addCondition("public_key_hash = ?", filter.key?.data)
         addCondition("merchant_identifier = ?", filter.merchant?.rawValue)
-        addCondition("caller_uid = ?", filter.callerUID)
+        addCondition("caller = ?", filter.caller)
         addCondition("at >= ?", filter.since?.millisecondsSince1970)
         addCondition("at < ?", filter.until?.millisecondsSince1970)
         return try allRows(
@@ -56,7 +56,7 @@ extension StoreReading {
     private static func indexClause(for filter: AuditFilter) -> String {
         if filter.key != nil { return "INDEXED BY audit_of_key_pair" }
         if filter.merchant != nil { return "INDEXED BY audit_of_merchant" }
-        if filter.callerUID != nil { return "INDEXED BY audit_of_caller" }
+        if filter.caller != nil { return "INDEXED BY audit_of_caller" }
         return filter.since != nil || filter.until != nil ? "INDEXED BY audit_by_time" : ""
     }
 }

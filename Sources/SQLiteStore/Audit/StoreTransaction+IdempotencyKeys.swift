@@ -14,8 +14,8 @@ extension StoreTransaction {
         try firstRow(
             """
             SELECT request_digest, resource FROM idempotency_keys
-            WHERE caller_uid = ? AND operation = ? AND value = ?
-            """, [key.callerUID, key.operation, key.value]
+            WHERE caller = ? AND operation = ? AND value = ?
+            """, [key.caller, key.operation, key.value]
         ) { IdempotentOutcome(requestDigest: try $0.bytes("request_digest"), resource: try $0.text("resource")) }
     }
 
@@ -38,11 +38,11 @@ extension StoreTransaction {
         }
         try execute(
             """
-            INSERT INTO idempotency_keys (caller_uid, operation, value, request_digest, resource, created_at)
+            INSERT INTO idempotency_keys (caller, operation, value, request_digest, resource, created_at)
             VALUES (?, ?, ?, ?, ?, ?)
             """,
             [
-                key.callerUID, key.operation, key.value, Data(requestDigest), resource,
+                key.caller, key.operation, key.value, Data(requestDigest), resource,
                 time.latest.millisecondsSince1970,
             ])
     }

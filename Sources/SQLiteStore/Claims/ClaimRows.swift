@@ -25,12 +25,12 @@ enum ClaimRows {
         }
         try db.cachedStatement(
             sql: """
-                INSERT INTO claims (transaction_id, claimed_at, caller_uid, key_digest, request_digest)
+                INSERT INTO claims (transaction_id, claimed_at, caller, key_digest, request_digest)
                 VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
                 """
         ).execute(
             arguments: [
-                claim.transactionId.data, claim.at.millisecondsSince1970, claim.callerUID,
+                claim.transactionId.data, claim.at.millisecondsSince1970, claim.caller,
                 claim.requestIdentity?.idempotencyKeyDigest.data, claim.requestIdentity?.requestDigest.data,
             ])
         guard db.changesCount == 0 else { return .success(.claimed) }
@@ -40,7 +40,7 @@ enum ClaimRows {
             return .failure(Self.idempotencyKeyReused)
         }
         if earlier.isRepeated(by: claim) { return .success(.repeated(claimedAt: earlier.at)) }
-        if let request = claim.requestIdentity, try isUsed(request.idempotencyKeyDigest, by: claim.callerUID, in: db) {
+        if let request = claim.requestIdentity, try isUsed(request.idempotencyKeyDigest, by: claim.caller, in: db) {
             return .failure(Self.idempotencyKeyReused)
         }
         return .failure(
@@ -55,13 +55,13 @@ enum ClaimRows {
         let row = try Row.fetchOne(
             db.cachedStatement(
                 sql: """
-                    SELECT claimed_at, caller_uid, key_digest, request_digest FROM claims WHERE transaction_id = ?
+                    SELECT claimed_at, caller, key_digest, request_digest FROM claims WHERE transaction_id = ?
                     """), arguments: [transactionId.data])
         return try row.map { row in
             let key = try row.digestIfAny("key_digest")
             let request = try row.digestIfAny("request_digest")
             return TokenClaim(
-                transactionId: transactionId, callerUID: try row.decode(UInt32.self, forColumn: "caller_uid"),
+                transactionId: transactionId, caller: try row.text("caller"),
                 at: try row.timestamp("claimed_at"),
                 requestIdentity: key.flatMap { key in
                     request.map { .init(idempotencyKeyDigest: key, requestDigest: $0) }
@@ -86,21 +86,16 @@ enum ClaimRows {
         try Int64.fetchOne(db, sql: "SELECT max(claimed_at) FROM claims").map(Timestamp.init(millisecondsSince1970:))
     }
 
-    /// Whether a claim of the user has this digest of an Idempotency-Key.
-    private static func isUsed(_ idempotencyKeyDigest: Bits256, by uid: UInt32, in db: Database) throws -> Bool {
+    /// Whether a claim of the caller has this digest of an Idempotency-Key.
+    private static func isUsed(_ idempotencyKeyDigest: Bits256, by caller: String, in db: Database) throws -> Bool {
         try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT 1 FROM claims WHERE key_digest = ? AND caller_uid = ?"),
-            arguments: [idempotencyKeyDigest.data, uid]) != nil
+            db.cachedStatement(sql: "SELECT 1 FROM claims WHERE key_digest = ? AND caller = ?"),
+            arguments: [idempotencyKeyDigest.data, caller]) != nil
     }
 
     private static let idempotencyKeyReused = MerchantError(
         .idempotencyKeyReused,
         "the Idempotency-Key was already used for another request: use a new key for each new request")
-}
-
-extension Bits256 {
-    /// The bytes as a column stores them.
-    fileprivate var data: Data { Data(bytes) }
 }
 
 extension Row {

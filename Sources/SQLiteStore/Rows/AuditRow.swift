@@ -6,15 +6,11 @@ import Vocabulary
 /// Converts an audit record to and from its row in `audit`.
 enum AuditRow {
     static let columns =
-        "sequence, action, caller_uid, caller_gid, caller_pid, caller_program, at, merchant_identifier, public_key_hash, value_before, value_after, reason, request_id, previous_hash, hash"
+        "sequence, action, caller, caller_gid, caller_pid, caller_program, caller_address, at, merchant_identifier, public_key_hash, value_before, value_after, reason, request_id, previous_hash, hash"
 
     static func record(_ row: Row) throws -> AuditRecord {
-        let caller = Caller(
-            uid: try row.decode(UInt32.self, forColumn: "caller_uid"),
-            gid: try row.decode(UInt32.self, forColumn: "caller_gid"),
-            pid: try row.decode(Int32.self, forColumn: "caller_pid"), program: try row.text("caller_program"))
         let entry = AuditEntry(
-            try row.oneOf(AuditAction.self, "action"), by: caller, at: try row.timestamp("at"),
+            try row.oneOf(AuditAction.self, "action"), by: try caller(row), at: try row.timestamp("at"),
             merchant: try row.merchantIdentifierIfAny(), key: try row.publicKeyHashIfAny(),
             before: try row.textIfAny("value_before"), after: try row.textIfAny("value_after"),
             reason: try row.textIfAny("reason"), requestId: try row.textIfAny("request_id"))
@@ -23,13 +19,25 @@ enum AuditRow {
             hash: try row.bytes("hash"))
     }
 
-    static let insertion = "INSERT INTO audit (\(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    private static func caller(_ row: Row) throws -> Caller {
+        let name = try row.text("caller")
+        if let address = try row.textIfAny("caller_address") {
+            return .remote(RemoteCaller(name: name, address: address))
+        }
+        return Caller(
+            uid: try row.value(CallingProcess.uid(fromName: name), of: "caller"),
+            gid: try row.decode(UInt32.self, forColumn: "caller_gid"),
+            pid: try row.decode(Int32.self, forColumn: "caller_pid"), program: try row.text("caller_program"))
+    }
+
+    static let insertion = "INSERT INTO audit (\(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
     static func values(_ record: AuditRecord) -> StatementArguments {
         let entry = record.entry
+        let process = entry.caller.process
         return [
-            record.sequence, entry.action.rawValue, entry.caller.uid, entry.caller.gid, entry.caller.pid,
-            entry.caller.program, entry.at.millisecondsSince1970, entry.merchantIdentifier?.rawValue,
+            record.sequence, entry.action.rawValue, entry.caller.name, process?.gid, process?.pid, process?.program,
+            entry.caller.remote?.address, entry.at.millisecondsSince1970, entry.merchantIdentifier?.rawValue,
             entry.publicKeyHash?.data, entry.before, entry.after, entry.reason, entry.requestId,
             Data(record.previousHash), Data(record.hash),
         ]

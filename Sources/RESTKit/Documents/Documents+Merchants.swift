@@ -1,9 +1,9 @@
 import MerchantCore
-import MerchantOperations
-import WireAPI
+package import MerchantOperations
+package import WireAPI
 
 extension MerchantDocument {
-    init(_ view: MerchantView, pendingKeyPairs: [KeyView]? = nil) {
+    package init(_ view: MerchantView, pendingKeyPairs: [KeyView]? = nil) {
         let merchant = view.merchant
         self.init(merchant.identifier, createdAt: merchant.createdAt)
         name = merchant.name

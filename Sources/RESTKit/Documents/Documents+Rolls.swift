@@ -1,11 +1,11 @@
 import MerchantCore
-import MerchantOperations
+package import MerchantOperations
 import Vocabulary
-import WireAPI
+package import WireAPI
 
 extension RollDocument {
     /// - Parameter result: what finishing or abandoning the roll changed; nil for other requests.
-    init(_ view: RollView, result: RollTransitionResult? = nil) {
+    package init(_ view: RollView, result: RollTransitionResult? = nil) {
         let (roll, progress) = (view.roll, view.progress)
         self.init(
             roll.rollId, of: roll.merchantIdentifier, algorithm: roll.algorithm, to: roll.to, startedAt: roll.startedAt,
@@ -20,5 +20,5 @@ extension RollDocument {
         warnings = result?.warnings
     }
 
-    init(_ result: RollTransitionResult) { self.init(result.roll, result: result) }
+    package init(_ result: RollTransitionResult) { self.init(result.roll, result: result) }
 }

@@ -8,7 +8,9 @@ struct ReadLimits: Sendable {
     /// `reads`.
     private let waitingReads = ReadConcurrency(atOnce: 32)
 
-    func run(_ call: AdminCall, _ handler: AdminRoute.AuthorizedHandler) async throws -> AdminResponse {
+    func run(
+        _ call: RESTCall, _ handler: @Sendable (RESTCall) async throws -> RESTResponse
+    ) async throws -> RESTResponse {
         let concurrency = call.query["wait"] == nil ? reads : waitingReads
         return try await concurrency.run(for: call.peer.holder) { try await handler(call) }
     }

@@ -1,11 +1,10 @@
-import MerchantCore
-import MerchantOperations
-import ServerKit
+package import MerchantCore
+package import MerchantOperations
 import Vocabulary
-import WireAPI
+package import WireAPI
 
 extension RegistrationDocument {
-    init(_ view: RegistrationView) {
+    package init(_ view: RegistrationView) {
         let (registration, desired) = (view.registration, view.registration.desired)
         let desiredHash = desired.encryptTo.appleHash
         // If the daemon has read Apple's record for this request, the document shows Apple's values. If Apple then has no
@@ -38,7 +37,7 @@ extension RegistrationDocument {
 }
 
 extension DriftDocument {
-    init(_ drift: RegistrationDrift) {
+    package init(_ drift: RegistrationDrift) {
         let kind = drift.kind.rawValue
         switch drift {
         case .missingDomain(let name): self.init(kind, expected: name.rawValue)
@@ -51,53 +50,10 @@ extension DriftDocument {
 }
 
 extension UnregistrationDocument {
-    init(_ result: UnregistrationResult) {
+    package init(_ result: UnregistrationResult) {
         self.init(RegistrationDocument(result.view))
         dryRun = result.dryRun
         domainNames = result.domainNames.map(\.rawValue)
         warnings = result.warnings
-    }
-}
-
-extension SyncDocument {
-    init(_ report: SyncReport) {
-        self.init()
-        repair = report.repair
-        compared = report.compared
-        findings = report.findings.map(Finding.init)
-        halted = report.halted.map(FailureDocument.init)
-        nextCursor = report.next
-    }
-}
-
-extension SyncDocument.Finding {
-    init(_ finding: SyncFinding) {
-        self.init(finding.partnerInternalMerchantIdentifier)
-        drift = finding.drift.map(DriftDocument.init)
-        repaired = finding.repaired
-        remaining = finding.remaining.map(DriftDocument.init)
-        failure = finding.failure.map(FailureDocument.init)
-    }
-}
-
-extension FailureDocument {
-    init(_ error: MerchantError) {
-        // As in problem documents, the detail of an internal error appears only in the log.
-        let detail = error.code == .internalError ? "internal error, see the daemon's log" : error.detail
-        self.init(
-            code: error.code.rawValue, detail: detail,
-            retryAfter: error.retryAfter ?? ProblemTable.retryAfter(error.code))
-    }
-}
-
-extension DomainFileDocument {
-    init(_ file: DomainFile) { self.init(sha256: file.sha256, size: file.bytes.count, storedAt: file.storedAt) }
-}
-
-extension DomainCheckDocument {
-    init(_ report: DomainCheckReport) {
-        self.init(
-            report.domain, address: report.address,
-            findings: report.hasPassed ? [] : [Finding(kind: report.finding.code, detail: report.finding.detail)])
     }
 }

@@ -1,30 +1,39 @@
-import HTTPKit
+package import HTTPKit
 import HTTPTypes
-import Hummingbird
+package import HummingbirdCore
 import MerchantCore
 import NIOCore
 import NIOHTTPTypes
 import Secrets
-import ServerKit
 
 /// Reads the query and the body of a request to one route. Refuses an unknown query parameter, and a body that is larger
 /// than the route permits.
-struct RequestInput {
-    let route: AdminRoute
+package struct RequestInput: Sendable {
+    private let query: Set<String>
+    private let maximumBodyBytes: Int
 
-    func read(_ request: Request, _ target: RequestTarget, _ context: AdminRequestContext) async throws -> AdminCall {
-        let query = try QueryParameters(target.rawQuery, known: route.query)
+    /// - Parameters:
+    ///   - query: the names of the permitted query parameters.
+    ///   - maximumBodyBytes: the largest body, in bytes. With 0, a request with a body is refused.
+    package init(query: Set<String>, maximumBodyBytes: Int) {
+        self.query = query
+        self.maximumBodyBytes = maximumBodyBytes
+    }
+
+    package func read(
+        _ request: Request, _ target: RequestTarget, _ context: RESTContext
+    ) async throws -> (query: QueryParameters, body: [UInt8]) {
+        let parameters = try QueryParameters(target.rawQuery, known: query)
         let length = request.headers[.contentLength].flatMap { Int($0) }
-        if let length, length > route.maximumBodyBytes { throw tooLarge }
+        if let length, length > maximumBodyBytes { throw tooLarge }
         // A chunked body has no declared length, so the largest permitted length is reserved.
-        try context.reserve(length ?? (request.headers[.transferEncoding] == nil ? 0 : route.maximumBodyBytes))
+        try context.reserve(length ?? (request.headers[.transferEncoding] == nil ? 0 : maximumBodyBytes))
         // The client sends the body only after this interim response.
         if request.headers[.expect]?.lowercased() == "100-continue" {
             try await context.connection.channel.writeAndFlush(HTTPResponsePart.head(HTTPResponse(status: .continue)))
         }
-        return AdminCall(
-            peer: context.peer, requestId: context.requestId, headers: request.headers, query: query,
-            body: try await readBody(request.body, length: length))
+        let body = try await readBody(request.body, length: length)
+        return (query: parameters, body: body)
     }
 
     private func readBody(_ body: RequestBody, length: Int?) async throws -> [UInt8] {
@@ -34,7 +43,7 @@ struct RequestInput {
         if let length { bytes.reserveCapacity(length) }
         do {
             for try await part in body {
-                guard bytes.count + part.readableBytes <= route.maximumBodyBytes else { throw tooLarge }
+                guard bytes.count + part.readableBytes <= maximumBodyBytes else { throw tooLarge }
                 bytes.append(contentsOf: part.readableBytesView)
                 // Overwrite the part in the connection's buffer too, because it may contain a private key.
                 part.withUnsafeReadableBytes(Wipe.overwrite)
@@ -50,13 +59,13 @@ struct RequestInput {
     }
 
     private var tooLarge: MerchantError {
-        route.maximumBodyBytes == 0
+        maximumBodyBytes == 0
             ? MerchantError(.malformed, "found a body, expected none for this path and method")
-            : MerchantError(.tooLarge, "the body is longer than \(route.maximumBodyBytes) bytes, this path's limit")
+            : MerchantError(.tooLarge, "the body is longer than \(maximumBodyBytes) bytes, this path's limit")
     }
 }
 
 /// The connection ended before the request was complete, so a response cannot be sent.
-struct BrokenConnection: Error {
-    let cause: any Error
+package struct BrokenConnection: Error {
+    package let cause: any Error
 }

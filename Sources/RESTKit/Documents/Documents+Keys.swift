@@ -1,10 +1,10 @@
 import MerchantCore
-import MerchantOperations
+package import MerchantOperations
 import Vocabulary
-import WireAPI
+package import WireAPI
 
 extension KeyDocument {
-    init(_ view: KeyView) {
+    package init(_ view: KeyView) {
         let keyPair = view.keyPair
         self.init(
             keyPair.publicKeyHash, of: keyPair.merchantIdentifier, algorithm: keyPair.algorithm,
@@ -41,14 +41,5 @@ extension CertificateDocument {
             identification: (certificate.subject, certificate.issuer, certificate.serialNumber),
             validFrom: certificate.notBefore, to: certificate.notAfter, storedAt: certificate.storedAt)
         issuerVerified = certificate.issuerVerified
-    }
-}
-
-extension KeyTransitionDocument {
-    init(_ result: KeyTransitionResult) {
-        self.init(KeyDocument(result.key))
-        dryRun = result.dryRun
-        transitions = result.transitions.map { Transition($0.publicKeyHash, from: $0.from, to: $0.to) }
-        warnings = result.warnings
     }
 }

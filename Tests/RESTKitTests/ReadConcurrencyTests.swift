@@ -1,9 +1,9 @@
-import AdminServer
 import LocalSocket
+import RESTKit
 import Synchronization
 import Testing
 
-@Suite struct ReadTurnsTests {
+@Suite struct ReadConcurrencyTests {
     private final class Counts: Sendable {
         let running = Mutex(0)
         let most = Mutex(0)

@@ -1,0 +1,13 @@
+import MerchantCore
+import MerchantOperations
+import RESTKit
+import WireAPI
+
+extension KeyTransitionDocument {
+    init(_ result: KeyTransitionResult) {
+        self.init(KeyDocument(result.key))
+        dryRun = result.dryRun
+        transitions = result.transitions.map { Transition($0.publicKeyHash, from: $0.from, to: $0.to) }
+        warnings = result.warnings
+    }
+}

@@ -1,0 +1,73 @@
+import HTTPKit
+import HTTPTypes
+import MerchantCore
+import MerchantOperations
+import RESTKit
+import ServerKit
+import Vocabulary
+import WireAPI
+
+extension AdminRoutes {
+    static let invitations: [AdminRoute] = [
+        .reads(
+            "/v1/invitations", scope: .checkedByHandler, query: ["merchant", "limit", "cursor"],
+            AdminHandlers.listInvitations),
+        .changes(
+            .post, "/v1/invitations", logMessage: "invitation created", scope: .checkedByHandler,
+            AdminHandlers.createInvitation),
+        .changes(
+            .post, "/v1/invitations/{invitationId}/revoke", logMessage: "invitation revoked", effect: .destroys,
+            maximumBodyBytes: 0, AdminHandlers.revokeInvitation),
+        .changes(
+            .post, "/v1/operator-logins", logMessage: "operator login created", permit: .read,
+            AdminHandlers.createOperatorLogin),
+    ]
+}
+
+extension AdminHandlers {
+    /// Lists invitations. A caller whose permit is limited to some merchants must name one of them in the query.
+    func listInvitations(_ call: RESTCall) async throws -> RESTResponse {
+        let limit = try call.limit()
+        let merchant = try call.merchantToRead(.read)
+        let cursor = try call.query.value("cursor", as: InvitationIdentifier.self)
+        let found = try await operations.invitations.list(of: merchant, after: cursor, limit: limit + 1)
+        return try RESTResponse(
+            Page(found, limit: limit, document: { InvitationDocument($0) }, cursor: { $0.identifier.rawValue }))
+    }
+
+    /// Creates an invitation. Only this response contains the link.
+    func createInvitation(_ call: RESTCall) async throws -> RESTResponse {
+        let body = try call.read(CreateInvitationRequest.self)
+        let merchant = body.merchantIdentifier
+        try call.require(.administer, for: merchant)
+        let portal = try operations.requiredPortalURL()
+        let (invitation, secret) = try await operations.invitations.create(
+            for: merchant, expiresAt: body.expiresAt, note: body.note,
+            for: call.requestWithIdempotencyKey(Paths.invitations))
+        let document = InvitationDocument(invitation, url: portal + Paths.invitationPage(secret.text))
+        return try RESTResponse(document, status: .created).withLogFields(merchant: merchant)
+    }
+
+    func revokeInvitation(_ call: RESTCall, _ identifier: InvitationIdentifier) async throws -> RESTResponse {
+        let invitation = try await operations.invitations.revoke(identifier, for: call.request)
+        return try RESTResponse(InvitationDocument(invitation)).withLogFields(merchant: invitation.merchantIdentifier)
+    }
+
+    /// Creates a login for the calling user. The session that begins with this login has the permits that the setting
+    /// `callers` gives to this user and to the groups that the user has now.
+    func createOperatorLogin(_ call: RESTCall) async throws -> RESTResponse {
+        guard call.body.isEmpty else {
+            throw MerchantError(.malformed, "found a body, expected none for this path and method")
+        }
+        // Every caller on the admin socket is a process.
+        guard let process = call.caller.process else {
+            throw MerchantError(.forbidden, "only a user of this machine can log in as an operator")
+        }
+        let portal = try operations.requiredPortalURL()
+        let (secret, expiresAt) = try await operations.portalSessions.createLogin(
+            uid: process.uid, groups: process.supplementaryGroups.union([process.gid]), for: call.request)
+        return try RESTResponse(
+            OperatorLoginDocument(url: portal + Paths.loginPage(secret.text), expiresAt: expiresAt),
+            status: .created)
+    }
+}

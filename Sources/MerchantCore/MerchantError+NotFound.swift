@@ -1,0 +1,26 @@
+package import Vocabulary
+
+/// The errors for resources that do not exist. The portal also responds with them to a request for a resource of another
+/// merchant, so that a caller cannot find out whether the resource exists.
+extension MerchantError {
+    /// For an unknown merchant, and for a merchant that was removed.
+    package static func merchantNotFound(_ identifier: MerchantIdentifier) -> MerchantError {
+        MerchantError(
+            .merchantNotFound,
+            "there is no merchant \(identifier): check the spelling, or let an admin add it with 'merchant add'")
+    }
+
+    package static func keyNotFound(_ hash: PublicKeyHash) -> MerchantError {
+        MerchantError(.keyNotFound, "there is no key pair with publicKeyHash \(hash): check the spelling")
+    }
+
+    package static func rollNotFound(_ number: Int) -> MerchantError {
+        MerchantError(.rollNotFound, "there is no roll \(number): list the rolls to find its number")
+    }
+
+    package static func registrationNotFound(_ partner: PartnerInternalMerchantIdentifier) -> MerchantError {
+        MerchantError(
+            .registrationNotFound,
+            "there is no registration \(partner): check the spelling, or list the registrations")
+    }
+}

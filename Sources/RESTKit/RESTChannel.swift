@@ -1,0 +1,70 @@
+package import HTTPKit
+package import Hummingbird
+package import HummingbirdCore
+import LocalSocket
+package import Logging
+package import NIOCore
+import NIOHTTP1
+package import NIOHTTPTypes
+import NIOHTTPTypesHTTP1
+
+/// Runs Hummingbird's request loop on one HTTP/1.1 connection, behind ``RequestGuard``.
+///
+/// This type replaces Hummingbird's `HTTP1Channel`, for two reasons. `HTTP1Channel` passes on pipelined requests without
+/// waiting for the earlier responses. When `HTTP1Channel` cannot parse a request, its response has no body.
+package struct RESTChannel: HTTPChannelHandler {
+    package typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
+
+    /// How long a connection may wait for its first or next request before it is closed.
+    package static let idleTimeout = Duration.seconds(60)
+
+    private let isSecure: Bool
+    private let makeGuard: @Sendable () -> RequestGuard
+    package let responder: HTTPChannelHandler.Responder
+
+    /// - Parameters:
+    ///   - responder: responds to the requests of the connection.
+    ///   - limits: the limits that ``RequestGuard`` enforces.
+    ///   - reporter: makes the responses to requests that violate a rule of HTTP.
+    ///   - isSecure: whether TLS protects the connection, so that the scheme of the requests is `https`.
+    package init(
+        for connection: RESTConnection, responder: any HTTPResponder<RESTContext>, limits: RequestGuard.Limits,
+        reporter: RequestReporter, isSecure: Bool = false
+    ) {
+        self.isSecure = isSecure
+        makeGuard = {
+            RequestGuard(
+                limits, makeRefusal: { reporter.refusal($0, connection) },
+                onResponseSent: { connection.reservedMemory.releaseAll() })
+        }
+        self.responder = connection.requestLoop(responder)
+    }
+
+    package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        channel.eventLoop.makeCompletedFuture {
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.configureHTTPServerPipeline(
+                withPipeliningAssistance: true, withErrorHandling: false, withOutboundHeaderValidation: false,
+                withEncoderConfiguration: .init(), withDecoderLimitConfiguration: .server)
+            try pipeline.addHandlers(makeGuard())
+            try pipeline.addHandlers(
+                HTTP1ToHTTPServerCodec(secure: isSecure),
+                HTTPConnectionStateHandler(idleTimeout: Self.idleTimeout, logger: logger))
+            return try NIOAsyncChannel(
+                wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
+        }
+    }
+
+    package func handle(value: Value, logger: Logger) async { await handleHTTP(asyncChannel: value, logger: logger) }
+}
+
+extension RESTConnection {
+    /// The function that Hummingbird's request loop calls for each request of the connection. For HTTP/2, each stream is
+    /// a connection of its own.
+    package func requestLoop(_ responder: any HTTPResponder<RESTContext>) -> HTTPChannelHandler.Responder {
+        { request, writer, _ in
+            let response = try await responder.respond(to: request, context: RESTContext(source: self))
+            try await writer.write(response: response.head, body: response.body)
+        }
+    }
+}

@@ -1,0 +1,28 @@
+package import MerchantCore
+package import Vocabulary
+
+/// Finds the merchant that owns a resource, so that a server can check whether the caller has a permit for this
+/// merchant.
+package protocol ResourceOwners: Sendable {
+    /// - Throws: `keyNotFound` if there is no such key pair.
+    func owner(ofKey hash: PublicKeyHash) async throws -> MerchantIdentifier
+
+    /// - Throws: `rollNotFound` if there is no such roll.
+    func owner(ofRoll number: Int) async throws -> MerchantIdentifier
+
+    /// - Returns: nil if no merchant owns the registration. The caller then needs a permit for every merchant.
+    /// - Throws: `registrationNotFound` if there is no such registration.
+    func owner(ofRegistration partner: PartnerInternalMerchantIdentifier) async throws -> MerchantIdentifier?
+}
+
+/// The handlers of one REST server, and the rules by which the server authorizes the callers of its routes.
+package protocol RESTHandlers: ResourceOwners {
+    /// The permit that a route needs which only reads, unless the route's declaration names another.
+    static var permitToRead: Permit { get }
+
+    /// The permit that a route needs which changes something, unless the route's declaration names another.
+    static var permitToChange: Permit { get }
+
+    /// The response to a request for a resource of a merchant for which the caller has no permit.
+    static var outOfScope: OutOfScopeResponse { get }
+}

@@ -1,0 +1,99 @@
+import HTTPKit
+package import HTTPTypes
+package import Hummingbird
+package import Logging
+package import MerchantCore
+
+/// Builds Hummingbird's router from the routes of a server, and adds the middleware for every request.
+///
+/// The router matches paths before they are percent-decoded, so that an encoded slash does not split a segment.
+package struct RESTRouter<Handlers: RESTHandlers>: Sendable {
+    private let routes: [RESTRoute<Handlers>]
+    private let handlers: Handlers
+    private let reporter: RequestReporter
+    private let authenticate: RequestAuthentication?
+    private let headers: HTTPFields
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - routes: all routes, in the order in which `reporter` got them. Further routes of `reporter` may follow.
+    ///   - authenticate: identifies the caller of each request; nil if the connection identifies the caller.
+    ///   - headers: further header fields of every response.
+    package init(
+        routes: [RESTRoute<Handlers>], handlers: Handlers, reporter: RequestReporter,
+        authenticate: RequestAuthentication? = nil, headers: HTTPFields = [:], logger: Logger
+    ) {
+        self.routes = routes
+        self.handlers = handlers
+        self.reporter = reporter
+        self.authenticate = authenticate
+        self.headers = headers
+        self.logger = logger
+    }
+
+    package func buildResponder() -> some HTTPResponder<RESTContext> {
+        let router = Router(context: RESTContext.self, options: .autoGenerateHeadEndpoints)
+        let commonHeaders = CommonHeadersMiddleware(headers: headers, closesRefusedConnections: authenticate == nil)
+        let readLimits = ReadLimits()
+        for (index, route) in routes.enumerated() {
+            let report = RequestReportMiddleware(
+                reporter: reporter,
+                route: RequestReportMiddleware.Route(index: index, name: route.name, permit: route.permit),
+                authenticate: authenticate)
+            let responder = RouteResponder(route: route, handlers: handlers, readLimits: readLimits, logger: logger)
+            for path in paths(of: route) {
+                router.group()
+                    .add(middleware: commonHeaders)
+                    .add(middleware: report)
+                    .on(RouterPath(path), method: route.method, responder: responder)
+            }
+        }
+        // Middleware that is added after the routes runs only for requests that match no route.
+        router.add(middleware: commonHeaders)
+        router.add(middleware: RequestReportMiddleware(reporter: reporter, route: nil, authenticate: authenticate))
+        router.add(middleware: NoRouteMiddleware(routes: routes))
+        return router.buildResponder()
+    }
+
+    /// The paths at which the route must be added to Hummingbird's router: the route's template, and the paths of other
+    /// routes that the template also matches.
+    ///
+    /// Hummingbird's router prefers a literal segment to a parameter and ignores the method in this choice. If each route
+    /// was added only at its template, `POST /v1/registrations/sync` would hide
+    /// `GET /v1/registrations/{partnerInternalMerchantIdentifier}` for the identifier `sync`.
+    private func paths(of route: RESTRoute<Handlers>) -> Set<String> {
+        let matchedPaths = routes.map(\.path).filter { $0 != route.path && route.matches($0) }
+        let pathsWithSameMethod = Set(routes.filter { $0.method == route.method }.map(\.path))
+        return Set(matchedPaths).subtracting(pathsWithSameMethod).union([route.path])
+    }
+}
+
+/// Responds to a request that matches no route: with 405 if the path has a route with another method, otherwise with
+/// 404.
+struct NoRouteMiddleware<Handlers: RESTHandlers>: RouterMiddleware {
+    let routes: [RESTRoute<Handlers>]
+
+    func handle(
+        _ request: Request, context: RESTContext, next: (Request, RESTContext) async throws -> Response
+    ) async throws -> Response {
+        let target = RequestTarget(request.head.path ?? "")
+        let methods = routes.filter { $0.matches(target.path) }.map(\.method.rawValue)
+        guard target.hasNoEmptySegments, !methods.isEmpty else { throw MerchantError.noRoute }
+        // The router adds HEAD to every route with GET.
+        throw HTTPFault.methodNotAllowed(
+            allow: (methods + (methods.contains("GET") ? ["HEAD"] : [])).joined(separator: ", "))
+    }
+}
+
+extension MerchantError {
+    /// For a request whose path matches no route.
+    package static let noRoute = MerchantError(.notFound, "there is nothing at this path; check its spelling")
+}
+
+extension RESTRoute {
+    /// Whether the route's template matches a path. The method is not compared.
+    package func matches(_ path: some StringProtocol) -> Bool {
+        let (template, segments) = (RouterPath(self.path), path.split(separator: "/"))
+        return template.count == segments.count && zip(template, segments).allSatisfy { $0 ~= $1 }
+    }
+}

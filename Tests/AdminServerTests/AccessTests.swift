@@ -1,0 +1,132 @@
+import Foundation
+import MerchantCore
+import MerchantOperations
+import MerchantTestSupport
+import Testing
+import Vocabulary
+
+@Suite("Access to the portal over HTTP") struct AccessTests {
+    private static let create = #"{"name": "shop-portal", "permits": ["onboard"], "allMerchants": true}"#
+
+    @Test("only the responses that create a token contain it")
+    func tokens() async throws {
+        try await TestServer.run { server in
+            let created = try await server.curl("POST", "/v1/access", Self.create)
+            #expect(created.status == 201 && created.headers["location"] == "/v1/access/shop-portal", "\(created.text)")
+            let token = try #require(created.string("token"))
+            #expect(PortalSecret(text: token, kind: .access) != nil)
+            #expect(created.headers["cache-control"] == "no-store")
+            let rotated = try await server.curl(
+                "POST", "/v1/access/shop-portal/rotate", #"{"overlapSeconds": 60}"#)
+            let newToken = try #require(rotated.string("token"))
+            #expect(rotated.status == 200 && newToken != token)
+            for path in ["/v1/access", "/v1/access/shop-portal"] {
+                let found = try await server.curl("GET", path)
+                #expect(found.status == 200 && found.text.contains("shop-portal"), "\(found.text)")
+                #expect(!found.text.contains(token) && !found.text.contains(newToken), "\(path)")
+            }
+            #expect(!server.log.lines.contains { $0.contains(token) || $0.contains(newToken) })
+            #expect(try await server.operations.access.authenticate(token: token)?.name.rawValue == "shop-portal")
+            let revoked = try await server.curl("POST", "/v1/access/shop-portal/revoke")
+            #expect(revoked.status == 200 && revoked.string("revokedAt") != nil && revoked.string("token") == nil)
+            #expect(try await server.operations.access.authenticate(token: newToken) == nil)
+        }
+    }
+
+    @Test("a client certificate replaces the token, and the document has its fingerprint")
+    func clientCertificate() async throws {
+        try await TestServer.run { server in
+            // The daemon does not parse the certificate: a sequence without content is enough.
+            let body = """
+                {"name": "backend", "permits": ["onboard"], "allMerchants": true, "clientCertificate": \
+                "-----BEGIN CERTIFICATE-----\\nMAA=\\n-----END CERTIFICATE-----\\n"}
+                """
+            let created = try await server.curl("POST", "/v1/access", body)
+            #expect(created.status == 201 && created.string("token") == nil, "\(created.text)")
+            #expect(created.string("certificateFingerprint") == PublicKeyHash(of: [0x30, 0x00]).hex)
+            let rotated = try await server.curl("POST", "/v1/access/backend/rotate")
+            #expect(rotated.status == 400 && rotated.string("code") == "malformed", "\(rotated.text)")
+        }
+    }
+
+    @Test(
+        "an invalid request is refused, and names the field",
+        arguments: [
+            (#"{"name": "a b", "permits": ["onboard"], "allMerchants": true}"#, "'name'"),
+            (#"{"name": "a", "permits": ["decrypt"], "allMerchants": true}"#, "'permits'"),
+            (#"{"name": "a", "permits": ["fly"], "allMerchants": true}"#, "'permits'"),
+            (#"{"name": "a", "permits": [], "allMerchants": true}"#, "'permits'"),
+            (#"{"name": "a", "permits": ["onboard"]}"#, "'merchants'"),
+            (#"{"name": "a", "permits": ["onboard"], "merchants": []}"#, "'merchants'"),
+            (#"{"name": "a", "permits": ["onboard"], "merchants": ["merchant.a"], "allMerchants": true}"#, "exclude"),
+            (
+                #"{"name": "a", "permits": ["onboard"], "allMerchants": true, "expiresAt": "2001-01-01T00:00:00Z"}"#,
+                "'expiresAt'"
+            ),
+            (
+                #"{"name": "a", "permits": ["onboard"], "allMerchants": true, "clientCertificate": "MAA="}"#,
+                "'clientCertificate'"
+            ),
+        ])
+    func invalid(_ body: String, _ part: String) async throws {
+        try await TestServer.run { server in
+            let reply = try await server.curl("POST", "/v1/access", body)
+            #expect(reply.status == 400 && reply.string("code") == "malformed", "\(reply.text)")
+            #expect(reply.string("detail")?.contains(part) == true, "\(reply.text)")
+        }
+    }
+
+    @Test("a name can be used once, an unknown merchant and an unknown access are 404")
+    func conflicts() async throws {
+        try await TestServer.run { server in
+            #expect(try await server.curl("POST", "/v1/access", Self.create).status == 201)
+            #expect(try await server.curl("POST", "/v1/access", Self.create).string("code") == "accessExists")
+            let body = #"{"name": "b", "permits": ["onboard"], "merchants": ["merchant.unknown"]}"#
+            #expect(try await server.curl("POST", "/v1/access", body).string("code") == "merchantNotFound")
+            for (method, path) in [("GET", ""), ("POST", "/rotate"), ("POST", "/revoke")] {
+                let reply = try await server.curl(method, "/v1/access/unknown\(path)")
+                #expect(reply.status == 404 && reply.string("code") == "accessNotFound", "\(reply.text)")
+            }
+        }
+    }
+
+    @Test("without a portal, no link is created")
+    func withoutPortal() async throws {
+        try await TestServer.run { server in
+            let stock = try await server.stock()
+            let body = #"{"merchantIdentifier": "\#(stock.merchant)"}"#
+            for (path, body) in [("/v1/invitations", Data(body.utf8)), ("/v1/operator-logins", nil)] {
+                let reply = try await server.curl("POST", path, body)
+                #expect(reply.status == 409 && reply.string("code") == "portalNotConfigured", "\(reply.text)")
+            }
+            let list = try await server.curl("GET", "/v1/invitations?merchant=\(stock.merchant)")
+            #expect(list.status == 200 && list.text == #"{"items":[]}"#)
+        }
+    }
+
+    @Test("a caller with permits for one merchant manages only its invitations, and no access")
+    func scoped() async throws {
+        let granted = try #require(MerchantIdentifier("merchant.com.example.shop"))
+        try await TestServer.run(policy: TestServer.policy([.read, .administer], merchants: [granted])) { server in
+            let stock = try await server.stock()
+            let request = Request(caller: Caller(uid: 0, gid: 0, pid: 1, program: "test"), requestId: "test")
+            var identifiers: [InvitationIdentifier] = []
+            for merchant in [stock.merchant, stock.other] {
+                identifiers.append(
+                    try await server.operations.invitations.create(
+                        for: merchant, expiresAt: nil, note: nil, for: request
+                    ).invitation.identifier)
+            }
+            #expect(try await server.curl("GET", "/v1/invitations").status == 403)
+            #expect(try await server.curl("GET", "/v1/invitations?merchant=\(stock.other)").status == 403)
+            let own = try await server.curl("GET", "/v1/invitations?merchant=\(stock.merchant)")
+            #expect(own.status == 200 && own.text.contains(identifiers[0].rawValue), "\(own.text)")
+            #expect(try await server.curl("POST", "/v1/invitations/\(identifiers[1])/revoke").status == 403)
+            let revoked = try await server.curl("POST", "/v1/invitations/\(identifiers[0])/revoke")
+            #expect(revoked.status == 200 && revoked.string("revokedAt") != nil, "\(revoked.text)")
+            for (method, path) in [("GET", "/v1/access"), ("POST", "/v1/access"), ("POST", "/v1/operator-logins")] {
+                #expect(try await server.curl(method, path).status == 403, "\(method) \(path)")
+            }
+        }
+    }
+}
