@@ -20,7 +20,8 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         // The request cannot be read.
         case malformed
         case tooLarge
-        // The caller has no permit.
+        // The caller did not authenticate, or has no permit.
+        case unauthorized
         case forbidden
         // The named resource does not exist, or no longer exists.
         case merchantNotFound
@@ -28,6 +29,8 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case keyRevoked
         case keyDestroyed
         case rollNotFound
+        case accessNotFound
+        case invitationNotFound
         case notFound
         // The request conflicts with the current state.
         case merchantExists
@@ -41,6 +44,13 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case currentKeyExists
         case keyExists
         case keyBelongsToAnotherMerchant
+        /// Too many key pairs of the merchant wait for a certificate.
+        case tooManyPendingKeys
+        case accessExists
+        /// Too many invitations of the merchant are open.
+        case tooManyInvitations
+        /// The settings define no portal.
+        case portalNotConfigured
         case idempotencyKeyReused
         // A certificate, key or passphrase that is refused.
         case certificateKeyUnknown
@@ -80,6 +90,8 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case gatewayResponseNotReceived
         // The daemon itself.
         case overloaded
+        /// The caller sends more requests than the portal accepts from one caller.
+        case tooManyRequests
         case storeUnavailable
         case keyDamaged
         /// A backup cannot be created or is not valid.

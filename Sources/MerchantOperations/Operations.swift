@@ -80,6 +80,11 @@ package struct Operations: Sendable {
     package let monitoring: Monitoring
     package let clock: ClockOperations
     package let start: StartOperations
+    package let access: AccessOperations
+    package let invitations: InvitationOperations
+    package let portalSessions: PortalSessionOperations
+    package let onboarding: OnboardingOperations
+    package let fleet: FleetOperations
 
     /// Wakes the tasks that wait for events. The store notifies this object of new events.
     package let notifier: EventNotifier
@@ -160,5 +165,22 @@ package struct Operations: Sendable {
         self.clock = ClockOperations(
             records: .init(store, reads: { $0 }, writes: { $0 }), policy: policy, confirmedTime: confirmedTime)
         start = StartOperations(records: .init(store, reads: { $0 }, writes: { $0 }), clock: clock)
+
+        access = AccessOperations(
+            records: .init(store, reads: { $0 }, writes: { $0 }), confirmedTime: confirmedTime)
+        invitations = InvitationOperations(
+            records: .init(store, reads: { $0 }, writes: { $0 }), confirmedTime: confirmedTime)
+        portalSessions = PortalSessionOperations(
+            records: .init(store, reads: { $0 }, writes: { $0 }), confirmedTime: confirmedTime)
+        onboarding = OnboardingOperations(
+            records: .init(store, reads: { $0 }, writes: { _ in }),
+            useCases: OnboardingOperations.UseCases(
+                merchants: merchants, keys: keys, certificates: certificates, rolls: rolls,
+                registrations: registrations, domains: domains),
+            readCertificate: { [custodian = parts.custodian] in try custodian.readCertificate($0) }, policy: policy,
+            clock: clock, confirmedTime: confirmedTime)
+        fleet = FleetOperations(
+            records: .init(store, reads: { $0 }, writes: { _ in }), monitoring: monitoring, policy: policy,
+            confirmedTime: confirmedTime)
     }
 }

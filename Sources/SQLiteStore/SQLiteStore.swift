@@ -6,7 +6,7 @@ import Schema
 import Synchronization
 import Vocabulary
 
-/// Stores merchants, keys, rolls, registrations, events and the audit in one SQLite database.
+/// Stores merchants, keys, rolls, registrations, events, the audit and the access to the portal in one SQLite database.
 ///
 /// One connection writes, and up to ``Connections/maximumReaders`` connections read. When ``write(_:)`` returns, its
 /// changes are on stable storage: the database has a write-ahead log, and `synchronous = FULL` syncs the log at each

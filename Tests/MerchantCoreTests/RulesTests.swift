@@ -104,7 +104,9 @@ import Vocabulary
 }
 
 @Suite struct CallerPolicyTests {
-    func caller(uid: UInt32, gid: UInt32 = 100) -> Caller { Caller(uid: uid, gid: gid, pid: 1, program: "/bin/x") }
+    func caller(uid: UInt32, gid: UInt32 = 100) -> CallingProcess {
+        CallingProcess(uid: uid, gid: gid, pid: 1, program: "/bin/x")
+    }
 
     @Test
     func `by default root and the daemon's user have every permit but exportPrivateKey, and other users have none`() {
@@ -122,7 +124,7 @@ import Vocabulary
 
     @Test func `a rule for a group applies to all members, whether it is their primary group or not`() {
         let policy = CallerPolicy(rules: [.init(subject: .gid(990), grant: Grant(permits: [.resolve], merchants: nil))])
-        let member = Caller(uid: 7, gid: 100, supplementaryGroups: [4, 990], pid: 1, program: "")
+        let member = CallingProcess(uid: 7, gid: 100, supplementaryGroups: [4, 990], pid: 1, program: "")
         #expect(!policy.grants(for: member).allowNothing)
         #expect(!policy.grants(for: caller(uid: 7, gid: 990)).allowNothing)
         #expect(policy.grants(for: caller(uid: 990, gid: 100)).allowNothing)

@@ -141,7 +141,7 @@ import Vocabulary
         let request = Request(
             caller: Bench.caller, requestId: "r",
             idempotency: .init(
-                key: IdempotencyKey(callerUID: 1, operation: "POST /v1/registrations", value: "k"),
+                key: IdempotencyKey(caller: "uid:1", operation: "POST /v1/registrations", value: "k"),
                 requestDigest: [1]))
         let order = RegistrationOrder(
             partnerInternalMerchantIdentifier: partnerName("shop-1"), partnerMerchantName: "Shop",

@@ -17,6 +17,11 @@ extension ChildProcess {
         package let command: [String]
         package let outcome: Outcome
 
+        package init(command: [String], outcome: Outcome) {
+            self.command = command
+            self.outcome = outcome
+        }
+
         package var description: String {
             "\(command.joined(separator: " ")): exit status \(outcome.status): \(outcome.error)"
         }

@@ -24,7 +24,7 @@ package final class MemoryClaimLedger: ClaimLedger {
             if let request = claim.requestIdentity,
                 claims.values.contains(where: {
                     $0.requestIdentity?.idempotencyKeyDigest == request.idempotencyKeyDigest
-                        && $0.callerUID == claim.callerUID
+                        && $0.caller == claim.caller
                 })
             {
                 throw MerchantError(.idempotencyKeyReused, "the key came with another request")

@@ -75,7 +75,7 @@ import Vocabulary
         try dropTriggers()
         var random = SeededGenerator(seed: 1)
         let columns = [
-            "action = 'keyRestored' WHERE action <> 'keyRestored' AND", "caller_uid = caller_uid + 1 WHERE",
+            "action = 'keyRestored' WHERE action <> 'keyRestored' AND", "caller = caller || '1' WHERE",
             "caller_gid = caller_gid + 1 WHERE", "caller_pid = caller_pid + 1 WHERE",
             "caller_program = caller_program || 'x' WHERE", "at = at + 1 WHERE", "merchant_identifier = NULL WHERE",
             "public_key_hash = zeroblob(32) WHERE", "value_before = NULL WHERE", "value_after = '' WHERE",
@@ -176,8 +176,8 @@ import Vocabulary
                 try $0.auditRecords(filter, from: from, oldestFirst: oldestFirst, limit: limit).map(\.sequence)
             }
         }
-        #expect(try sequences(AuditFilter(callerUID: 1), 3) == [29, 26, 23])
-        #expect(try sequences(AuditFilter(callerUID: 1), from: 23, 3) == [20, 17, 14])
+        #expect(try sequences(AuditFilter(caller: "uid:1"), 3) == [29, 26, 23])
+        #expect(try sequences(AuditFilter(caller: "uid:1"), from: 23, 3) == [20, 17, 14])
         let times = AuditFilter(
             since: Sample.time.adding(.seconds(10)), until: Sample.time.adding(.seconds(13)))
         #expect(try sequences(times, 9) == [13, 12, 11])

@@ -125,6 +125,57 @@ import Vocabulary
             ])
     }
 
+    @Test func `accesses that were revoked, rotated or created after the backup are reported`() async throws {
+        let before = try ["kept", "revoked", "rotated"].enumerated().map { index, name in
+            try PortalTests.access(name, secret: "access0\(index)")
+        }
+        let created = try PortalTests.access("created", secret: "access09")
+        let other = try PortalTests.access("rotated", secret: "access08")
+        try await temporary.store.write { for access in before { try $0.insert(access) } }
+        let difference = try await difference { transaction in
+            var revoked = before[1]
+            revoked.revokedAt = Sample.time
+            try transaction.update(revoked)
+            var rotated = before[2]
+            rotated.secrets = other.secrets + rotated.secrets
+            rotated.lastUsedAt = Sample.time
+            try transaction.update(rotated)
+            try transaction.insert(created)
+        }
+        #expect(
+            difference[.accesses].listed.map(\.subject) == [created, before[1], before[2]].map { .access($0.name) })
+        #expect(
+            states(difference, .accesses) == [
+                "not revoked > -", "revoked > not revoked", "not revoked > not revoked with other tokens",
+            ])
+        #expect(difference.summary?.contains("access revoked") == true)
+    }
+
+    @Test func `invitations that were used, revoked or created after the backup are reported`() async throws {
+        let before = try (1...3).map {
+            try PortalTests.invitation("000000000000000\($0)", secret: "invite0\($0)")
+        }
+        let created = try PortalTests.invitation("0000000000000009", secret: "invite09")
+        try await temporary.store.write { transaction in
+            try transaction.insert(Sample.record(Sample.merchant))
+            for invitation in before { try transaction.insert(invitation) }
+        }
+        let difference = try await difference { transaction in
+            var used = before[1]
+            used.usedAt = Sample.time
+            try transaction.update(used)
+            var revoked = before[2]
+            revoked.revokedAt = Sample.time
+            try transaction.update(revoked)
+            try transaction.insert(created)
+        }
+        #expect(
+            difference[.invitations].listed.map(\.subject)
+                == [before[1], before[2], created].map { .invitation($0.identifier) })
+        #expect(states(difference, .invitations) == ["used > open", "revoked > open", "open > -"])
+        #expect(difference[.invitations].listed.first?.merchantIdentifier == Sample.merchant)
+    }
+
     @Test func `all changes are counted, even if they are too many to be named`() async throws {
         let count = DatabaseDifference.maximumListed + 5
         let difference = try await difference { transaction in

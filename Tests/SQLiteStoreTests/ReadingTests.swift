@@ -133,7 +133,7 @@ import Vocabulary
         var keyPair = try await traced.onboard(certificateEnds: Sample.time)
         keyPair.state = .current
         let current = keyPair
-        let key = IdempotencyKey(callerUID: 1, operation: "o", value: "v")
+        let key = IdempotencyKey(caller: "uid:1", operation: "o", value: "v")
         try await traced.store.write { transaction throws in
             try transaction.update(Sample.record(merchant))
             try transaction.update(current)
@@ -191,6 +191,8 @@ import Vocabulary
             _ = try reader.countScheduledForDestruction()
             _ = try reader.merchant(merchant)
             _ = try reader.merchants(after: nil, limit: 10)
+            _ = try reader.merchants(identifierPrefix: "merchant.", limit: 10)
+            _ = try reader.merchants(nameContaining: "shop", after: nil, examining: 10)
             _ = try reader.keyPair(hash)
             _ = try reader.keyPairs(of: merchant)
             _ = try reader.keyPairs(prefix: "abcd", limit: 10)
@@ -201,7 +203,7 @@ import Vocabulary
             for (merchant, key) in [(nil, nil), (merchant, nil), (nil, hash), (merchant, hash)] {
                 _ = try reader.auditRecords(merchant: merchant, key: key, before: nil, limit: 10)
             }
-            _ = try reader.auditRecords(AuditFilter(callerUID: 1), from: nil, oldestFirst: false, limit: 10)
+            _ = try reader.auditRecords(AuditFilter(caller: "uid:1"), from: nil, oldestFirst: false, limit: 10)
             _ = try reader.auditSegment(from: 1, limit: 10)
             _ = try reader.auditHead()
             _ = try reader.backupCoverage()

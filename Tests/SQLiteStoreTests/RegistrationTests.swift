@@ -232,7 +232,9 @@ import Vocabulary
         }
         try traced.store.readNow { reader throws in
             for all in [true, false] { _ = try reader.registrations(after: partner, limit: 10, all: all) }
+            _ = try reader.registrations(of: Sample.merchant, after: partner, limit: 10)
             _ = try reader.registration(naming: Sample.merchant)
+            _ = try reader.domains(prefix: "a.", limit: 10)
             _ = try reader.openCall(of: partner)
             _ = try reader.openCalls(after: nil, limit: 10)
             _ = try reader.repeatedCalls(of: partner, since: Sample.time)

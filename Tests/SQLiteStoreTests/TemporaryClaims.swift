@@ -35,7 +35,7 @@ extension TokenClaim {
         _ payment: Int, key: Int? = nil, request: Int = 0, uid: UInt32 = 1000, after seconds: Int = 0
     ) -> TokenClaim {
         TokenClaim(
-            transactionId: digest(payment), callerUID: uid,
+            transactionId: digest(payment), caller: "uid:\(uid)",
             at: TemporaryClaims.start.adding(.seconds(seconds)),
             requestIdentity: key.map {
                 RequestIdentity(idempotencyKeyDigest: digest($0), requestDigest: digest(request))

@@ -181,8 +181,8 @@ import Vocabulary
 
     @Test func `an idempotency key is kept for a day, and then removed by later ones`() async throws {
         let store = temporary.store
-        let key = IdempotencyKey(callerUID: 1000, operation: "POST /v1/merchants", value: "abc")
-        let others = IdempotencyKey(callerUID: 1001, operation: "POST /v1/merchants", value: "abc")
+        let key = IdempotencyKey(caller: "uid:1000", operation: "POST /v1/merchants", value: "abc")
+        let others = IdempotencyKey(caller: "uid:1001", operation: "POST /v1/merchants", value: "abc")
         try await store.write { transaction throws in
             #expect(try transaction.idempotentOutcome(key) == nil)
             try transaction.remember(
@@ -201,7 +201,7 @@ import Vocabulary
             let nearly = Sample.time.adding(.seconds(86_400))
             try transaction.remember(others, requestDigest: [3], resource: "merchant.b", at: ClockReading(nearly))
             #expect(try transaction.idempotentOutcome(key) != nil)
-            let later = IdempotencyKey(callerUID: 1, operation: "o", value: "v")
+            let later = IdempotencyKey(caller: "uid:1", operation: "o", value: "v")
             try transaction.remember(
                 later, requestDigest: [3], resource: "merchant.c", at: ClockReading(nearly.adding(.milliseconds(1))))
             #expect(try transaction.idempotentOutcome(key) == nil)

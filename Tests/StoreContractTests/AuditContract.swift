@@ -4,7 +4,7 @@ import Vocabulary
 
 /// The contract of ``AuditReading`` and ``ChangeRecording``.
 @Suite struct AuditContract {
-    static func key(_ value: String) -> IdempotencyKey { IdempotencyKey(callerUID: 1, operation: "o", value: value) }
+    static func key(_ value: String) -> IdempotencyKey { IdempotencyKey(caller: "uid:1", operation: "o", value: value) }
 
     @Test(arguments: StoreUnderTest.allCases)
     func `records are a chain, numbered from 1 without gaps`(store: StoreUnderTest) async throws {
@@ -38,15 +38,15 @@ import Vocabulary
         #expect(try await sequences(AuditFilter(), from: 3) == [2, 1])
         #expect(try await sequences(AuditFilter(merchant: Sample.identifier(1))) == [2, 1])
         #expect(try await sequences(AuditFilter(key: Sample.hash(6))) == [3])
-        #expect(try await sequences(AuditFilter(callerUID: 1000)).count == 3)
-        #expect(try await sequences(AuditFilter(callerUID: 1)).isEmpty)
+        #expect(try await sequences(AuditFilter(caller: "uid:1000")).count == 3)
+        #expect(try await sequences(AuditFilter(caller: "uid:1")).isEmpty)
         #expect(try await sequences(AuditFilter(since: Sample.time(20), until: Sample.time(30))) == [2])
     }
 
     @Test(arguments: StoreUnderTest.allCases)
     func `an Idempotency-Key has one outcome for its caller and operation`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        let key = IdempotencyKey(callerUID: 1, operation: "POST /v1/merchants", value: "abc")
+        let key = IdempotencyKey(caller: "uid:1", operation: "POST /v1/merchants", value: "abc")
         let time = ClockReading(Sample.time(0))
         #expect(try await store.write { try $0.idempotentOutcome(key) } == nil)
         try await store.write { try $0.remember(key, requestDigest: [1], resource: "merchant.a", at: time) }
@@ -54,8 +54,8 @@ import Vocabulary
             try await store.write { try $0.idempotentOutcome(key) }
                 == IdempotentOutcome(requestDigest: [1], resource: "merchant.a"))
         for other in [
-            IdempotencyKey(callerUID: 2, operation: key.operation, value: key.value),
-            IdempotencyKey(callerUID: 1, operation: "POST /v1/rolls", value: key.value),
+            IdempotencyKey(caller: "uid:2", operation: key.operation, value: key.value),
+            IdempotencyKey(caller: "uid:1", operation: "POST /v1/rolls", value: key.value),
         ] { #expect(try await store.write { try $0.idempotentOutcome(other) } == nil) }
         let code = try await store.refusal {
             try $0.remember(key, requestDigest: [2], resource: "merchant.b", at: time)

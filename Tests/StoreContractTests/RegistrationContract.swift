@@ -93,6 +93,35 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
+    func `the registrations of a merchant are those with domains or an open call, oldest first`(
+        store: StoreUnderTest
+    ) async throws {
+        let store = try store.open()
+        try await store.stock(0)
+        try await store.stock(1)
+        try await store.write { transaction in
+            for (number, domains, merchant) in [(3, true, 0), (1, true, 1), (2, false, 0), (4, false, 0)] {
+                let wanted = domains ? Sample.wanted("a.example") : Sample.wanted()
+                var registration = Sample.registration(number, wanted)
+                registration.merchantIdentifier = Sample.identifier(merchant)
+                try transaction.insert(registration)
+            }
+            _ = try transaction.open(
+                .register(Sample.wanted("b.example"), merchant: Sample.identifier(0)), of: Sample.partner(4),
+                requestId: "r", at: Sample.time(9))
+        }
+        func list(after cursor: Int?, limit: Int) async throws -> [PartnerInternalMerchantIdentifier] {
+            try await store.read {
+                try $0.registrations(of: Sample.identifier(0), after: cursor.map(Sample.partner), limit: limit)
+                    .map(\.partnerInternalMerchantIdentifier)
+            }
+        }
+        #expect(try await list(after: nil, limit: 9) == [Sample.partner(3), Sample.partner(4)])
+        #expect(try await list(after: nil, limit: 1) == [Sample.partner(3)])
+        #expect(try await list(after: 3, limit: 9) == [Sample.partner(4)])
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
     func `the domain verification file is the one that was stored last`(store: StoreUnderTest) async throws {
         let store = try store.open()
         #expect(try await store.read { try $0.domainFile() } == nil)

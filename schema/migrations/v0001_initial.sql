@@ -1,7 +1,7 @@
 -- The schema of the main database. Times are milliseconds since 1970-01-01T00:00:00Z; hashes and keys are raw bytes.
 --
--- Merchants, key pairs, certificates, rolls, calls to Apple and audit records are never deleted. Every rule that must hold
--- after each statement is a constraint or a trigger here, so that no program can break it.
+-- Merchants, key pairs, certificates, rolls, calls to Apple, accesses, invitations and audit records are never deleted.
+-- Every rule that must hold after each statement is a constraint or a trigger here, so that no program can break it.
 
 -- The migrations that created this database, with the SHA-256 of each migration's text. A program whose migrations differ
 -- from these is refused.
@@ -269,10 +269,14 @@ END;
 CREATE TABLE audit (
     sequence INTEGER PRIMARY KEY AUTOINCREMENT CHECK (sequence > 0),
     action TEXT NOT NULL CHECK (length(action) > 0),
-    caller_uid INTEGER NOT NULL,
-    caller_gid INTEGER NOT NULL,
-    caller_pid INTEGER NOT NULL,
-    caller_program TEXT NOT NULL,
+    -- The caller's name, such as 'uid:1000' or 'access:shop'.
+    caller TEXT NOT NULL CHECK (length(caller) BETWEEN 1 AND 255),
+    -- Only for a process on a Unix socket, and for the daemon itself.
+    caller_gid INTEGER,
+    caller_pid INTEGER,
+    caller_program TEXT,
+    -- Only for a client of the portal.
+    caller_address TEXT,
     at INTEGER NOT NULL,
     merchant_identifier TEXT,
     public_key_hash BLOB CHECK (length(public_key_hash) = 32),
@@ -281,14 +285,18 @@ CREATE TABLE audit (
     reason TEXT,
     request_id TEXT,
     previous_hash BLOB NOT NULL CHECK (length(previous_hash) = 32),
-    hash BLOB NOT NULL CHECK (length(hash) = 32)
+    hash BLOB NOT NULL CHECK (length(hash) = 32),
+    CHECK (
+        (caller_gid IS NULL) = (caller_address IS NOT NULL) AND (caller_gid IS NULL) = (caller_pid IS NULL)
+        AND (caller_gid IS NULL) = (caller_program IS NULL)
+    )
 ) STRICT;
 
 CREATE INDEX audit_of_merchant ON audit (merchant_identifier, sequence) WHERE merchant_identifier IS NOT NULL;
 
 CREATE INDEX audit_of_key_pair ON audit (public_key_hash, sequence) WHERE public_key_hash IS NOT NULL;
 
-CREATE INDEX audit_of_caller ON audit (caller_uid, sequence);
+CREATE INDEX audit_of_caller ON audit (caller, sequence);
 
 CREATE INDEX audit_by_time ON audit (at, sequence);
 
@@ -311,13 +319,13 @@ END;
 -- What a request with an Idempotency-Key created. Rows older than a day are removed.
 CREATE TABLE idempotency_keys (
     id INTEGER PRIMARY KEY,
-    caller_uid INTEGER NOT NULL,
+    caller TEXT NOT NULL CHECK (length(caller) BETWEEN 1 AND 255),
     operation TEXT NOT NULL CHECK (length(operation) BETWEEN 1 AND 1024),
     value TEXT NOT NULL CHECK (length(value) BETWEEN 1 AND 255),
     request_digest BLOB NOT NULL CHECK (length(request_digest) > 0),
     resource TEXT NOT NULL,
     created_at INTEGER NOT NULL,
-    UNIQUE (caller_uid, operation, value)
+    UNIQUE (caller, operation, value)
 ) STRICT;
 
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
@@ -595,6 +603,9 @@ CREATE TABLE registration_domains (
     PRIMARY KEY (registration_id, domain_name)
 ) STRICT, WITHOUT ROWID;
 
+-- For the search by the beginning of a domain name.
+CREATE INDEX registration_domains_by_name ON registration_domains (domain_name, registration_id);
+
 CREATE TRIGGER registration_domains_of_what_apple_has BEFORE INSERT ON registration_domains
 WHEN NEW.is_known = 1 AND (SELECT known_name FROM registrations WHERE id = NEW.registration_id) IS NULL BEGIN
     SELECT RAISE(ABORT, 'Apple has no domains of a merchant that is not registered there');
@@ -823,6 +834,175 @@ WHEN OLD.is_parked <> NEW.is_parked BEGIN
             SELECT min(event_sequence) FROM event_deliveries
             WHERE webhook_id = NEW.webhook_id AND lane = NEW.lane AND is_parked = 0
         );
+END;
+
+-- --------------------------------------------------------------------------------------- access to the portal
+
+-- The secrets of the portal have 8 characters that name them (secret_identifier) and are not secret. Of the secret itself
+-- only the SHA-256 is stored (secret_digest), so this database opens no access and no session.
+
+-- A machine that may call the portal, by an access token or by a client certificate.
+CREATE TABLE accesses (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+        CHECK (length(name) BETWEEN 1 AND 64 AND name GLOB '[a-zA-Z0-9]*' AND name NOT GLOB '*[^-a-zA-Z0-9._]*'),
+    permits TEXT NOT NULL CHECK (permits IN ('onboard', 'read', 'onboard,read')),
+    -- One identifier on each line; NULL: every merchant.
+    merchants TEXT CHECK (length(merchants) BETWEEN 1 AND 1048576),
+    -- The SHA-256 of the client certificate; NULL: the machine has an access token.
+    certificate_fingerprint BLOB CHECK (length(certificate_fingerprint) = 32),
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    revoked_at INTEGER,
+    last_used_at INTEGER
+) STRICT;
+
+CREATE UNIQUE INDEX accesses_by_certificate ON accesses (certificate_fingerprint)
+    WHERE certificate_fingerprint IS NOT NULL AND revoked_at IS NULL;
+
+CREATE TRIGGER accesses_are_kept BEFORE DELETE ON accesses BEGIN
+    SELECT RAISE(ABORT, 'an access is kept as history');
+END;
+
+CREATE TRIGGER accesses_keep_their_identity
+BEFORE UPDATE OF id, name, permits, merchants, certificate_fingerprint, created_at ON accesses BEGIN
+    SELECT RAISE(ABORT, 'the identity of an access never changes');
+END;
+
+CREATE TRIGGER accesses_stay_revoked BEFORE UPDATE OF revoked_at ON accesses
+WHEN OLD.revoked_at IS NOT NULL AND NEW.revoked_at IS NOT OLD.revoked_at BEGIN
+    SELECT RAISE(ABORT, 'a revoked access stays revoked');
+END;
+
+-- The access tokens: one for each access, or two during a rotation.
+CREATE TABLE access_secrets (
+    id INTEGER PRIMARY KEY,
+    access_id INTEGER NOT NULL REFERENCES accesses (id),
+    secret_identifier TEXT NOT NULL UNIQUE
+        CHECK (length(secret_identifier) = 8 AND secret_identifier NOT GLOB '*[^a-zA-Z0-9]*'),
+    secret_digest BLOB NOT NULL UNIQUE CHECK (length(secret_digest) = 32),
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER
+) STRICT;
+
+CREATE INDEX access_secrets_of_access ON access_secrets (access_id, id);
+
+CREATE TRIGGER access_secrets_are_at_most_two BEFORE INSERT ON access_secrets
+WHEN (SELECT count(*) FROM access_secrets WHERE access_id = NEW.access_id) >= 2 BEGIN
+    SELECT RAISE(ABORT, 'an access has at most two secrets');
+END;
+
+CREATE TRIGGER access_secrets_of_a_valid_access BEFORE INSERT ON access_secrets
+WHEN (SELECT revoked_at IS NOT NULL OR certificate_fingerprint IS NOT NULL FROM accesses WHERE id = NEW.access_id)
+BEGIN
+    SELECT RAISE(ABORT, 'a revoked access, or one by client certificate, gets no secret');
+END;
+
+CREATE TRIGGER access_secrets_keep_their_identity
+BEFORE UPDATE OF id, access_id, secret_identifier, secret_digest, created_at ON access_secrets BEGIN
+    SELECT RAISE(ABORT, 'the identity of a secret never changes');
+END;
+
+-- Lets a person at a merchant begin one session.
+CREATE TABLE invitations (
+    id INTEGER PRIMARY KEY,
+    identifier TEXT NOT NULL UNIQUE CHECK (length(identifier) = 16 AND identifier NOT GLOB '*[^0-9a-f]*'),
+    merchant_identifier TEXT NOT NULL REFERENCES merchants (identifier),
+    secret_identifier TEXT NOT NULL UNIQUE
+        CHECK (length(secret_identifier) = 8 AND secret_identifier NOT GLOB '*[^a-zA-Z0-9]*'),
+    secret_digest BLOB NOT NULL UNIQUE CHECK (length(secret_digest) = 32),
+    note TEXT CHECK (length(CAST(note AS BLOB)) BETWEEN 1 AND 256),
+    -- The caller's name, such as 'uid:1000' or 'access:shop'.
+    created_by TEXT NOT NULL CHECK (length(created_by) BETWEEN 1 AND 255),
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    used_at INTEGER,
+    revoked_at INTEGER,
+    CHECK (used_at IS NULL OR used_at <= expires_at)
+) STRICT;
+
+CREATE INDEX invitations_of_merchant ON invitations (merchant_identifier, id);
+
+CREATE TRIGGER invitations_are_kept BEFORE DELETE ON invitations BEGIN
+    SELECT RAISE(ABORT, 'an invitation is kept as history');
+END;
+
+CREATE TRIGGER invitations_keep_their_identity
+BEFORE UPDATE OF id, identifier, merchant_identifier, secret_identifier, secret_digest, note, created_by, created_at,
+    expires_at ON invitations BEGIN
+    SELECT RAISE(ABORT, 'the identity of an invitation never changes');
+END;
+
+CREATE TRIGGER invitations_are_used_once BEFORE UPDATE OF used_at ON invitations
+WHEN NEW.used_at IS NOT OLD.used_at AND (OLD.used_at IS NOT NULL OR OLD.revoked_at IS NOT NULL) BEGIN
+    SELECT RAISE(ABORT, 'an invitation is used at most once, and not after its revocation');
+END;
+
+CREATE TRIGGER invitations_stay_revoked BEFORE UPDATE OF revoked_at ON invitations
+WHEN OLD.revoked_at IS NOT NULL AND NEW.revoked_at IS NOT OLD.revoked_at BEGIN
+    SELECT RAISE(ABORT, 'a revoked invitation stays revoked');
+END;
+
+-- The signed-in browsers. Rows of ended sessions are removed.
+CREATE TABLE portal_sessions (
+    secret_identifier TEXT NOT NULL PRIMARY KEY
+        CHECK (length(secret_identifier) = 8 AND secret_identifier NOT GLOB '*[^a-zA-Z0-9]*'),
+    secret_digest BLOB NOT NULL UNIQUE CHECK (length(secret_digest) = 32),
+    -- The invitation of a person at a merchant; NULL for an operator.
+    invitation_id INTEGER REFERENCES invitations (id),
+    operator_uid INTEGER CHECK (operator_uid BETWEEN 0 AND 4294967295),
+    -- Numbers between commas, sorted.
+    operator_groups TEXT CHECK (operator_groups NOT GLOB '*[^0-9,]*'),
+    created_at INTEGER NOT NULL,
+    last_seen_at INTEGER NOT NULL,
+    CHECK ((invitation_id IS NULL) = (operator_uid IS NOT NULL)),
+    CHECK ((operator_uid IS NULL) = (operator_groups IS NULL))
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX portal_sessions_of_invitation ON portal_sessions (invitation_id) WHERE invitation_id IS NOT NULL;
+
+CREATE INDEX portal_sessions_of_operator ON portal_sessions (operator_uid) WHERE operator_uid IS NOT NULL;
+
+CREATE INDEX portal_sessions_by_last_request ON portal_sessions (last_seen_at);
+
+CREATE INDEX portal_sessions_by_age ON portal_sessions (created_at);
+
+CREATE TRIGGER portal_sessions_of_a_valid_invitation BEFORE INSERT ON portal_sessions
+WHEN (SELECT revoked_at IS NOT NULL FROM invitations WHERE id = NEW.invitation_id) BEGIN
+    SELECT RAISE(ABORT, 'a revoked invitation begins no session');
+END;
+
+CREATE TRIGGER portal_sessions_keep_their_identity
+BEFORE UPDATE OF secret_identifier, secret_digest, invitation_id, operator_uid, operator_groups, created_at
+    ON portal_sessions BEGIN
+    SELECT RAISE(ABORT, 'the identity of a session never changes');
+END;
+
+-- Lets an operator begin one session. Rows of old logins are removed.
+CREATE TABLE operator_logins (
+    secret_identifier TEXT NOT NULL PRIMARY KEY
+        CHECK (length(secret_identifier) = 8 AND secret_identifier NOT GLOB '*[^a-zA-Z0-9]*'),
+    secret_digest BLOB NOT NULL UNIQUE CHECK (length(secret_digest) = 32),
+    operator_uid INTEGER NOT NULL CHECK (operator_uid BETWEEN 0 AND 4294967295),
+    -- Numbers between commas, sorted.
+    operator_groups TEXT NOT NULL CHECK (operator_groups NOT GLOB '*[^0-9,]*'),
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    used_at INTEGER,
+    CHECK (used_at IS NULL OR used_at <= expires_at)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX operator_logins_by_age ON operator_logins (created_at);
+
+CREATE TRIGGER operator_logins_are_used_once BEFORE UPDATE OF used_at ON operator_logins
+WHEN OLD.used_at IS NOT NULL AND NEW.used_at IS NOT OLD.used_at BEGIN
+    SELECT RAISE(ABORT, 'a login is used at most once');
+END;
+
+CREATE TRIGGER operator_logins_keep_their_identity
+BEFORE UPDATE OF secret_identifier, secret_digest, operator_uid, operator_groups, created_at, expires_at
+    ON operator_logins BEGIN
+    SELECT RAISE(ABORT, 'the identity of a login never changes');
 END;
 
 -- ----------------------------------------------------------------------------------------------------- backups

@@ -14,6 +14,11 @@ package protocol RegistrationReading {
     func registrations(
         after cursor: PartnerInternalMerchantIdentifier?, limit: Int, all: Bool
     ) throws -> [Registration]
+    /// The registrations that belong to the merchant, oldest first, starting after `cursor`: those that have a domain,
+    /// desired or at Apple, and those with an open call.
+    func registrations(
+        of merchant: MerchantIdentifier, after cursor: PartnerInternalMerchantIdentifier?, limit: Int
+    ) throws -> [Registration]
     /// The identifier of a registration whose `merchantIdentifier` or `encryptTo` is the merchant, or whose open call
     /// would set one of the two to the merchant; nil if there is no such registration.
     func registration(naming merchant: MerchantIdentifier) throws -> PartnerInternalMerchantIdentifier?

@@ -2,16 +2,18 @@ package import Vocabulary
 
 /// Everything that can be read from the store. All reads through one instance see one consistent state.
 package protocol RepositoryReading: MerchantReading, KeyPairReading, SealedKeyReading, KeyUseReading, RollReading,
-    ExpiryScheduleReading, RegistrationReading, EventReading, AuditReading, DaemonStateReading, StatusReading
+    ExpiryScheduleReading, RegistrationReading, EventReading, AuditReading, DaemonStateReading, StatusReading,
+    SearchReading, AccessReading, InvitationReading, PortalSessionReading
 {}
 
 /// Everything that can be written to the store. All writes through one instance commit together or not at all.
 package protocol RepositoryWriting: RepositoryReading, MerchantWriting, KeyPairWriting, SealedKeyWriting, KeyUseWriting,
-    RollWriting, ExpiryScheduleWriting, RegistrationWriting, EventWriting, ChangeRecording, DaemonStateWriting
+    RollWriting, ExpiryScheduleWriting, RegistrationWriting, EventWriting, ChangeRecording, DaemonStateWriting,
+    AccessWriting, InvitationWriting, PortalSessionWriting
 {}
 
-/// The store of merchants, keys, rolls, registrations, events and the audit. A use case does not get the store itself,
-/// but a ``Transactions`` with only the protocols that it needs.
+/// The store of merchants, keys, rolls, registrations, events, the audit and the access to the portal. A use case does
+/// not get the store itself, but a ``Transactions`` with only the protocols that it needs.
 ///
 /// An implementation may group the writes of several callers into one commit; each write is atomic on its own.
 package protocol MerchantRepository: Sendable {

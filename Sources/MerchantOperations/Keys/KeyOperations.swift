@@ -30,9 +30,13 @@ package struct KeyOperations: Sendable {
 
     /// Generates a key pair and its CSR. The private key is on stable storage before this returns.
     ///
-    /// - Parameter algorithm: nil stands for RSA_v1 for an identity key, and for EC_v1 for any other key.
+    /// - Parameters:
+    ///   - algorithm: nil stands for RSA_v1 for an identity key, and for EC_v1 for any other key.
+    ///   - maximumPending: the request is refused with `tooManyPendingKeys` if the merchant has this many pending key
+    ///     pairs of the purpose; nil for no such limit.
     package func generateKeyPair(
-        for identifier: MerchantIdentifier, algorithm: KeyAlgorithm?, purpose: KeyPurpose, for request: Request
+        for identifier: MerchantIdentifier, algorithm: KeyAlgorithm?, purpose: KeyPurpose, maximumPending: Int? = nil,
+        for request: Request
     ) async throws -> KeyView {
         let algorithm = algorithm ?? (purpose == .identity ? .rsaV1 : .ecV1)
         guard purpose == .paymentProcessing || algorithm == .rsaV1 else {
@@ -41,9 +45,12 @@ package struct KeyOperations: Sendable {
                 "'algorithm' is \(algorithm.rawValue), expected RSA_v1: Apple certifies only RSA 2048 keys as identity keys"
             )
         }
-        // Generating a key pair is slow, so check first that the merchant exists.
-        _ = try await records.read { try $0.existingMerchant(identifier) }
-        let new = try await generation.generate(algorithm, purpose, for: identifier)
+        // Generating a key pair is slow, so check first that the merchant exists and may have one more.
+        let isFull = try await records.read { reading in
+            _ = try reading.existingMerchant(identifier)
+            return try reading.hasPendingKeyPairs(maximumPending, of: identifier, purpose)
+        }
+        let new = !isFull ? try await generation.generate(algorithm, purpose, for: identifier) : nil
         let now = clock.now
         return try await records.write { transaction in
             if let earlier = try request.idempotency.earlierResource(in: transaction),
@@ -52,6 +59,12 @@ package struct KeyOperations: Sendable {
                 return try transaction.view(try transaction.existingKeyPair(hash), at: now, withCSR: true)
             }
             _ = try transaction.existingMerchant(identifier)
+            guard let new, try !transaction.hasPendingKeyPairs(maximumPending, of: identifier, purpose) else {
+                throw MerchantError(
+                    .tooManyPendingKeys,
+                    "\(maximumPending ?? 0) key pairs of \(identifier) wait for a certificate already: have the CSR of one of them signed by Apple, and upload the certificate"
+                )
+            }
             let keyPair = try KeyPairGeneration.insert(new, of: identifier, at: now, for: request, in: transaction)
             try request.idempotency.remember(new.publicKeyHash.hex, at: confirmedTime.reading(), in: transaction)
             return KeyView(

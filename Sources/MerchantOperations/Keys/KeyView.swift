@@ -27,9 +27,7 @@ extension KeyPairReading where Self: KeyUseReading {
 extension KeyPairReading {
     /// - Throws: `keyNotFound`.
     func existingKeyPair(_ hash: PublicKeyHash) throws -> KeyPair {
-        guard let keyPair = try keyPair(hash) else {
-            throw MerchantError(.keyNotFound, "there is no key pair with publicKeyHash \(hash): check the spelling")
-        }
+        guard let keyPair = try keyPair(hash) else { throw MerchantError.keyNotFound(hash) }
         return keyPair
     }
 
@@ -38,6 +36,12 @@ extension KeyPairReading {
         try keyPairs(of: keyPair.merchantIdentifier).first {
             $0.state == .current && $0.purpose == keyPair.purpose && $0.algorithm == keyPair.algorithm
         }
+    }
+
+    /// Whether the merchant has at least `count` pending key pairs of the purpose; false if `count` is nil.
+    func hasPendingKeyPairs(_ count: Int?, of merchant: MerchantIdentifier, _ purpose: KeyPurpose) throws -> Bool {
+        guard let count else { return false }
+        return try keyPairs(of: merchant).count { $0.purpose == purpose && $0.state == .pending } >= count
     }
 
     func countActivePaymentProcessingKeyPairs(of merchant: MerchantIdentifier) throws -> Int {

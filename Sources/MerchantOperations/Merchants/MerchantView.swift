@@ -21,9 +21,7 @@ extension MerchantReading {
     /// - Throws: `merchantNotFound`, also for a merchant that was removed.
     func existingMerchant(_ identifier: MerchantIdentifier) throws -> Merchant {
         guard let merchant = try merchant(identifier), merchant.removedAt == nil else {
-            throw MerchantError(
-                .merchantNotFound,
-                "there is no merchant \(identifier): add it with 'merchant add', or check the spelling")
+            throw MerchantError.merchantNotFound(identifier)
         }
         return merchant
     }

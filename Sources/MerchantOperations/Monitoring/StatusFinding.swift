@@ -55,6 +55,9 @@ package struct StatusFinding: Hashable, Sendable {
         case eventsParked
         /// Events have been waiting for their delivery to a webhook for more than an hour.
         case eventsUndelivered
+        /// The portal's TLS files have changed and cannot be used, so the portal keeps the former ones; or its
+        /// certificate has expired.
+        case portalCertificateUnusable
     }
 
     /// One of the merchants, key pairs or other subjects of a finding.

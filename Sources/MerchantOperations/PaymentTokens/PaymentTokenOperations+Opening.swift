@@ -240,7 +240,7 @@ extension TokenClaim {
             identity = RequestIdentity(idempotencyKeyDigest: key, requestDigest: digest)
         }
         self.init(
-            transactionId: token.transactionId.bits, callerUID: request.caller.uid, at: time, requestIdentity: identity
+            transactionId: token.transactionId.bits, caller: request.caller.name, at: time, requestIdentity: identity
         )
     }
 }

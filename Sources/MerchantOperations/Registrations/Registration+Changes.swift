@@ -79,12 +79,7 @@ extension RegistrationReading {
     ///   whose outcome is unknown.
     func existingRegistration(_ partner: PartnerInternalMerchantIdentifier) throws -> Registration {
         guard let registration = try registration(partner), try registration.isShown || openCall(of: partner) != nil
-        else {
-            throw MerchantError(
-                .registrationNotFound,
-                "this daemon has no registration \(partner): check the spelling; 'registration list' lists the registrations"
-            )
-        }
+        else { throw MerchantError.registrationNotFound(partner) }
         return registration
     }
 }

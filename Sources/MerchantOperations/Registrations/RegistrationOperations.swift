@@ -1,5 +1,5 @@
 import MerchantCore
-import Vocabulary
+package import Vocabulary
 
 /// Registers and unregisters merchants at Apple, and shows registrations.
 package struct RegistrationOperations: Sendable {
@@ -9,10 +9,13 @@ package struct RegistrationOperations: Sendable {
 
     /// Registers a merchant at Apple, or adds domains to the merchant's registration. It is safe to repeat the request.
     ///
+    /// - Parameter owner: the merchant that an existing registration must belong to; nil accepts any registration.
     /// - Throws: before the call to Apple, `malformed`, `tooManyDomains`, `merchantNotFound`, or `registrationConflict`
     ///   if an earlier call with an unknown outcome conflicts with the new call. After the call,
     ///   `gatewayResponseNotReceived` if its outcome is unknown, or another code `gateway…` if it failed.
-    package func register(_ order: RegistrationOrder, for request: Request) async throws -> RegistrationView {
+    package func register(
+        _ order: RegistrationOrder, ownedBy owner: MerchantIdentifier? = nil, for request: Request
+    ) async throws -> RegistrationView {
         let domainNames = try RegistrationRules.distinct(order.domainNames)
         if let name = order.partnerMerchantName {
             _ = try DisplayText(name, named: "partnerMerchantName", longest: RegistrationRules.longestName)
@@ -20,6 +23,7 @@ package struct RegistrationOperations: Sendable {
         if let url = order.merchantUrl { try RegistrationRules.check(merchantUrl: url) }
         let partner = order.partnerInternalMerchantIdentifier
         return try await calls.run(partner) {
+            if let owner { try await requireOwner(owner, of: partner) }
             if try await hasSucceeded(request) { return try await calls.storedView(of: partner) }
             try await calls.resolveIfOpen(partner, for: request)
             let desired = try await calls.records.read { try $0.desiredRegistration(order, domainNames) }
@@ -33,6 +37,19 @@ package struct RegistrationOperations: Sendable {
             }
             return try await calls.storedView(of: partner)
         }
+    }
+
+    /// - Throws: `malformed` if the registration exists and does not belong to the merchant.
+    private func requireOwner(
+        _ owner: MerchantIdentifier, of partner: PartnerInternalMerchantIdentifier
+    ) async throws {
+        guard let registration = try await calls.records.read({ try $0.registration(partner) }),
+            registration.merchantIdentifier != owner
+        else { return }
+        throw MerchantError(
+            .malformed,
+            "'partnerInternalMerchantIdentifier' is \(partner), which cannot be used for \(owner): use another one, such as \(owner)"
+        )
     }
 
     /// Whether an earlier request with the same Idempotency-Key has succeeded.

@@ -49,7 +49,7 @@ package struct Request: Sendable {
             hasher.update(data: Array("\(operation)\n".utf8))
             hasher.update(data: body)
             self.init(
-                key: IdempotencyKey(callerUID: caller.uid, operation: operation, value: value),
+                key: IdempotencyKey(caller: caller.name, operation: operation, value: value),
                 requestDigest: Array(hasher.finalize()))
         }
     }

@@ -31,9 +31,7 @@ extension KeyPairReading where Self: KeyUseReading {
 extension RollReading {
     /// - Throws: `rollNotFound`.
     func existingRoll(_ number: Int) throws -> Roll {
-        guard let roll = try roll(number) else {
-            throw MerchantError(.rollNotFound, "there is no roll \(number): 'roll status' lists the rolls")
-        }
+        guard let roll = try roll(number) else { throw MerchantError.rollNotFound(number) }
         return roll
     }
 }

@@ -51,6 +51,8 @@ extension DatabaseDifference.Kind {
         case .rolls: .rolls
         case .registrations: .registrations
         case .merchants: .merchants
+        case .accesses: .accesses
+        case .invitations: .invitations
         }
     }
 }
@@ -170,4 +172,70 @@ extension DatabaseDifference.Kind.Query {
                 OR (older.removed_at IS NULL) <> (newer.removed_at IS NULL)
             """,
         order: "newer.identifier")
+}
+
+// MARK: - Access to the portal
+
+extension DatabaseDifference.Kind.Query {
+    /// Compares whether the access is revoked, and its tokens. A revoked access that is missing after the restore is no
+    /// change, because it is not valid in either database.
+    fileprivate static let accesses = Self(
+        table: "accesses",
+        columns: """
+            newer.name, NULL AS merchant_identifier, \(accessState("newer")) AS was,
+            CASE WHEN older.id IS NULL THEN NULL
+                WHEN (older.revoked_at IS NULL) = (newer.revoked_at IS NULL)
+                    THEN \(accessState("older")) || ' with other tokens'
+                ELSE \(accessState("older")) END AS now
+            """,
+        fromAndWhere: """
+            FROM main.accesses AS newer LEFT JOIN older.accesses AS older ON older.name = newer.name
+            WHERE (older.id IS NULL AND newer.revoked_at IS NULL)
+                OR (older.id IS NOT NULL AND (older.revoked_at IS NULL) <> (newer.revoked_at IS NULL))
+                OR (older.id IS NOT NULL AND newer.revoked_at IS NULL AND (
+                    EXISTS (\(secrets("newer")) EXCEPT \(secrets("older")))
+                    OR EXISTS (\(secrets("older")) EXCEPT \(secrets("newer")))))
+            """,
+        order: "newer.name")
+
+    /// An SQL expression that says whether the access is revoked.
+    ///
+    /// - Parameter side: `newer` or `older`.
+    private static func accessState(_ side: String) -> String {
+        "iif(\(side).revoked_at IS NULL, 'not revoked', 'revoked')"
+    }
+
+    /// A query for the tokens of the access and their expiry.
+    ///
+    /// - Parameter side: `newer` or `older`.
+    private static func secrets(_ side: String) -> String {
+        let schema = side == "newer" ? "main" : "older"
+        return """
+            SELECT secret_digest, expires_at FROM \(schema).access_secrets WHERE access_id = \(side).id
+            """
+    }
+
+    /// An invitation that is missing after the restore is a change only if it was open: neither used nor revoked.
+    fileprivate static let invitations = Self(
+        table: "invitations",
+        columns: """
+            newer.identifier, newer.merchant_identifier, \(invitationState("newer")) AS was,
+            CASE WHEN older.id IS NULL THEN NULL ELSE \(invitationState("older")) END AS now
+            """,
+        fromAndWhere: """
+            FROM main.invitations AS newer LEFT JOIN older.invitations AS older ON older.identifier = newer.identifier
+            WHERE (older.id IS NULL AND newer.used_at IS NULL AND newer.revoked_at IS NULL)
+                OR (older.id IS NOT NULL AND \(invitationState("older")) <> \(invitationState("newer")))
+            """,
+        order: "newer.merchant_identifier, newer.id")
+
+    /// An SQL expression that says whether the invitation was used or revoked.
+    ///
+    /// - Parameter side: `newer` or `older`.
+    private static func invitationState(_ side: String) -> String {
+        """
+        CASE WHEN \(side).revoked_at IS NOT NULL THEN 'revoked' WHEN \(side).used_at IS NOT NULL THEN 'used'
+            ELSE 'open' END
+        """
+    }
 }

@@ -19,7 +19,7 @@ extension DatabaseDifference {
 }
 
 extension DatabaseDifference.Change {
-    /// Names the changed key pair, certificate, roll, registration or merchant.
+    /// Names the changed key pair, certificate, roll, registration, merchant, access or invitation.
     package var name: String {
         let merchant = merchantIdentifier.map { " of \($0)" } ?? ""
         return switch subject {
@@ -28,6 +28,8 @@ extension DatabaseDifference.Change {
         case .roll(let id, let hash): "roll \(id) to key \(hash)\(merchant)"
         case .registration(let partner): "\(partner)"
         case .merchant: merchantIdentifier?.rawValue ?? "-"
+        case .access(let name): "access \(name)"
+        case .invitation(let identifier): "invitation \(identifier)\(merchant)"
         }
     }
 }
@@ -51,6 +53,9 @@ extension DatabaseDifference.Kind {
         case .registrations:
             isOne ? "registration is in its earlier state" : "registrations are in their earlier states"
         case .merchants: isOne ? "merchant is in its earlier state" : "merchants are in their earlier states"
+        case .accesses:
+            isOne ? "portal access is in its earlier state" : "portal accesses are in their earlier states"
+        case .invitations: isOne ? "invitation is in its earlier state" : "invitations are in their earlier states"
         }
     }
 }

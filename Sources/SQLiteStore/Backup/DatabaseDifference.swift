@@ -16,6 +16,10 @@ package struct DatabaseDifference: Sendable {
         case missing
         /// Key pairs whose private key was destroyed before the restore, and is stored again after the restore.
         case undestroyed
+        /// Accesses to the portal that were created, revoked or got another token before the restore.
+        case accesses
+        /// Invitations to the portal that were created, used or revoked before the restore.
+        case invitations
         /// Key pairs whose state differs, but that are neither `usableAgain` nor `undestroyed`.
         case earlierState
         /// Key pairs whose scheduled destruction has different times in the two databases, or is in only one of them.
@@ -42,10 +46,12 @@ package struct DatabaseDifference: Sendable {
             case roll(id: String, to: PublicKeyHash)
             case registration(PartnerInternalMerchantIdentifier)
             case merchant
+            case access(AccessName)
+            case invitation(InvitationIdentifier)
         }
 
         package let subject: Subject
-        /// nil for a registration without a merchant.
+        /// nil for an access, and for a registration without a merchant.
         package let merchantIdentifier: MerchantIdentifier?
         /// The state before the restore, from the newer database.
         package let was: String
@@ -113,6 +119,8 @@ extension DatabaseDifference.Change {
             case .rolls: .roll(id: String(try row.integer("id")), to: try row.publicKeyHash())
             case .registrations: .registration(try row.partner())
             case .merchants: .merchant
+            case .accesses: .access(try row.value(AccessName(text: try row.text("name")), of: "name"))
+            case .invitations: .invitation(try row.invitationIdentifier("identifier"))
             }
         merchantIdentifier = try row.merchantIdentifierIfAny()
         was = try row.text("was")

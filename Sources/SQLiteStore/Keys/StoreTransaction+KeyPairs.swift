@@ -39,7 +39,7 @@ extension StoreTransaction {
                 keyPair.publicKeyHash.data,
             ])
         guard changed == 1 else {
-            throw MerchantError(.keyNotFound, "there is no key pair \(keyPair.publicKeyHash)")
+            throw MerchantError.keyNotFound(keyPair.publicKeyHash)
         }
         noteKeyPairChange(of: keyPair.publicKeyHash)
     }
@@ -47,7 +47,7 @@ extension StoreTransaction {
     /// Overwrites the sealed private key with zeros. The trigger `key_pairs_destroyed` then sets the state to
     /// `destroyed`.
     func removeSealedPrivateKey(of hash: PublicKeyHash) throws {
-        guard try keyPair(hash) != nil else { throw MerchantError(.keyNotFound, "there is no key pair \(hash)") }
+        guard try keyPair(hash) != nil else { throw MerchantError.keyNotFound(hash) }
         try eraseSealedPrivateKey(of: hash)
         noteKeyPairChange(of: hash)
     }
@@ -93,7 +93,7 @@ extension StoreTransaction {
     /// Throws if the merchant does not exist or was removed, or if the key pair is already stored.
     private func requireMerchantAndNewKeyPair(_ keyPair: KeyPair) throws {
         guard let merchant = try merchant(keyPair.merchantIdentifier) else {
-            throw MerchantError(.merchantNotFound, "there is no merchant \(keyPair.merchantIdentifier)")
+            throw MerchantError.merchantNotFound(keyPair.merchantIdentifier)
         }
         if let removedAt = merchant.removedAt {
             throw MerchantError(

@@ -22,7 +22,7 @@ extension StoreTransaction {
         }
         let changed = try execute(MerchantRow.update, MerchantRow.updateValues(merchant))
         guard changed == 1 else {
-            throw MerchantError(.merchantNotFound, "there is no merchant \(merchant.identifier)")
+            throw MerchantError.merchantNotFound(merchant.identifier)
         }
     }
 

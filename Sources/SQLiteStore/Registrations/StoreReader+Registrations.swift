@@ -24,6 +24,21 @@ extension StoreReading {
             """, [cursor?.rawValue ?? "", max(0, limit)], registration)
     }
 
+    func registrations(
+        of merchant: MerchantIdentifier, after cursor: PartnerInternalMerchantIdentifier?, limit: Int
+    ) throws -> [Registration] {
+        let last = try cursor.flatMap { try rowId(of: $0) } ?? 0
+        return try allRows(
+            """
+            SELECT \(RegistrationRow.columns) FROM registrations INDEXED BY registrations_of_merchant
+            WHERE merchant_identifier = ? AND id > ?
+                AND (desired_domains > 0 OR known_domains > 0 OR EXISTS (
+                    SELECT 1 FROM registration_calls INDEXED BY registration_calls_one_open
+                    WHERE registration_id = registrations.id AND outcome IS NULL))
+            ORDER BY id LIMIT ?
+            """, [merchant.rawValue, last, max(0, limit)], registration)
+    }
+
     func registration(naming merchant: MerchantIdentifier) throws -> PartnerInternalMerchantIdentifier? {
         // One query for each index, because `INDEXED BY` names only one index of a table.
         for (index, column) in [

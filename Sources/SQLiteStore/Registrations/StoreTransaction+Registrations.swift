@@ -20,7 +20,7 @@ extension StoreTransaction {
     func update(_ registration: Registration) throws {
         let partner = registration.partnerInternalMerchantIdentifier
         guard let id = try rowId(of: partner) else {
-            throw MerchantError(.registrationNotFound, "there is no registration \(partner)")
+            throw MerchantError.registrationNotFound(partner)
         }
         let before = try domains(ofRow: id)
         // `is_known` marks the domains that Apple has, and `known_name` is NULL if Apple has no registration. The
@@ -76,7 +76,7 @@ extension StoreTransaction {
         at time: Timestamp
     ) throws -> RegistrationCall {
         guard let id = try rowId(of: partner) else {
-            throw MerchantError(.registrationNotFound, "there is no registration \(partner)")
+            throw MerchantError.registrationNotFound(partner)
         }
         if let other = try openCall(of: partner) {
             throw MerchantError(

@@ -52,6 +52,6 @@ extension StoreTransaction {
                 roll.endedAt?.millisecondsSince1970, roll.reason, roll.hasNextPair, roll.outcome?.rawValue,
                 roll.endedAt?.millisecondsSince1970, roll.number,
             ])
-        guard changed == 1 else { throw MerchantError(.rollNotFound, "there is no roll \(roll.number)") }
+        guard changed == 1 else { throw MerchantError.rollNotFound(roll.number) }
     }
 }

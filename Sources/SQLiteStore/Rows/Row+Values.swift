@@ -55,7 +55,7 @@ extension Row {
     }
 
     /// Throws if the conversion of a column's value has returned nil.
-    private func value<Value>(_ value: Value?, of column: String) throws -> Value {
+    func value<Value>(_ value: Value?, of column: String) throws -> Value {
         guard let value else {
             throw MerchantError(
                 .storeUnavailable,

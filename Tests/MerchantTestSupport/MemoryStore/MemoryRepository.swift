@@ -85,4 +85,5 @@ struct MemoryState: Sendable {
     var warnings: [String: Timestamp] = [:]
     /// Merchants that once had an active payment processing key pair.
     var hadActiveKeyPair: Set<MerchantIdentifier> = []
+    var portal = MemoryPortal()
 }

@@ -8,7 +8,7 @@ extension MemoryTransaction {
             let entry = record.entry
             return (filter.merchant.map { entry.merchantIdentifier == $0 } ?? true)
                 && (filter.key.map { entry.publicKeyHash == $0 } ?? true)
-                && (filter.callerUID.map { entry.caller.uid == $0 } ?? true)
+                && (filter.caller.map { entry.caller.name == $0 } ?? true)
                 && (filter.since.map { entry.at >= $0 } ?? true) && (filter.until.map { entry.at < $0 } ?? true)
                 && (cursor.map { oldestFirst ? record.sequence > $0 : record.sequence < $0 } ?? true)
         }

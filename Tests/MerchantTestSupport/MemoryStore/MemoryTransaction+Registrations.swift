@@ -27,6 +27,22 @@ extension MemoryTransaction {
                 .sorted { $0.partnerInternalMerchantIdentifier < $1.partnerInternalMerchantIdentifier }.prefix(limit))
     }
 
+    package func registrations(
+        of merchant: MerchantIdentifier, after cursor: PartnerInternalMerchantIdentifier?, limit: Int
+    ) -> [Registration] {
+        let inOrder = state.apple.registrations.values.sorted {
+            ($0.createdAt, $0.partnerInternalMerchantIdentifier) < ($1.createdAt, $1.partnerInternalMerchantIdentifier)
+        }
+        let begin = cursor.flatMap { cursor in
+            inOrder.firstIndex { $0.partnerInternalMerchantIdentifier == cursor }.map { $0 + 1 }
+        }
+        return Array(
+            inOrder.dropFirst(begin ?? 0).filter { registration in
+                registration.merchantIdentifier == merchant
+                    && (registration.isShown || openCall(of: registration.partnerInternalMerchantIdentifier) != nil)
+            }.prefix(limit))
+    }
+
     package func registration(naming merchant: MerchantIdentifier) -> PartnerInternalMerchantIdentifier? {
         let named = state.apple.registrations.values.first {
             $0.isShown && ($0.merchantIdentifier == merchant || $0.desired.encryptTo == merchant)
@@ -79,7 +95,7 @@ extension MemoryTransaction {
     package func update(_ registration: Registration) throws {
         let partner = registration.partnerInternalMerchantIdentifier
         guard self.registration(partner) != nil else {
-            throw MerchantError(.registrationNotFound, "there is no registration \(partner)")
+            throw MerchantError.registrationNotFound(partner)
         }
         state.apple.registrations[partner] = registration
     }
@@ -89,7 +105,7 @@ extension MemoryTransaction {
         at time: Timestamp
     ) throws -> RegistrationCall {
         guard registration(partner) != nil else {
-            throw MerchantError(.registrationNotFound, "there is no registration \(partner)")
+            throw MerchantError.registrationNotFound(partner)
         }
         guard openCall(of: partner) == nil else { throw MerchantError(.registrationConflict, "a call is open") }
         state.apple.calls += 1

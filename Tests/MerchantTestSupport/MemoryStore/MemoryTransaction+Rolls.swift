@@ -105,7 +105,7 @@ extension MemoryTransaction {
 
     package func update(_ roll: Roll) throws {
         guard let index = state.rolls.firstIndex(where: { $0.number == roll.number }) else {
-            throw MerchantError(.rollNotFound, "there is no roll \(roll.number)")
+            throw MerchantError.rollNotFound(roll.number)
         }
         state.rolls[index] = roll
     }

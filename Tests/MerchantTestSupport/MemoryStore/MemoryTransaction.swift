@@ -77,7 +77,7 @@ package final class MemoryTransaction: RepositoryWriting {
 
     package func update(_ merchant: Merchant) throws {
         guard self.merchant(merchant.identifier) != nil else {
-            throw MerchantError(.merchantNotFound, "there is no merchant \(merchant.identifier)")
+            throw MerchantError.merchantNotFound(merchant.identifier)
         }
         let isInUse = keyPairs(of: merchant.identifier).contains {
             $0.state.isActive && $0.purpose == .paymentProcessing
@@ -90,7 +90,7 @@ package final class MemoryTransaction: RepositoryWriting {
 
     private func requireNew(_ keyPair: KeyPair) throws {
         guard let merchant = merchant(keyPair.merchantIdentifier) else {
-            throw MerchantError(.merchantNotFound, "there is no merchant \(keyPair.merchantIdentifier)")
+            throw MerchantError.merchantNotFound(keyPair.merchantIdentifier)
         }
         guard merchant.removedAt == nil else {
             throw MerchantError(.merchantRemoved, "merchant \(merchant.identifier) was removed")
@@ -120,7 +120,7 @@ package final class MemoryTransaction: RepositoryWriting {
 
     package func update(_ keyPair: KeyPair) throws {
         guard self.keyPair(keyPair.publicKeyHash) != nil else {
-            throw MerchantError(.keyNotFound, "there is no key pair \(keyPair.publicKeyHash)")
+            throw MerchantError.keyNotFound(keyPair.publicKeyHash)
         }
         try requireOneCurrent(keyPair)
         if self.keyPair(keyPair.publicKeyHash)?.state != keyPair.state {
@@ -149,7 +149,7 @@ package final class MemoryTransaction: RepositoryWriting {
     }
 
     package func removeSealedPrivateKey(of hash: PublicKeyHash) throws {
-        guard keyPair(hash) != nil else { throw MerchantError(.keyNotFound, "there is no key pair \(hash)") }
+        guard keyPair(hash) != nil else { throw MerchantError.keyNotFound(hash) }
         change(hash) { $0.sealed = nil }
         changedKeys.append(hash)
     }

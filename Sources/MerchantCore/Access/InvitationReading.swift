@@ -1,0 +1,25 @@
+package import Vocabulary
+
+/// Reads, in a transaction of the store, the invitations to the portal.
+package protocol InvitationReading {
+    /// Also finds a used, expired or revoked invitation.
+    func invitation(_ identifier: InvitationIdentifier) throws -> Invitation?
+    /// The invitation whose secret has this identifier. Also finds a used, expired or revoked invitation.
+    func invitation(secretIdentifier: String) throws -> Invitation?
+    /// Invitations of one merchant or, with nil, of all merchants; also used, expired and revoked ones. Newest first,
+    /// starting after `cursor`; at the newest if `cursor` is nil or names no invitation.
+    func invitations(
+        of merchant: MerchantIdentifier?, after cursor: InvitationIdentifier?, limit: Int
+    ) throws -> [Invitation]
+}
+
+/// Reads and changes, in a transaction of the store, the invitations to the portal.
+package protocol InvitationWriting: InvitationReading {
+    /// - Throws: `merchantNotFound`.
+    func insert(_ invitation: Invitation) throws
+    /// Writes the times of use and revocation.
+    ///
+    /// - Throws: `invitationNotFound`; `internalError` if the invitation would be used a second time, or after its
+    ///   expiry or revocation, or would no longer be used or revoked.
+    func update(_ invitation: Invitation) throws
+}

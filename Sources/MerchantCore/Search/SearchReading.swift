@@ -1,0 +1,49 @@
+package import Vocabulary
+
+/// Searches the store for the operators' pages, in a transaction of the store. Each query reads a limited number of
+/// rows.
+package protocol SearchReading {
+    /// Merchants that were not removed and whose identifier begins with the text, sorted by identifier. Upper and lower
+    /// case differ.
+    func merchants(identifierPrefix text: String, limit: Int) throws -> [Merchant]
+    /// Searches the names of the next `count` merchants by identifier, starting after `cursor`. No index can find a
+    /// part of a name, so a search of all names calls this method page by page.
+    ///
+    /// - Parameter text: not empty. The search does not distinguish upper and lower case of ASCII letters.
+    func merchants(
+        nameContaining text: String, after cursor: MerchantIdentifier?, examining count: Int
+    ) throws -> NameSearchPage
+    /// Domains that begin with the text and are desired or registered at Apple, sorted by name.
+    func domains(prefix text: String, limit: Int) throws -> [FoundDomain]
+}
+
+/// The result of searching the names of some merchants.
+package struct NameSearchPage: Hashable, Sendable {
+    /// The merchants whose name contains the text, without removed merchants, sorted by identifier.
+    package let found: [Merchant]
+    /// The last merchant whose name was searched: the next page starts after it. nil if no merchant is left.
+    package let next: MerchantIdentifier?
+
+    package init(found: [Merchant], next: MerchantIdentifier?) {
+        self.found = found
+        self.next = next
+    }
+}
+
+/// A domain that a search has found, and the registration that the domain belongs to.
+package struct FoundDomain: Hashable, Sendable {
+    /// In the spelling of ``DomainName``; in Apple's spelling if that is not a valid domain name.
+    package let name: String
+    package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
+    /// nil if the registration belongs to no merchant of this daemon.
+    package let merchantIdentifier: MerchantIdentifier?
+
+    package init(
+        name: String, partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier,
+        merchantIdentifier: MerchantIdentifier?
+    ) {
+        self.name = name
+        self.partnerInternalMerchantIdentifier = partnerInternalMerchantIdentifier
+        self.merchantIdentifier = merchantIdentifier
+    }
+}

@@ -1,0 +1,147 @@
+package import MerchantCore
+package import Vocabulary
+
+/// Creates, lists and revokes invitations, with which people at merchants sign in to the portal.
+///
+/// Only the request that creates an invitation returns the secret of its link, because the daemon stores only a digest.
+/// So a repeat of that request with the same Idempotency-Key is refused with `idempotencyKeyReused`.
+package struct InvitationOperations: Sendable {
+    package typealias Records = Transactions<
+        any InvitationReading,
+        any InvitationWriting & PortalSessionWriting & MerchantReading & ChangeRecording
+    >
+
+    package static let defaultLife = Duration.seconds(7 * 86_400)
+    package static let longestLife = Duration.seconds(30 * 86_400)
+    /// The largest number of invitations of one merchant that are open: not used, expired or revoked.
+    package static let maximumOpen = 100
+    /// The largest number of invitations of one merchant that were created within ``longestLife``. It limits how many
+    /// invitations are read to count the open ones.
+    package static let maximumRecent = 1000
+    private static let pageSize = 200
+
+    private let records: Records
+    /// The daemon's own count of time. Invitations expire by the later of this time and the machine's clock, so that a
+    /// clock that was set back does not open an expired invitation again.
+    private let confirmedTime: ConfirmedTime
+
+    package init(records: Records, confirmedTime: ConfirmedTime) {
+        self.records = records
+        self.confirmedTime = confirmedTime
+    }
+
+    /// Creates an invitation for a person at a merchant.
+    ///
+    /// - Parameters:
+    ///   - expiresAt: nil stands for ``defaultLife`` from now.
+    ///   - note: for whom the invitation is, 1 to 256 bytes.
+    /// - Returns: the invitation and the secret of its link.
+    /// - Throws: `malformed`; `merchantNotFound`; `tooManyInvitations`; `idempotencyKeyReused` for a repeat.
+    package func create(
+        for merchant: MerchantIdentifier, expiresAt: Timestamp?, note: String?, for request: Request
+    ) async throws -> (invitation: Invitation, secret: PortalSecret) {
+        let time = confirmedTime.reading()
+        let now = time.latest
+        let expiresAt = expiresAt ?? now.adding(Self.defaultLife)
+        let latest = now.adding(Self.longestLife)
+        guard now < expiresAt, expiresAt <= latest else {
+            throw MerchantError(
+                .malformed, "'expiresAt' is \(expiresAt), expected a time after \(now) and not after \(latest)")
+        }
+        if let note { _ = try DisplayText(note, named: "note", longest: Invitation.longestNote) }
+        let secret = PortalSecret(generating: .invitation)
+        let invitation = Invitation(
+            identifier: .random(), merchantIdentifier: merchant, secret: secret.stored, note: note,
+            createdBy: request.caller.name, createdAt: now, expiresAt: expiresAt)
+        try await records.write { transaction in
+            if let earlier = try request.idempotency.earlierResource(in: transaction) {
+                throw MerchantError(
+                    .idempotencyKeyReused,
+                    "an earlier request with this Idempotency-Key created invitation \(earlier), and its link is shown only once: revoke that invitation, and create another with a new Idempotency-Key"
+                )
+            }
+            _ = try transaction.existingMerchant(merchant)
+            try Self.checkLimit(of: merchant, at: now, in: transaction)
+            try transaction.insert(invitation)
+            try transaction.append(
+                request.auditEntry(
+                    .invitationCreated, at: time.wall, merchant: merchant,
+                    after: "invitation=\(invitation.identifier) expiresAt=\(expiresAt)", reason: note))
+            try request.idempotency.remember(invitation.identifier.rawValue, at: time, in: transaction)
+        }
+        return (invitation, secret)
+    }
+
+    /// Invitations of one merchant or, with nil, of all merchants, newest first, starting after `cursor`, at most
+    /// `limit`.
+    ///
+    /// - Throws: `merchantNotFound`.
+    package func list(
+        of merchant: MerchantIdentifier?, after cursor: InvitationIdentifier?, limit: Int
+    ) async throws -> [Invitation] {
+        try await records.read { try $0.invitations(of: merchant, after: cursor, limit: limit) }
+    }
+
+    /// - Throws: `invitationNotFound`. Returns a used, expired or revoked invitation.
+    package func invitation(_ identifier: InvitationIdentifier) async throws -> Invitation {
+        try await records.read { try $0.existingInvitation(identifier) }
+    }
+
+    /// The state of an invitation now. A merchant that was removed since does not matter here.
+    package func state(of invitation: Invitation) -> InvitationState {
+        invitation.state(at: confirmedTime.reading().latest)
+    }
+
+    /// Revokes an invitation: its link signs nobody in any more, and the session that it began ends now. A repeat
+    /// changes nothing.
+    ///
+    /// - Throws: `invitationNotFound`.
+    package func revoke(_ identifier: InvitationIdentifier, for request: Request) async throws -> Invitation {
+        let time = confirmedTime.reading()
+        return try await records.write { transaction in
+            var invitation = try transaction.existingInvitation(identifier)
+            guard invitation.revokedAt == nil else { return invitation }
+            invitation.revokedAt = time.latest
+            try transaction.update(invitation)
+            let sessions = try transaction.removePortalSessions(of: identifier)
+            try transaction.append(
+                request.auditEntry(
+                    .invitationRevoked, at: time.wall, merchant: invitation.merchantIdentifier,
+                    before: "invitation=\(identifier) expiresAt=\(invitation.expiresAt)",
+                    after: "sessions ended: \(sessions)"))
+            return invitation
+        }
+    }
+
+    /// Checks that the merchant may have one more invitation.
+    ///
+    /// - Throws: `tooManyInvitations`.
+    private static func checkLimit(
+        of merchant: MerchantIdentifier, at now: Timestamp, in reading: any InvitationReading
+    ) throws {
+        let oldest = now.adding(.zero - longestLife)
+        var (open, recent) = (0, 0)
+        var cursor: InvitationIdentifier?
+        while open < maximumOpen, recent < maximumRecent {
+            let page = try reading.invitations(of: merchant, after: cursor, limit: pageSize)
+            // An invitation that was created before `oldest` has expired, and so have those after it in the list.
+            let young = page.prefix { $0.createdAt > oldest }
+            open += young.count { $0.isOpen(at: now) }
+            recent += young.count
+            guard young.count == pageSize else { break }
+            cursor = page.last?.identifier
+        }
+        guard open < maximumOpen else {
+            throw MerchantError(
+                .tooManyInvitations,
+                "\(merchant) has \(open) open invitations, the limit is \(maximumOpen): revoke some, or wait until they are used or expire"
+            )
+        }
+        guard recent < maximumRecent else {
+            throw MerchantError(
+                .tooManyInvitations,
+                "\(merchant) got \(recent) invitations within \(longestLife.components.seconds / 86_400) days, the limit is \(maximumRecent): wait until some of these are older"
+            )
+        }
+    }
+}

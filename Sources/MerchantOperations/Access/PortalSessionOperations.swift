@@ -1,0 +1,206 @@
+package import MerchantCore
+package import Vocabulary
+
+/// Begins, resumes and ends the sessions of people at the portal: of people at merchants, who use an invitation, and of
+/// operators, who run `merchantkeyctl console`.
+package struct PortalSessionOperations: Sendable {
+    package typealias Records = Transactions<
+        any PortalSessionReading & InvitationReading & MerchantReading,
+        any PortalSessionWriting & InvitationWriting & MerchantReading & ChangeRecording
+    >
+
+    /// The largest number of sessions and logins that one transaction removes.
+    private static let removalsPerTransaction = 500
+
+    private let records: Records
+    /// The daemon's own count of time. Sessions end by the later of this time and the machine's clock, so that a clock
+    /// that was set back does not make an ended session valid again.
+    private let confirmedTime: ConfirmedTime
+    private let throttle = UseThrottle()
+
+    package init(records: Records, confirmedTime: ConfirmedTime) {
+        self.records = records
+        self.confirmedTime = confirmedTime
+    }
+
+    /// The state of an invitation, for the page that opening a link shows. Changes nothing, because mail scanners open
+    /// links too.
+    ///
+    /// - Parameter text: the text of the link's secret.
+    package func invitationState(_ text: String) async throws -> InvitationState {
+        guard let secret = PortalSecret(text: text, kind: .invitation) else { return .unknown }
+        let now = confirmedTime.reading().latest
+        return try await records.read { try $0.state(of: secret, at: now) }
+    }
+
+    /// Uses an invitation up and begins a session.
+    ///
+    /// - Parameters:
+    ///   - text: the text of the link's secret.
+    ///   - address: the client's address, for the audit.
+    /// - Throws: `unauthorized` unless the invitation is open; ``invitationState(_:)`` then says why.
+    package func begin(
+        invitation text: String, address: String, requestId: String
+    ) async throws -> (session: PortalSession, secret: PortalSecret) {
+        guard let secret = PortalSecret(text: text, kind: .invitation) else { throw InvitationState.unknown.refusal }
+        let time = confirmedTime.reading()
+        let now = time.latest
+        let sessionSecret = PortalSecret(generating: .session)
+        let session: PortalSession = try await records.write { transaction in
+            let state = try transaction.state(of: secret, at: now)
+            guard case .open(var invitation) = state else { throw state.refusal }
+            invitation.usedAt = now
+            try transaction.update(invitation)
+            let session = PortalSession(
+                secret: sessionSecret.stored,
+                holder: .invitation(invitation.identifier, invitation.merchantIdentifier), createdAt: now,
+                lastSeenAt: now)
+            try transaction.insert(session)
+            try transaction.append(
+                Request(caller: .remote(session.caller(from: address)), requestId: requestId).auditEntry(
+                    .invitationUsed, at: time.wall, merchant: invitation.merchantIdentifier,
+                    after: "invitation=\(invitation.identifier)", reason: invitation.note))
+            return session
+        }
+        return (session, sessionSecret)
+    }
+
+    /// Creates a login for an operator, valid for ``OperatorLogin/life``.
+    ///
+    /// An Idempotency-Key has no effect: a repeat creates another login, and the one that nobody received expires.
+    ///
+    /// - Parameter groups: all groups of the caller's process, with the primary group.
+    package func createLogin(
+        uid: UInt32, groups: Set<UInt32>, for request: Request
+    ) async throws -> (secret: PortalSecret, expiresAt: Timestamp) {
+        let time = confirmedTime.reading()
+        let secret = PortalSecret(generating: .login)
+        let login = OperatorLogin(
+            secret: secret.stored, uid: uid, groups: groups, createdAt: time.latest,
+            expiresAt: time.latest.adding(OperatorLogin.life))
+        try await records.write { transaction in
+            try transaction.insert(login)
+            try transaction.append(
+                request.auditEntry(
+                    .operatorLoginCreated, at: time.wall, after: "\(login.title) expiresAt=\(login.expiresAt)"))
+        }
+        return (secret, login.expiresAt)
+    }
+
+    /// Whether a login can begin a session, for the page that opening its URL shows. Changes nothing.
+    ///
+    /// - Parameter text: the text of the URL's secret.
+    package func isLoginOpen(_ text: String) async throws -> Bool {
+        guard let secret = PortalSecret(text: text, kind: .login) else { return false }
+        let now = confirmedTime.reading().latest
+        return try await records.read { try $0.openLogin(secret, at: now) != nil }
+    }
+
+    /// Uses an operator's login up and begins a session.
+    ///
+    /// - Throws: `unauthorized` if the login is unknown, used or expired.
+    package func begin(
+        login text: String, address: String, requestId: String
+    ) async throws -> (session: PortalSession, secret: PortalSecret) {
+        guard let secret = PortalSecret(text: text, kind: .login) else { throw Self.loginRefused }
+        let time = confirmedTime.reading()
+        let now = time.latest
+        let sessionSecret = PortalSecret(generating: .session)
+        let session: PortalSession = try await records.write { transaction in
+            guard var login = try transaction.openLogin(secret, at: now) else { throw Self.loginRefused }
+            login.usedAt = now
+            try transaction.update(login)
+            let session = PortalSession(
+                secret: sessionSecret.stored, holder: .operating(uid: login.uid, groups: login.groups),
+                createdAt: now, lastSeenAt: now)
+            try transaction.insert(session)
+            try transaction.append(
+                Request(caller: .remote(session.caller(from: address)), requestId: requestId).auditEntry(
+                    .operatorLoginUsed, at: time.wall, after: login.title))
+            return session
+        }
+        return (session, sessionSecret)
+    }
+
+    /// The session that has this secret. Counts as a request of the session, so that the session stays valid for
+    /// ``PortalSession/idleLimit`` from now; the time is accurate to a minute.
+    ///
+    /// - Parameter text: the text of the session's secret.
+    /// - Returns: nil if the session is unknown or has ended.
+    package func resume(_ text: String) async throws -> ResumedSession? {
+        guard let secret = PortalSecret(text: text, kind: .session) else { return nil }
+        let now = confirmedTime.reading().latest
+        let identifier = secret.identifier
+        guard let session = try await records.read({ try $0.portalSession(secretIdentifier: identifier) }),
+            session.secret.matches(secret), session.isValid(at: now)
+        else { return nil }
+        await recordRequest(of: session, at: now)
+        return ResumedSession(session)
+    }
+
+    /// Signs out. Does nothing if the session is unknown.
+    package func end(_ text: String) async throws {
+        guard let secret = PortalSecret(text: text, kind: .session) else { return }
+        let identifier = secret.identifier
+        try await records.write { transaction in
+            guard let session = try transaction.portalSession(secretIdentifier: identifier),
+                session.secret.matches(secret)
+            else { return }
+            try transaction.removePortalSession(secretIdentifier: identifier)
+        }
+    }
+
+    /// Removes the sessions that have ended, and logins of the past, in small transactions, so that other writes need
+    /// not wait long.
+    ///
+    /// - Returns: the number of removed sessions and logins.
+    @discardableResult
+    package func removeExpired() async throws -> Int {
+        let now = confirmedTime.reading().latest
+        let lastSeen = now.adding(.zero - PortalSession.idleLimit)
+        let created = now.adding(.zero - PortalSession.longestLife)
+        var total = 0
+        while true {
+            try Task.checkCancellation()
+            let count = try await records.write {
+                try $0.removeExpiredSessions(
+                    seenBefore: lastSeen, createdBefore: created, limit: Self.removalsPerTransaction)
+            }
+            total += count
+            guard count == Self.removalsPerTransaction else { return total }
+        }
+    }
+
+    /// Stores the time of the request, unless a time was stored within ``UseThrottle/interval``. Ignores a failure, so
+    /// that people can read their pages while the database cannot be written.
+    private func recordRequest(of session: PortalSession, at now: Timestamp) async {
+        let identifier = session.secret.identifier
+        guard UseThrottle.isDue(session.lastSeenAt, at: now), throttle.claim(identifier, at: now) else { return }
+        try? await records.write { transaction in
+            guard var stored = try transaction.portalSession(secretIdentifier: identifier), stored.lastSeenAt < now
+            else { return }
+            stored.lastSeenAt = now
+            try transaction.update(stored)
+        }
+    }
+
+    private static let loginRefused = MerchantError(
+        .unauthorized,
+        "the login is unknown, used or expired: run 'merchantkeyctl console' again, and open its URL within \(OperatorLogin.life.components.seconds) seconds"
+    )
+}
+
+extension OperatorLogin {
+    /// The kind and the identifier of the login, which are not secret.
+    fileprivate var title: String { "\(PortalSecret.Kind.login.rawValue)\(secret.identifier)" }
+}
+
+extension PortalSessionReading {
+    /// The login that has this secret; nil if it is unknown, used or expired.
+    fileprivate func openLogin(_ secret: PortalSecret, at now: Timestamp) throws -> OperatorLogin? {
+        guard let login = try operatorLogin(secretIdentifier: secret.identifier), login.secret.matches(secret),
+            login.usedAt == nil, now < login.expiresAt
+        else { return nil }
+        return login
+    }
+}

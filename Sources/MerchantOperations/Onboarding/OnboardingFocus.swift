@@ -1,0 +1,184 @@
+import MerchantCore
+import Vocabulary
+
+/// The key pair that a merchant's onboarding is about, and which step comes next.
+struct OnboardingFocus {
+    /// The step that must be done now.
+    struct Next {
+        let step: OnboardingProgress.StepName
+        let waitingFor: RollParty
+        let since: Timestamp?
+    }
+
+    let facts: OnboardingFacts
+    /// The new key pair, or the one in use if nothing must be replaced; nil if a key pair must be generated.
+    let key: OnboardingFacts.Key?
+    /// The key pair that ``key`` replaces in an open roll.
+    let old: OnboardingFacts.Key?
+    /// The open roll that replaces ``old`` by ``key``.
+    let roll: Roll?
+    /// When the certificate of the key pair expires that must be replaced; nil if nothing must be replaced.
+    let deadline: Timestamp?
+    /// Since when the key pair must be replaced.
+    let dueSince: Timestamp?
+
+    init(_ facts: OnboardingFacts) {
+        self.facts = facts
+        let now = facts.time.wall
+        let keys = facts.keys.filter { $0.keyPair.purpose == .paymentProcessing }
+        func key(_ hash: PublicKeyHash?) -> OnboardingFacts.Key? { keys.first { $0.keyPair.publicKeyHash == hash } }
+        let currentKey = Self.longestLasting(keys.filter { $0.keyPair.state == .current })
+        if let open = facts.rolls.filter(\.isOpen).max(by: { $0.number < $1.number }), let to = key(open.to) {
+            let from = key(open.from)
+            self.key = to
+            old = from
+            roll = open
+            deadline = to.keyPair.state == .current ? nil : (from ?? currentKey)?.expiry
+            dueSince = open.startedAt
+            return
+        }
+        old = nil
+        roll = nil
+        guard let current = currentKey else {
+            self.key = Self.firstKey(among: keys, at: now)
+            deadline = nil
+            dueSince = nil
+            return
+        }
+        let renewalTime = current.expiry.map { facts.policy.renewal(of: $0, merchant: facts.merchant.identifier) }
+        guard let renewal = renewalTime, renewal <= now else {
+            self.key = current
+            deadline = nil
+            dueSince = nil
+            return
+        }
+        // The schedule starts a roll at this time. Until it has, show the step that the roll will begin with.
+        self.key = Self.successor(of: current, among: keys)
+        deadline = current.expiry
+        dueSince = renewal
+    }
+
+    /// The key pair to onboard if none is current: the one that is furthest.
+    private static func firstKey(among keys: [OnboardingFacts.Key], at now: Timestamp) -> OnboardingFacts.Key? {
+        let usable = keys.filter { $0.hasValidCertificate(at: now) }
+        return longestLasting(usable.filter { $0.keyPair.state == .standby })
+            ?? longestLasting(usable.filter { $0.keyPair.state == .retiring })
+            ?? keys.first { $0.keyPair.state == .pending }
+    }
+
+    /// The key pair that can replace the current one: one with a certificate that lasts longer, or else the oldest
+    /// pending one, because its CSR is the most likely to have been sent to Apple.
+    private static func successor(
+        of current: OnboardingFacts.Key, among keys: [OnboardingFacts.Key]
+    ) -> OnboardingFacts.Key? {
+        let lasting = keys.filter { key in
+            guard key.keyPair.state == .standby, let expiry = key.expiry, let end = current.expiry else { return false }
+            return expiry > end
+        }
+        return longestLasting(lasting) ?? keys.first { $0.keyPair.state == .pending }
+    }
+
+    private static func longestLasting(_ keys: [OnboardingFacts.Key]) -> OnboardingFacts.Key? {
+        keys.max {
+            ($0.expiry?.millisecondsSince1970 ?? .min, $0.keyPair.createdAt)
+                < ($1.expiry?.millisecondsSince1970 ?? .min, $1.keyPair.createdAt)
+        }
+    }
+}
+
+extension OnboardingFocus {
+    /// Whether an older key pair is or was in use, which ``key`` replaces.
+    var replacesKey: Bool { roll?.from != nil || deadline != nil }
+
+    /// The step that must be done now; nil if all steps are done.
+    var next: Next? {
+        guard let key else { return Next(step: .keyPair, waitingFor: .merchant, since: missingSince) }
+        switch key.keyPair.state {
+        // Neither occurs: the new key pair of an open roll is not revoked.
+        case .revoked, .destroyed: return Next(step: .keyPair, waitingFor: .merchant, since: missingSince)
+        case .pending: return Next(step: .appleCertificate, waitingFor: .merchant, since: reached(key))
+        case .standby, .retiring:
+            guard let token = tokenBeforePromotion else {
+                return Next(step: .activation, waitingFor: .merchant, since: reached(key))
+            }
+            // Tokens arrive, but the settings let only an admin promote the key.
+            return replacesKey ? Next(step: .oldKeyQuiet, waitingFor: .admin, since: token) : nil
+        case .current:
+            guard let confirmed = key.use?.promotionConfirmedAt else {
+                return Next(step: .firstPayment, waitingFor: .apple, since: key.keyPair.stateSince)
+            }
+            guard let progress = rollProgress else { return nil }
+            return progress.state == .quiet
+                ? Next(step: .done, waitingFor: progress.waitingFor, since: progress.quietAt ?? confirmed)
+                : Next(
+                    step: .oldKeyQuiet, waitingFor: progress.waitingFor,
+                    since: max(confirmed, key.keyPair.stateSince))
+        }
+    }
+
+    /// When a step that is done became done; nil if this is unknown.
+    func doneAt(_ step: OnboardingProgress.StepName) -> Timestamp? {
+        guard let key else { return nil }
+        let payment = key.use?.promotionConfirmedAt ?? tokenBeforePromotion
+        switch step {
+        case .keyPair: return key.keyPair.createdAt
+        case .appleCertificate:
+            // Apple's certificates are valid from the time of issue.
+            guard let first = key.certificates.min(by: { $0.storedAt < $1.storedAt }) else { return nil }
+            return min(max(first.notBefore, key.keyPair.createdAt), first.storedAt)
+        case .upload: return key.certificates.map(\.storedAt).min()
+        case .activation:
+            let promotion = key.keyPair.state == .current ? key.keyPair.stateSince : nil
+            return [promotion, payment].compactMap(\.self).min()
+        case .firstPayment: return payment
+        case .oldKeyQuiet, .done:
+            return rollProgress?.quietAt ?? [payment, finishedRoll?.endedAt].compactMap(\.self).max()
+        }
+    }
+
+    /// Who must act in a step that comes after the next one.
+    func laterParty(_ step: OnboardingProgress.StepName) -> RollParty {
+        switch step {
+        case .keyPair, .appleCertificate, .upload, .activation: .merchant
+        case .firstPayment: .apple
+        case .oldKeyQuiet: replacesKey ? .time : .none
+        case .done: replacesKey ? (facts.policy.finishesWhenQuiet ? .time : .admin) : .none
+        }
+    }
+
+    /// The state of the open roll.
+    var rollProgress: RollProgress? {
+        guard let roll, let key else { return nil }
+        return RollLifecycle.progress(
+            of: roll, from: old?.keyPair, fromUse: old?.use, to: key.keyPair, toUse: key.use, policy: facts.policy,
+            at: facts.time.earliest)
+    }
+
+    /// When the last usable key pair was revoked, if none is left and none must be replaced.
+    var revokedSince: Timestamp? {
+        guard deadline == nil else { return nil }
+        return facts.keys.filter { key in
+            key.keyPair.purpose == .paymentProcessing && [.revoked, .destroyed].contains(key.keyPair.state)
+                && !key.certificates.isEmpty
+        }.map(\.keyPair.stateSince).max()
+    }
+
+    private var missingSince: Timestamp? { dueSince ?? revokedSince ?? facts.merchant.createdAt }
+
+    /// When the key pair reached its present step, not before it became due.
+    private func reached(_ key: OnboardingFacts.Key) -> Timestamp {
+        [key.keyPair.stateSince, dueSince].compactMap(\.self).max() ?? key.keyPair.stateSince
+    }
+
+    /// The first token for a new key pair that is not promoted yet. For a key pair that was current before, tokens show
+    /// nothing: they may be late ones.
+    private var tokenBeforePromotion: Timestamp? {
+        guard let key, key.keyPair.state == .standby else { return nil }
+        return key.firstTokenInState
+    }
+
+    /// The roll that ended with ``key`` as the merchant's key pair.
+    private var finishedRoll: Roll? {
+        facts.rolls.first { $0.outcome == .finished && $0.to == key?.keyPair.publicKeyHash }
+    }
+}

@@ -1,0 +1,24 @@
+import GRDB
+import MerchantCore
+import Vocabulary
+
+extension StoreTransaction {
+    func insert(_ invitation: Invitation) throws {
+        guard try merchant(invitation.merchantIdentifier) != nil else {
+            throw MerchantError.merchantNotFound(invitation.merchantIdentifier)
+        }
+        try execute(InvitationRow.insertion, InvitationRow.values(invitation))
+    }
+
+    func update(_ invitation: Invitation) throws {
+        let changed = try execute(
+            "UPDATE invitations SET used_at = ?, revoked_at = ? WHERE identifier = ?",
+            [
+                invitation.usedAt?.millisecondsSince1970, invitation.revokedAt?.millisecondsSince1970,
+                invitation.identifier.rawValue,
+            ])
+        guard changed == 1 else {
+            throw MerchantError(.invitationNotFound, "there is no invitation \(invitation.identifier)")
+        }
+    }
+}

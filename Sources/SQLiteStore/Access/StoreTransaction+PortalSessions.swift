@@ -1,0 +1,82 @@
+import GRDB
+import MerchantCore
+import Vocabulary
+
+extension StoreTransaction {
+    func insert(_ session: PortalSession) throws {
+        try execute(
+            PortalSessionRow.insertion,
+            PortalSessionRow.values(session, invitationRow: try invitationRow(of: session.holder)))
+    }
+
+    /// The id of the invitation's row; nil for a session of an operator.
+    private func invitationRow(of holder: PortalSession.Holder) throws -> Int64? {
+        guard case .invitation(let identifier, _) = holder else { return nil }
+        guard let id = try rowId(of: identifier) else {
+            throw MerchantError(.invitationNotFound, "there is no invitation \(identifier)")
+        }
+        return id
+    }
+
+    func update(_ session: PortalSession) throws {
+        try execute(
+            "UPDATE portal_sessions SET last_seen_at = ? WHERE secret_identifier = ?",
+            [session.lastSeenAt.millisecondsSince1970, session.secret.identifier])
+    }
+
+    func removePortalSession(secretIdentifier: String) throws {
+        try execute("DELETE FROM portal_sessions WHERE secret_identifier = ?", [secretIdentifier])
+    }
+
+    func removePortalSessions(of invitation: InvitationIdentifier) throws -> Int {
+        guard let id = try rowId(of: invitation) else { return 0 }
+        return try execute(
+            "DELETE FROM portal_sessions WHERE invitation_id = ? AND invitation_id IS NOT NULL", [id])
+    }
+
+    func removeOperatorSessions(of uid: UInt32) throws -> Int {
+        try execute("DELETE FROM portal_sessions WHERE operator_uid = ? AND operator_uid IS NOT NULL", [uid])
+    }
+}
+
+// MARK: - Logins of operators
+
+extension StoreTransaction {
+    func insert(_ login: OperatorLogin) throws {
+        try execute(OperatorLoginRow.insertion, OperatorLoginRow.values(login))
+    }
+
+    func update(_ login: OperatorLogin) throws {
+        let changed = try execute(
+            "UPDATE operator_logins SET used_at = ? WHERE secret_identifier = ?",
+            [login.usedAt?.millisecondsSince1970, login.secret.identifier])
+        guard changed == 1 else {
+            throw MerchantError(
+                .internalError,
+                "login \(login.secret.identifier) is not stored: it must be inserted before it is updated")
+        }
+    }
+}
+
+// MARK: - Removal by age
+
+extension StoreTransaction {
+    func removeExpiredSessions(seenBefore lastSeen: Timestamp, createdBefore created: Timestamp, limit: Int) throws
+        -> Int
+    {
+        var remaining = max(0, limit)
+        // One statement for each index, because SQLite cannot follow two indexes with one `ORDER BY`.
+        for (table, column, time) in [
+            ("portal_sessions", "last_seen_at", lastSeen), ("portal_sessions", "created_at", created),
+            ("operator_logins", "created_at", created),
+        ] {
+            remaining -= try execute(
+                """
+                DELETE FROM \(table) WHERE secret_identifier IN (
+                    SELECT secret_identifier FROM \(table) WHERE \(column) < ? ORDER BY \(column) LIMIT ?
+                )
+                """, [time.millisecondsSince1970, remaining])
+        }
+        return max(0, limit) - remaining
+    }
+}

@@ -1,0 +1,157 @@
+import MerchantCore
+import MerchantOperations
+import MerchantTestSupport
+import Testing
+import Vocabulary
+
+@Suite struct AccessSessionTests {
+    private func bench() async throws -> Bench {
+        let bench = try await Bench()
+        try await bench.add(Bench.shop)
+        return bench
+    }
+
+    private func invite(_ bench: Bench) async throws -> (invitation: Invitation, secret: PortalSecret) {
+        try await bench.operations.invitations.create(
+            for: Bench.shop, expiresAt: nil, note: nil, for: bench.request)
+    }
+
+    private func begin(_ bench: Bench) async throws -> (session: PortalSession, secret: PortalSecret) {
+        try await bench.operations.portalSessions.begin(
+            invitation: try await invite(bench).secret.text, address: "192.0.2.7", requestId: "r-2")
+    }
+
+    @Test func `an invitation begins one session of its merchant`() async throws {
+        let bench = try await bench()
+        let sessions = bench.operations.portalSessions
+        let (invitation, secret) = try await invite(bench)
+        for _ in 0..<3 { #expect(try await sessions.invitationState(secret.text) == .open(invitation)) }
+        let begun = try await sessions.begin(invitation: secret.text, address: "192.0.2.7", requestId: "r-2")
+        let resumed = try #require(try await sessions.resume(begun.secret.text))
+        #expect(resumed.holder == .invitation(invitation.identifier, Bench.shop))
+        #expect(resumed.caller(from: "192.0.2.8").name == "invitation:\(invitation.identifier)")
+        let audited = try #require(try await bench.audited().last)
+        #expect(audited.action == .invitationUsed && audited.merchantIdentifier == Bench.shop)
+        #expect(audited.requestId == "r-2")
+        #expect(audited.caller == .remote(.invitation(invitation.identifier, address: "192.0.2.7")))
+        #expect(try await sessions.invitationState(secret.text) == .used)
+        let again = await refusal {
+            _ = try await sessions.begin(invitation: secret.text, address: "192.0.2.7", requestId: "r-3")
+        }
+        #expect(again?.code == .unauthorized && again?.detail.contains("used already") == true)
+        #expect(try await !bench.auditText().contains(begun.secret.text))
+    }
+
+    @Test func `an unknown secret begins nothing, and is not told from a malformed one`() async throws {
+        let bench = try await bench()
+        let sessions = bench.operations.portalSessions
+        var refusals: [MerchantError?] = []
+        for text in ["", "mki_", PortalSecret(generating: .invitation).text, PortalSecret(generating: .login).text] {
+            #expect(try await sessions.invitationState(text) == .unknown)
+            let found = await refusal {
+                _ = try await sessions.begin(invitation: text, address: "192.0.2.7", requestId: "r-2")
+            }
+            #expect(found?.code == .unauthorized)
+            refusals.append(found)
+        }
+        #expect(Set(refusals).count == 1)
+    }
+
+    @Test func `the invitation of a removed merchant is revoked`() async throws {
+        let bench = try await bench()
+        let secret = try await invite(bench).secret
+        _ = try await bench.operations.merchants.removeMerchant(Bench.shop, dryRun: false, for: bench.request)
+        #expect(try await bench.operations.portalSessions.invitationState(secret.text) == .revoked)
+    }
+
+    @Test func `a session ends after 30 minutes without a request`() async throws {
+        let bench = try await bench()
+        let sessions = bench.operations.portalSessions
+        let secret = try await begin(bench).secret
+        for _ in 0..<3 {
+            bench.clock.advance(by: .seconds(29 * 60))
+            #expect(try await sessions.resume(secret.text) != nil)
+        }
+        bench.clock.advance(by: .seconds(30 * 60))
+        #expect(try await sessions.resume(secret.text) == nil)
+    }
+
+    @Test func `a session ends after 12 hours although it is used`() async throws {
+        let bench = try await bench()
+        let sessions = bench.operations.portalSessions
+        let secret = try await begin(bench).secret
+        let end = bench.clock.now.adding(.seconds(12 * 3600))
+        while bench.clock.now.adding(.seconds(600)) < end {
+            bench.clock.advance(by: .seconds(600))
+            #expect(try await sessions.resume(secret.text)?.endsAt == end)
+        }
+        bench.clock.advance(by: .seconds(600))
+        #expect(try await sessions.resume(secret.text) == nil)
+    }
+
+    @Test func `the last request is stored at most once a minute`() async throws {
+        let bench = try await bench()
+        let (session, secret) = try await begin(bench)
+        func stored() async throws -> Timestamp? {
+            let identifier = session.secret.identifier
+            return try await bench.repository.read { try $0.portalSession(secretIdentifier: identifier)?.lastSeenAt }
+        }
+        let start = bench.clock.now
+        bench.clock.advance(by: .seconds(59))
+        _ = try await bench.operations.portalSessions.resume(secret.text)
+        #expect(try await stored() == start)
+        bench.clock.advance(by: .seconds(1))
+        _ = try await bench.operations.portalSessions.resume(secret.text)
+        #expect(try await stored() == start.adding(.seconds(60)))
+    }
+
+    @Test func `signing out ends the session, and only with its secret`() async throws {
+        let bench = try await bench()
+        let sessions = bench.operations.portalSessions
+        let secret = try await begin(bench).secret
+        try await sessions.end(PortalSecret(generating: .session).text)
+        try await sessions.end("")
+        #expect(try await sessions.resume(secret.text) != nil)
+        try await sessions.end(secret.text)
+        #expect(try await sessions.resume(secret.text) == nil)
+        try await sessions.end(secret.text)
+    }
+
+    @Test func `a login of an operator begins one session within 60 seconds`() async throws {
+        let bench = try await bench()
+        let sessions = bench.operations.portalSessions
+        let login = try await sessions.createLogin(uid: 1000, groups: [1000, 27], for: bench.request)
+        #expect(login.expiresAt == bench.clock.now.adding(.seconds(60)))
+        #expect(try await sessions.isLoginOpen(login.secret.text))
+        let begun = try await sessions.begin(login: login.secret.text, address: "192.0.2.7", requestId: "r-2")
+        #expect(begun.session.holder == .operating(uid: 1000, groups: [1000, 27]))
+        #expect(try await sessions.resume(begun.secret.text)?.caller(from: "192.0.2.7").name == "operator:1000")
+        #expect(try await !sessions.isLoginOpen(login.secret.text))
+        #expect(
+            try await bench.audited().suffix(2).map(\.action) == [.operatorLoginCreated, .operatorLoginUsed])
+        #expect(try await !bench.auditText().contains(login.secret.text))
+        let late = try await sessions.createLogin(uid: 1000, groups: [], for: bench.request)
+        bench.clock.advance(by: .seconds(60))
+        #expect(try await !sessions.isLoginOpen(late.secret.text))
+        for text in [login.secret.text, late.secret.text, "", PortalSecret(generating: .login).text] {
+            let found = await refusal {
+                _ = try await sessions.begin(login: text, address: "192.0.2.7", requestId: "r-3")
+            }
+            #expect(found?.code == .unauthorized)
+        }
+    }
+
+    @Test func `ended sessions and old logins are removed, and valid ones are kept`() async throws {
+        let bench = try await bench()
+        let sessions = bench.operations.portalSessions
+        _ = try await begin(bench)
+        _ = try await sessions.createLogin(uid: 1000, groups: [], for: bench.request)
+        bench.clock.advance(by: .seconds(31 * 60))
+        let valid = try await begin(bench).secret
+        #expect(try await sessions.removeExpired() == 1)
+        #expect(try await sessions.resume(valid.text) != nil)
+        bench.clock.advance(by: .seconds(13 * 3600))
+        #expect(try await sessions.removeExpired() == 2)
+        #expect(try await sessions.removeExpired() == 0)
+    }
+}

@@ -1,0 +1,150 @@
+import MerchantCore
+import Testing
+import Vocabulary
+
+/// The contract of ``PortalSessionReading`` and ``PortalSessionWriting``.
+@Suite struct PortalSessionContract {
+    /// The numbers of the sessions that the store has, of the sessions 1 to 9.
+    private static func sessions(_ store: OpenStore) async throws -> [Int] {
+        try await store.read { reader in
+            try (1...9).filter {
+                try reader.portalSession(secretIdentifier: Sample.secret($0).identifier) != nil
+            }
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a session is read as it was stored and changed`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        try await store.stock(0)
+        var merchants = Sample.session(1, invitation: 1)
+        let operators = [
+            Sample.session(2, uid: 1000, groups: [1000, 27, 4_294_967_295]), Sample.session(3, uid: 0),
+        ]
+        try await store.write { [merchants] in
+            try $0.insert(Sample.invitation(1))
+            try $0.insert(merchants)
+            for session in operators { try $0.insert(session) }
+        }
+        for session in [merchants] + operators {
+            let identifier = session.secret.identifier
+            #expect(try await store.read { try $0.portalSession(secretIdentifier: identifier) } == session)
+        }
+        merchants.lastSeenAt = Sample.time(50)
+        try await store.write { [merchants] in try $0.update(merchants) }
+        let identifier = merchants.secret.identifier
+        #expect(try await store.read { try $0.portalSession(secretIdentifier: identifier) } == merchants)
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a removed session does not come back with its next request`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        try await store.write { transaction in
+            for number in 1...2 { try transaction.insert(Sample.session(number, uid: 1000)) }
+            try transaction.removePortalSession(secretIdentifier: Sample.secret(1).identifier)
+            try transaction.update(Sample.session(1, uid: 1000, at: 5))
+            try transaction.removePortalSession(secretIdentifier: Sample.secret(9).identifier)
+        }
+        #expect(try await Self.sessions(store) == [2])
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `an invitation has one session, and none after its revocation`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        try await store.stock(0)
+        try await store.write { transaction in
+            var revoked = Sample.invitation(2)
+            try transaction.insert(Sample.invitation(1))
+            try transaction.insert(revoked)
+            try transaction.insert(Sample.session(1, invitation: 1))
+            revoked.revokedAt = Sample.time(1)
+            try transaction.update(revoked)
+        }
+        #expect(try await store.refusal { try $0.insert(Sample.session(2, invitation: 1)) } == .internalError)
+        #expect(try await store.refusal { try $0.insert(Sample.session(2, invitation: 2)) } == .internalError)
+        #expect(try await store.refusal { try $0.insert(Sample.session(2, invitation: 3)) } == .invitationNotFound)
+        #expect(try await Self.sessions(store) == [1])
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `the sessions of an invitation or of an operator are removed together`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        try await store.stock(0)
+        try await store.write { transaction in
+            for number in 1...2 {
+                try transaction.insert(Sample.invitation(number))
+                try transaction.insert(Sample.session(number, invitation: number))
+            }
+            for (number, uid) in [(3, 1000), (4, 1000), (5, 1001)] as [(Int, UInt32)] {
+                try transaction.insert(Sample.session(number, uid: uid))
+            }
+        }
+        #expect(try await store.write { try $0.removePortalSessions(of: Sample.invitationIdentifier(1)) } == 1)
+        #expect(try await store.write { try $0.removePortalSessions(of: Sample.invitationIdentifier(1)) } == 0)
+        #expect(try await store.write { try $0.removePortalSessions(of: Sample.invitationIdentifier(9)) } == 0)
+        #expect(try await Self.sessions(store) == [2, 3, 4, 5])
+        #expect(try await store.write { try $0.removeOperatorSessions(of: 1000) } == 2)
+        #expect(try await store.write { try $0.removeOperatorSessions(of: 0) } == 0)
+        #expect(try await Self.sessions(store) == [2, 5])
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a login is read as it was stored, and used at most once before its expiry`(store: StoreUnderTest) async throws
+    {
+        let store = try store.open()
+        try await store.write { transaction in
+            for number in 1...2 { try transaction.insert(Sample.login(number)) }
+        }
+        func stored(_ number: Int) async throws -> OperatorLogin? {
+            try await store.read { try $0.operatorLogin(secretIdentifier: Sample.secret(number).identifier) }
+        }
+        #expect(try await stored(1) == Sample.login(1))
+        #expect(try await stored(3) == nil)
+        func refusal(_ number: Int, usedAt seconds: Int?) async throws -> MerchantError.Code? {
+            var login = Sample.login(number)
+            login.usedAt = seconds.map(Sample.time)
+            return try await store.refusal { [login] in try $0.update(login) }
+        }
+        #expect(try await refusal(1, usedAt: 10) == nil)
+        #expect(try await stored(1)?.usedAt == Sample.time(10))
+        #expect(try await refusal(1, usedAt: 11) == .internalError)
+        #expect(try await refusal(1, usedAt: nil) == .internalError)
+        #expect(try await refusal(2, usedAt: 61) == .internalError)
+        #expect(try await refusal(3, usedAt: 10) == .internalError)
+        #expect(try await stored(1)?.usedAt == Sample.time(10))
+        #expect(try await stored(2) == Sample.login(2))
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `sessions and logins are removed by age, up to a limit`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        try await store.write { transaction in
+            for number in 1...4 { try transaction.insert(Sample.session(number, uid: 1000, at: number * 10)) }
+            // The sessions 1 and 4 are in use.
+            for number in [1, 4] {
+                var session = Sample.session(number, uid: 1000, at: number * 10)
+                session.lastSeenAt = Sample.time(100)
+                try transaction.update(session)
+            }
+            for number in 1...2 { try transaction.insert(Sample.login(number, at: number * 10)) }
+        }
+        func remove(seenBefore seen: Int, createdBefore created: Int, limit: Int = 9) async throws -> Int {
+            try await store.write {
+                try $0.removeExpiredSessions(
+                    seenBefore: Sample.time(seen), createdBefore: Sample.time(created), limit: limit)
+            }
+        }
+        #expect(try await remove(seenBefore: 20, createdBefore: 10) == 0)
+        #expect(try await remove(seenBefore: 31, createdBefore: 0, limit: 1) == 1)
+        #expect(try await Self.sessions(store).count == 3)
+        #expect(try await remove(seenBefore: 31, createdBefore: 0) == 1)
+        #expect(try await Self.sessions(store) == [1, 4])
+        // Removes the session 1 and the login 1.
+        #expect(try await remove(seenBefore: 0, createdBefore: 11) == 2)
+        #expect(try await Self.sessions(store) == [4])
+        let logins = try await store.read { reader in
+            try (1...2).filter { try reader.operatorLogin(secretIdentifier: Sample.secret($0).identifier) != nil }
+        }
+        #expect(logins == [2])
+    }
+}
