@@ -18,8 +18,9 @@ struct MerchantKeyCtl: SubcommandGroup {
         version: Program.version,
         subcommands: [
             MerchantCommands.self, KeyCommands.self, CertificateCommands.self, RollCommands.self, TokenCommands.self,
-            RegistrationCommands.self, DomainCommands.self, StatusShow.self, EventCommands.self, AuditCommands.self,
-            BackupCommands.self, MasterKeyCommands.self, ConfigCommands.self, Diagnose.self,
+            RegistrationCommands.self, DomainCommands.self, AccessCommands.self, InviteCommands.self, Console.self,
+            StatusShow.self, EventCommands.self, AuditCommands.self, BackupCommands.self, MasterKeyCommands.self,
+            ConfigCommands.self, Diagnose.self,
         ])
 
     // Every subcommand declares these options too. This declaration accepts them before the command group as well, as

@@ -79,6 +79,8 @@ package struct StatusDocument: Codable, Hashable, Sendable {
     package let environment: Environment
     package let time: Timestamp
     package let startedAt: Timestamp
+    /// The beginning of every link to the portal; absent if the daemon has no portal.
+    package var portalURL: String?
     package var merchants = 0
     /// Merchants that have fewer active key pairs than their target.
     package var merchantsBelowTarget = 0

@@ -282,9 +282,10 @@ struct KeyCommandTests {
     @Test("The audit query has the options that were given, and a longer list is reported")
     func audit() async throws {
         try await FakeDaemon.with({ _ in
+            var caller = AuditRecordDocument.CallerDocument(name: "uid:7")
+            caller.program = "x\u{1B}[2J"
             var record = AuditRecordDocument(
-                9, at: Samples.time, action: "keyRevoked",
-                caller: .init(uid: 7, gid: 7, pid: 1, program: "x\u{1B}[2J"), hash: "", previousHash: "")
+                9, at: Samples.time, action: "keyRevoked", caller: caller, hash: "", previousHash: "")
             record.publicKeyHash = .init(stringLiteral: Samples.hash)
             record.before = "current"
             record.after = "revoked"

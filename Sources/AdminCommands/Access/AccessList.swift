@@ -1,0 +1,16 @@
+import ArgumentParser
+import MerchantKeyClient
+import WireAPI
+
+struct AccessList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List every access, also expired and revoked ones.")
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        try await global.withAdminClient { admin in
+            try global.printer.show(try await admin.accesses(), orTable: AccessDocument.table)
+        }
+    }
+}

@@ -1,0 +1,21 @@
+import FoundationEssentials
+import WireAPI
+
+/// The file of `--client-certificate`.
+enum ClientCertificateFile {
+    /// Reads a certificate in PEM or DER.
+    ///
+    /// - Returns: the certificate in PEM. The daemon checks whether it is a certificate.
+    /// - Throws: ``CommandFailure`` if the file can't be read, or contains a private key, which must not be sent.
+    static func read(_ path: String) throws(CommandFailure) -> String {
+        let bytes = try InputFile(path).read(sizeLimit: CertificateFiles.sizeLimit)
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard text.firstRange(of: "PRIVATE KEY-----") == nil else {
+            throw CommandFailure(
+                .refused,
+                "nothing was sent: \(path) contains a private key; name a file with only the client certificate")
+        }
+        guard text.firstRange(of: "-----BEGIN CERTIFICATE-----") == nil else { return text }
+        return PEM.encode(bytes, label: "CERTIFICATE")
+    }
+}

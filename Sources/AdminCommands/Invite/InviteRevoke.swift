@@ -1,0 +1,22 @@
+import ArgumentParser
+import MerchantKeyClient
+import Vocabulary
+import WireAPI
+
+struct InviteRevoke: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke", abstract: "End an invitation and the session that began with it, at once.")
+
+    @Argument(
+        help: "The identifier of the invitation, as 'invite list' shows it.", transform: InvitationIdentifier.parse)
+    var id: InvitationIdentifier
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        try await global.withAdminClient { admin in
+            let response = try await admin.revokeInvitation(id)
+            try global.printer.show(response.json) { response.document.blocks }
+        }
+    }
+}

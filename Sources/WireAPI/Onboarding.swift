@@ -1,0 +1,39 @@
+package import Vocabulary
+
+extension Paths {
+    package static func onboarding(of merchant: MerchantIdentifier) -> String {
+        "\(Self.merchant(merchant))/onboarding"
+    }
+}
+
+/// The response of `GET /v1/merchants/{merchantIdentifier}/onboarding`: how far the onboarding of a merchant is, or if
+/// the merchant is replacing its key pair, how far the roll is.
+package struct OnboardingDocument: Codable, Hashable, Sendable {
+    /// One step of the onboarding.
+    package struct Step: Codable, Hashable, Sendable {
+        /// `keyPair`, `appleCertificate`, `upload`, `activation`, `firstPayment`, `oldKeyQuiet` or `done`.
+        package let name: String
+        /// `done`, `next` or `waiting`. Exactly one step is `next`, unless all steps are `done`.
+        package let state: String
+        /// Who must act in this step: `merchant`, `admin` or `Apple`. `time` if only time must pass, `none` if the step
+        /// is done.
+        package let waitingFor: String
+        /// When the step entered its state; absent if this time is unknown.
+        package var since: Timestamp?
+        /// What the party in `waitingFor` must do, in one or two sentences for people.
+        package let whatToDo: String
+
+        package init(
+            _ name: String, state: String, waitingFor: String, since: Timestamp? = nil, whatToDo: String
+        ) {
+            (self.name, self.state, self.waitingFor) = (name, state, waitingFor)
+            (self.since, self.whatToDo) = (since, whatToDo)
+        }
+    }
+
+    package let merchantIdentifier: MerchantIdentifier
+    /// Every step, in order.
+    package let steps: [Step]
+
+    package init(_ merchant: MerchantIdentifier, steps: [Step]) { (merchantIdentifier, self.steps) = (merchant, steps) }
+}
