@@ -40,13 +40,18 @@ extension Target.Dependency {
     static let hummingbird = product(name: "Hummingbird", package: "hummingbird")
     static let hummingbirdCore = product(name: "HummingbirdCore", package: "hummingbird")
     static let logging = product(name: "Logging", package: "swift-log")
+    static let mustache = product(name: "Mustache", package: "swift-mustache")
     static let nioHTTPTypes = product(name: "NIOHTTPTypes", package: "swift-nio-extras")
     static let nioHTTPTypesHTTP1 = product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
+    static let nioHTTPTypesHTTP2 = product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras")
     static let nioCore = product(name: "NIOCore", package: "swift-nio")
     static let nioEmbedded = product(name: "NIOEmbedded", package: "swift-nio")
+    static let nioHPACK = product(name: "NIOHPACK", package: "swift-nio-http2")
     static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
+    static let nioHTTP2 = product(name: "NIOHTTP2", package: "swift-nio-http2")
     static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
     static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
+    static let nioTLS = product(name: "NIOTLS", package: "swift-nio")
     static let serviceLifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
     static let swiftASN1 = product(name: "SwiftASN1", package: "swift-asn1")
     static let unixSignals = product(name: "UnixSignals", package: "swift-service-lifecycle")
@@ -95,15 +100,40 @@ let servers: [Target] = [
         ])
 ]
 
+let restServers: [Target] = [
+    module(
+        "RESTKit",
+        [
+            "MerchantOperations", "MerchantCore", "WireAPI", "Vocabulary", "StrictJSON", "Secrets", "LocalSocket",
+            "HTTPKit", "ServerKit", .hummingbird, .hummingbirdCore, .httpTypes, .nioCore, .nioHTTP1, .nioHTTPTypes,
+            .nioHTTPTypesHTTP1, .logging,
+        ])
+]
+
+// Everything that the portal's pages consist of is part of the program.
+let portalPages: [Resource] =
+    ["texts.json", "style.css", "portal.js", "favicon.svg"].map { .embedInCode("Pages/Resources/\($0)") }
+    + [
+        "alert", "apple-activate", "apple-create", "bar-list", "confirm", "domains", "fleet", "fleet-merchant",
+        "form-fields", "home", "invitation-created", "invitation-new", "invitations", "key-table", "key-timeline",
+        "keys", "layout", "message", "search", "stepper", "upload", "week-chart",
+    ].map { .embedInCode("Pages/Resources/Templates/\($0).mustache") }
+
 let edges: [Target] = [
     module(
         "AdminServer",
         [
-            "MerchantOperations", "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "StrictJSON", "Secrets",
-            "Schema", "LocalSocket", "HTTPKit", "ServerKit", .crypto, .hummingbird, .hummingbirdCore,
-            .httpTypes, .nioCore, .nioPosix, .nioHTTP1,
-            .nioHTTPTypes, .nioHTTPTypesHTTP1, .logging, .serviceLifecycle,
+            "MerchantOperations", "MerchantCore", "WireAPI", "Vocabulary", "Secrets", "LocalSocket", "HTTPKit",
+            "ServerKit", "RESTKit", .hummingbird, .httpTypes, .nioCore, .nioPosix, .logging, .serviceLifecycle,
         ]),
+    module(
+        "PortalServer",
+        [
+            "MerchantOperations", "MerchantCore", "WireAPI", "Vocabulary", "StrictJSON", "Schema", "LocalSocket",
+            "HTTPKit", "ServerKit", "RESTKit", "CLinux", .crypto, .hummingbird, .hummingbirdCore, .httpTypes, .mustache,
+            .nioCore, .nioPosix, .nioHPACK, .nioHTTP1, .nioHTTP2, .nioHTTPTypes, .nioHTTPTypesHTTP1,
+            .nioHTTPTypesHTTP2, .nioSSL, .nioTLS, .logging, .serviceLifecycle,
+        ], resources: portalPages),
     module(
         "DecryptorServer",
         [
@@ -135,7 +165,8 @@ let composition: [Target] = [
     module(
         "DaemonKit",
         [
-            "AdminServer", "AppleGateway", "DecryptorServer", "EventDelivery", "SQLiteStore", "KeyCustody",
+            "AdminServer", "PortalServer", "AppleGateway", "DecryptorServer", "EventDelivery", "SQLiteStore",
+            "KeyCustody",
             "MerchantOperations",
             "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", "LocalSocket", "HTTPKit",
             "OutboundHTTP", "Schema",
@@ -200,18 +231,37 @@ let testTargets: [Target] = [
     tests("OutboundHTTPTests", ["OutboundHTTP"]),
     tests(
         "ServerKitTests",
-        ["ServerKit", "HTTPKit", "MerchantOperations", "MerchantCore", .logging, .nioCore]),
+        [
+            "ServerKit", "HTTPKit", "LocalSocket", "MerchantTestSupport", "MerchantOperations", "MerchantCore",
+            "Vocabulary", .logging, .nioCore,
+        ]),
+    tests(
+        "RESTKitTests",
+        [
+            "RESTKit", "ServerKit", "HTTPKit", "LocalSocket", "MerchantTestSupport", "MerchantOperations",
+            "MerchantCore", "Vocabulary", .hummingbird, .httpTypes, .logging, .nioCore, .nioEmbedded,
+        ]),
     tests(
         "MerchantOperationsTests",
-        ["MerchantOperations", "SQLiteStore", "MerchantTestSupport", "MerchantCore", "Vocabulary", "Secrets"]),
+        [
+            "MerchantOperations", "SQLiteStore", "MerchantTestSupport", "MerchantCore", "WireAPI", "Vocabulary",
+            "Secrets",
+        ]),
     tests(
         "AdminServerTests",
         [
-            "AdminServer", "ServerKit", "HTTPKit", "LocalSocket", "MerchantTestSupport", "MerchantOperations",
-            "MerchantCore", "WireAPI", "Vocabulary", .logging, .serviceLifecycle, .httpTypes, .yams, .nioCore,
-            .nioEmbedded, .nioHTTP1,
-            .nioHTTPTypes,
+            "AdminServer", "RESTKit", "ServerKit", "HTTPKit", "LocalSocket", "MerchantTestSupport",
+            "MerchantOperations", "MerchantCore", "WireAPI", "Vocabulary", .logging, .serviceLifecycle, .httpTypes,
+            .yams, .nioCore, .nioEmbedded, .nioHTTP1, .nioHTTPTypes,
         ]),
+    tests(
+        "PortalServerTests",
+        [
+            "PortalServer", "RESTKit", "ServerKit", "HTTPKit", "LocalSocket", "MerchantTestSupport",
+            "MerchantOperations", "MerchantCore", "WireAPI", "Vocabulary", .crypto, .logging, .serviceLifecycle,
+            .hummingbirdCore, .httpTypes, .yams, .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .nioHTTP2,
+            .nioHTTPTypes, .nioSSL,
+        ], resources: [.copy("Scripts")]),
     tests(
         "DecryptorServerTests",
         [
@@ -274,12 +324,14 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
-    targets: base + domain + useCases + servers + edges + composition + programs + testTargets
+    targets: base + domain + useCases + servers + restServers + edges + composition + programs + testTargets
 )

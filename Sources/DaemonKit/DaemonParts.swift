@@ -5,6 +5,7 @@ import Logging
 import MerchantCore
 import MerchantOperations
 import PaymentToken
+import PortalServer
 import Vocabulary
 import WireAPI
 
@@ -19,7 +20,11 @@ struct DaemonParts {
     let rotation: MasterKeyRotation
     let operations: Operations
     let daemonHealth: DaemonHealth
-    let activeFindings = ActiveFindings()
+    let activeFindings: ActiveFindings
+    /// nil if the settings define no portal.
+    let portal: PortalParts?
+    /// nil if the settings define no portal.
+    let portalServer: PortalServer?
     let requestMetrics = RequestMetrics()
     /// The caller in audit records of actions that the daemon performs by itself.
     let caller = Caller.daemon(uid: geteuid(), gid: getegid(), pid: getpid())
@@ -36,6 +41,9 @@ struct DaemonParts {
         self.lock = lock
         self.logger = logger
         startedAt = clock.now
+        let activeFindings = ActiveFindings()
+        self.activeFindings = activeFindings
+        portal = try PortalParts(settings, clock: clock, activeFindings: activeFindings, logger: logger)
         let custody = KeyCustody(
             keyring: keyring, certificateIssuers: files.certificateIssuers, cache: observedStore.unsealedKeys,
             reading: store)
@@ -54,6 +62,10 @@ struct DaemonParts {
                 backups: BackupService(store: store, masterKey: settings.masterKey, clock: clock), masterKey: rotation,
                 conditions: { daemonHealth.findings }, gateway: outbound.gateway, domainChecker: outbound.domainChecker,
                 notifier: observedStore.notifier))
+        portalServer = try portal?.server(
+            settings, operations: operations,
+            health: { [monitoring = operations.monitoring] in HealthDocument(of: daemonHealth, monitoring) },
+            requests: requestMetrics, clock: clock, logger: logger)
     }
 
     /// A closure that determines the daemon's health for a response of the health route.

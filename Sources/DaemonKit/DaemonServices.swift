@@ -4,6 +4,7 @@ import EventDelivery
 import Logging
 import MerchantCore
 import MerchantOperations
+import PortalServer
 import SQLiteStore
 import Schema
 import ServiceLifecycle
@@ -23,6 +24,10 @@ struct DaemonServices {
     }
 
     private var operations: Operations { parts.operations }
+    /// Returns the beginning of every link to the portal; nil if there is no portal, or if it does not listen yet.
+    private var portalURL: @Sendable () -> String? {
+        { [address = parts.portal?.address] in address?.url }
+    }
     private var settings: Settings { parts.settings }
     private var store: SQLiteStore { parts.observedStore.store }
     private var clock: any WallClock { parts.observedStore.clock }
@@ -134,8 +139,17 @@ struct DaemonServices {
         ]
     }
 
+    /// Only if the settings define a portal.
+    private var portal: [any Service] {
+        guard let server = parts.portalServer else { return [] }
+        return [
+            Recurring(
+                every: .seconds(600), SessionExpiry(operations: operations.portalSessions, logger: logger)), server,
+        ]
+    }
+
     private var servers: [any Service] {
-        [
+        portal + [
             DecryptorServer(
                 socketPath: settings.decryptorSocket.path, socketMode: settings.decryptorSocket.mode,
                 operations: operations.paymentTokens, refusals: operations.refusals, integrity: operations.integrity,
@@ -143,7 +157,8 @@ struct DaemonServices {
                 requests: parts.requestMetrics, logger: logger),
             AdminServer(
                 socketPath: settings.adminSocket.path, socketMode: settings.adminSocket.mode,
-                operations: AdminOperations(from: operations), policy: settings.policy, health: parts.health,
+                operations: AdminOperations(from: operations, portalURL: portalURL), policy: settings.policy,
+                health: parts.health,
                 version: Program.version, startedAt: parts.startedAt, openAPI: Schema.openAPI,
                 requests: parts.requestMetrics, logger: logger),
         ]

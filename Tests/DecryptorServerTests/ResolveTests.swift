@@ -180,8 +180,8 @@ struct ResolveTests {
             #expect(try P256.KeyAgreement.PrivateKey(pemRepresentation: pem).rawRepresentation == key.rawRepresentation)
             let entry = try #require(stage.store.audit.first)
             #expect(entry.action == .privateKeyExported)
-            #expect(entry.caller.uid == getuid())
-            #expect(entry.caller.pid == getpid())
+            #expect(entry.caller.name == "uid:\(getuid())")
+            #expect(entry.caller.process?.pid == getpid())
             #expect(entry.requestId == reply.fields["x-request-id"])
             let plain = try await stage.ask("GET", "/v1/keys/\(hash.base64URL)").text
             #expect(!plain.contains("privateKey"))

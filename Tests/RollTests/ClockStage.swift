@@ -145,7 +145,7 @@ extension ClockStage {
     }
 
     private static func key(_ value: String) -> IdempotencyKey {
-        IdempotencyKey(callerUID: 1, operation: "POST /v1/merchants", value: value)
+        IdempotencyKey(caller: "uid:1", operation: "POST /v1/merchants", value: value)
     }
 
     // MARK: Payment tokens
@@ -160,7 +160,7 @@ extension ClockStage {
             let id = Bits256(bytes: PublicKeyHash(of: Array("payment \(payment)".utf8)).bytes)
         else { return false }
         do {
-            return try await claims.claim(TokenClaim(transactionId: id, callerUID: 1, at: now, requestIdentity: nil))
+            return try await claims.claim(TokenClaim(transactionId: id, caller: "uid:1", at: now, requestIdentity: nil))
                 == .claimed
         } catch let error as MerchantError where [.tokenAlreadyClaimed, .tokenNotVerified].contains(error.code) {
             return false

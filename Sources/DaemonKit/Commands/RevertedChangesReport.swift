@@ -9,6 +9,8 @@ struct RevertedChangesDocument: Encodable {
         private(set) var serialNumber: String?
         private(set) var rollId: String?
         private(set) var partnerInternalMerchantIdentifier: String?
+        private(set) var accessName: String?
+        private(set) var invitationId: String?
         let merchantIdentifier: String?
         /// The state in the old database.
         let was: String
@@ -23,6 +25,8 @@ struct RevertedChangesDocument: Encodable {
             case .roll(let id, let hash): (rollId, publicKeyHash) = (id, hash.base64)
             case .registration(let partner): partnerInternalMerchantIdentifier = partner.rawValue
             case .merchant: break
+            case .access(let name): accessName = name.rawValue
+            case .invitation(let identifier): invitationId = identifier.rawValue
             }
             merchantIdentifier = change.merchantIdentifier?.rawValue
             was = change.was
@@ -105,6 +109,8 @@ extension DatabaseDifference.Kind {
         case .rolls: change?.now == nil ? "roll missing" : "roll in earlier state"
         case .registrations: change?.now == nil ? "registration missing" : "registration in earlier state"
         case .merchants: change?.now == nil ? "merchant missing" : "merchant in earlier state"
+        case .accesses: change?.now == nil ? "access missing" : "access in earlier state"
+        case .invitations: change?.now == nil ? "invitation missing" : "invitation in earlier state"
         }
     }
 
@@ -124,6 +130,14 @@ extension DatabaseDifference.Kind {
         case .rolls: change.now == nil ? ": start the roll again if it is still needed" : ""
         case .registrations: ": register or unregister the merchant again, then run 'registration sync'"
         case .merchants: ""
+        case .accesses:
+            change.now == nil
+                ? ": create the access again, with another token"
+                : change.was == "revoked" ? ": revoke the access again" : ": rotate its token again"
+        case .invitations:
+            change.now == "open"
+                ? ": its link begins a session again; revoke the invitation"
+                : change.now == nil ? ": create the invitation again" : ": revoke the invitation again"
         }
     }
 }

@@ -4,6 +4,7 @@ import KeyCustody
 import MerchantCore
 import OutboundHTTP
 import PaymentToken
+import PortalServer
 
 /// The content of the files that the settings name, read and validated. A start, `config check` and `diagnose` all use
 /// this type.
@@ -29,6 +30,12 @@ struct ReferencedFiles {
         }
         gatewayRoots = try Self.roots("apple.gateway.trust-roots", settings.gateway.trustRoots)
         domainCheckRoots = try Self.roots("domain-check.trust-roots", settings.domainCheck.trustRoots)
+        // The daemon reads these files again when they change. This read only checks them.
+        if let portal = settings.portal {
+            do throws(PortalTLSError) {
+                _ = try PortalTLS(reading: portal.tlsFiles, at: SystemClock().now)
+            } catch { throw SettingsError("\(error)") }
+        }
         do { identity = try settings.gateway.identityFiles.map { try IdentityFiles($0) } } catch {
             throw SettingsError("'apple.gateway.identity': \(error)")
         }

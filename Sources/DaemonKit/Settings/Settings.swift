@@ -13,6 +13,8 @@ package struct Settings: Sendable {
     package let policy: CallerPolicy
     package let adminSocket: SocketSettings
     package let decryptorSocket: SocketSettings
+    /// The portal; nil: none.
+    package let portal: PortalSettings?
     package let trust: TrustSettings
     package let auditHead: AuditHeadSettings
     /// Scheduled backups; nil: none.
@@ -88,6 +90,7 @@ extension Settings {
         let mode = callers == nil ? "0600" : "0666"
         adminSocket = try SocketSettings(reading: reader, "admin", in: directory, mode: mode)
         decryptorSocket = try SocketSettings(reading: reader, "decryptor", in: directory, mode: mode)
+        portal = try PortalSettings.read(reader)
         trust = try TrustSettings(reading: reader)
         auditHead = try AuditHeadSettings(reading: reader)
         backup = try BackupSettings.read(reader)

@@ -169,7 +169,7 @@ struct TamperedDatabaseTests {
         _ = try installation.sql(
             """
             CREATE TABLE of_a_replicator (x); DROP INDEX audit_of_key_pair; DROP TRIGGER audit_is_never_changed;
-            UPDATE audit SET caller_uid = 4242 WHERE sequence = 4
+            UPDATE audit SET caller = 'uid:4242' WHERE sequence = 4
             """)
         try installation.start()
         try installation.eventually("all alterations are detected") {
@@ -183,7 +183,7 @@ struct TamperedDatabaseTests {
 
     @Test func `a missing trigger and a broken audit chain are detected without a request`() throws {
         _ = try installation.sql(
-            "DROP TRIGGER audit_is_never_changed; UPDATE audit SET caller_uid = 4242 WHERE sequence = 4")
+            "DROP TRIGGER audit_is_never_changed; UPDATE audit SET caller = 'uid:4242' WHERE sequence = 4")
         try installation.start()
         try installation.eventually("the broken chain is detected") {
             try installation.findings().contains("auditBroken")
@@ -224,7 +224,7 @@ struct TamperedDatabaseTests {
 
     @Test func `audit verify reports an edited record by its number`() throws {
         _ = try installation.sql(
-            "DROP TRIGGER audit_is_never_changed; UPDATE audit SET caller_uid = 4242 WHERE sequence = 4")
+            "DROP TRIGGER audit_is_never_changed; UPDATE audit SET caller = 'uid:4242' WHERE sequence = 4")
         try installation.start()
         let outcome = try installation.ctl("--output", "json", "audit", "verify")
         #expect(outcome.status == 1)

@@ -1,0 +1,47 @@
+import HTTPKit
+import Logging
+import MerchantCore
+import MerchantOperations
+import PortalServer
+import Schema
+import Vocabulary
+import WireAPI
+
+/// The portal's files, read at the start, and its address.
+struct PortalParts {
+    let settings: PortalSettings
+    let certificates: PortalCertificates
+    let address: PortalAddress
+
+    /// - Returns: nil if the settings define no portal.
+    /// - Throws: ``SettingsError`` if the certificate or the private key cannot be used.
+    init?(_ settings: Settings, clock: any WallClock, activeFindings: ActiveFindings, logger: Logger) throws {
+        guard let portal = settings.portal else { return nil }
+        self.settings = portal
+        do throws(PortalTLSError) {
+            certificates = try PortalCertificates(
+                portal.tlsFiles, now: { clock.now }, logger: logger,
+                onFinding: { finding in
+                    if let finding {
+                        activeFindings.set(.portalCertificateUnusable, .warning, finding)
+                    } else {
+                        activeFindings.clear(.portalCertificateUnusable)
+                    }
+                })
+        } catch {
+            throw SettingsError("\(error)")
+        }
+        address = PortalAddress { portal.url(port: $0) }
+    }
+
+    func server(
+        _ settings: Settings, operations: Operations, health: @escaping @Sendable () -> HealthDocument,
+        requests: RequestMetrics, clock: any WallClock, logger: Logger
+    ) throws -> PortalServer {
+        try PortalServer(
+            settings: self.settings.listener, rates: self.settings.rates, certificates: certificates,
+            operations: PortalOperations(from: operations), environment: settings.environment, policy: settings.policy,
+            address: address, health: health, openAPI: Schema.openAPI, requests: requests, logger: logger,
+            now: { clock.now })
+    }
+}

@@ -1,0 +1,149 @@
+import HTTPKit
+import HTTPTypes
+import Hummingbird
+import LocalSocket
+import MerchantCore
+import MerchantOperations
+import RESTKit
+import ServerKit
+import Vocabulary
+
+/// Identifies the caller of each request to the portal: a machine by its access token or client certificate, or a person
+/// by the cookie of a session. Also limits how often each address and each caller may send requests.
+struct PortalAuthentication: Sendable {
+    /// Who sent a request.
+    struct Identity: Sendable {
+        let peer: Peer
+        /// nil unless the request has the cookie of a valid session.
+        let session: ResumedSession?
+    }
+
+    let accesses: AccessAuthentication
+    let sessions: PortalSessionOperations
+    let policy: CallerPolicy
+    let rates: RequestRates
+    let refusals: RefusalLog
+
+    /// The caller of a request for data.
+    ///
+    /// - Parameter isOpen: whether the route needs no permit. A request without credentials is then permitted.
+    /// - Throws: `unauthorized` with `WWW-Authenticate`, the same for missing and for wrong credentials of every kind;
+    ///   `tooManyRequests` with `Retry-After`; `forbidden` for a change in a session, because another site could make a
+    ///   browser send the cookie.
+    func caller(of request: Hummingbird.Request, in context: RESTContext, isOpen: Bool) async throws -> Peer {
+        let address = Self.address(of: context)
+        try admit(address)
+        if let token = Self.bearerToken(request.headers) {
+            guard let access = try await accesses.authenticate(token: token) else { throw refuse(address) }
+            return try peer(of: access, at: address)
+        }
+        if let fingerprint = context.connection.clientCertificateFingerprint,
+            let access = try await accesses.authenticate(certificateFingerprint: fingerprint)
+        {
+            return try peer(of: access, at: address)
+        }
+        if request.headers[.authorization] != nil { throw refuse(address) }
+        if let identity = try await session(of: request, at: address) {
+            guard request.method == .get || request.method == .head else {
+                throw MerchantError(
+                    .forbidden, "a session may only read here: make changes on the pages, or send an access token")
+            }
+            return identity.peer
+        }
+        guard isOpen else { throw Self.unauthorized }
+        return context.connection.peer
+    }
+
+    /// The caller of a request for a page. A request without a valid session gets a peer without any permit.
+    ///
+    /// - Throws: `tooManyRequests`.
+    func visitor(of request: Hummingbird.Request, in context: RESTContext) async throws -> Identity {
+        let address = Self.address(of: context)
+        try admit(address)
+        return try await session(of: request, at: address)
+            ?? Identity(peer: context.connection.peer, session: nil)
+    }
+
+    /// Counts a failed attempt to sign in, so that one address cannot try many secrets.
+    func countFailure(in context: RESTContext) { rates.countFailedAuthentication(of: Self.address(of: context)) }
+
+    /// A client before its credentials are checked.
+    func unidentified(at address: RemoteAddress) -> Peer {
+        Peer(
+            caller: .remote(.unidentified(address: address.description)), grants: [], holder: .withoutPermit,
+            refusals: refusals)
+    }
+
+    /// The address of the client, also behind a trusted proxy. ``unidentified(at:)`` has put it into the connection.
+    private static func address(of context: RESTContext) -> RemoteAddress {
+        guard let address = context.connection.peer.caller.remote.flatMap({ RemoteAddress($0.address) }) else {
+            preconditionFailure("every connection to the portal begins with an unidentified client")
+        }
+        return address
+    }
+
+    // MARK: Kinds of callers
+
+    private func peer(of access: AuthenticatedAccess, at address: RemoteAddress) throws(MerchantError) -> Peer {
+        try count(caller: "access:\(access.name)")
+        return peer(.access(access.name, address: address.description), [access.grant])
+    }
+
+    private func session(of request: Hummingbird.Request, at address: RemoteAddress) async throws -> Identity? {
+        guard let cookie = SessionCookie.secret(in: request.headers), let session = try await sessions.resume(cookie)
+        else { return nil }
+        try count(caller: "session:\(session.identifier)")
+        let grants: [Grant] =
+            switch session.holder {
+            case .invitation(_, let merchant): [Grant(permits: [.onboard], merchants: [merchant])]
+            case .operating(let uid, let groups):
+                policy.grants(uid: uid, groups: groups).map {
+                    Grant(permits: $0.permits.intersection(PortalPermits.permitted), merchants: $0.merchants)
+                }
+            }
+        return Identity(peer: peer(session.caller(from: address.description), grants), session: session)
+    }
+
+    private func peer(_ caller: RemoteCaller, _ grants: [Grant]) -> Peer {
+        Peer(caller: .remote(caller), grants: grants, holder: .remote(caller.name), refusals: refusals)
+    }
+
+    // MARK: Limits
+
+    private func admit(_ address: RemoteAddress) throws(MerchantError) {
+        if let seconds = rates.count(address: address) ?? rates.waitAfterFailedAuthentications(of: address) {
+            throw Self.tooMany(seconds)
+        }
+    }
+
+    private func count(caller: String) throws(MerchantError) {
+        if let seconds = rates.count(caller: caller) { throw Self.tooMany(seconds) }
+    }
+
+    private static func tooMany(_ seconds: Int) -> MerchantError {
+        MerchantError(
+            .tooManyRequests, "too many requests: send the next one in \(seconds) seconds", retryAfter: seconds)
+    }
+
+    // MARK: Refusals
+
+    private func refuse(_ address: RemoteAddress) -> any Error {
+        rates.countFailedAuthentication(of: address)
+        return Self.unauthorized
+    }
+
+    private static let unauthorized = ErrorWithHeaders(
+        MerchantError(
+            .unauthorized,
+            "the request has no valid credentials: send 'Authorization: Bearer' with an access token, or use a client certificate that was given access"
+        ), headers: [.wwwAuthenticate: "Bearer realm=\"merchantkeyd\""])
+
+    /// The token of `Authorization: Bearer TOKEN`, RFC 6750 section 2.1.
+    private static func bearerToken(_ headers: HTTPFields) -> String? {
+        let values = headers[values: .authorization]
+        guard values.count == 1 else { return nil }
+        let parts = values[0].split(separator: " ", omittingEmptySubsequences: true)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        return String(parts[1])
+    }
+}

@@ -1,0 +1,45 @@
+import Crypto
+import HTTPTypes
+import MerchantCore
+import Vocabulary
+
+/// The cookie that contains the secret of a session.
+///
+/// The prefix `__Host-` makes browsers accept the cookie only over HTTPS, without a domain, for every path.
+enum SessionCookie {
+    static let name = "__Host-merchantkeyd"
+
+    /// The value of `Set-Cookie` that begins a session. The browser removes the cookie when it ends; the server ends the
+    /// session earlier, when it is idle.
+    static func beginning(_ secret: PortalSecret) -> String {
+        "\(name)=\(secret.text); Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=\(PortalSession.longestLife.components.seconds)"
+    }
+
+    /// The value of `Set-Cookie` that removes the cookie.
+    static let ending = "\(name)=; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=0"
+
+    /// The secret in the request's cookie; nil if the request has no such cookie, or more than one.
+    static func secret(in headers: HTTPFields) -> String? {
+        let values = headers[values: .cookie].flatMap { $0.split(separator: ";") }
+            .map { $0.drop { $0 == " " } }
+            .filter { $0.hasPrefix("\(name)=") }
+            .map { $0.dropFirst(name.count + 1) }
+        guard values.count == 1, let value = values.first, value.utf8.count == PortalSecret.length else { return nil }
+        return String(value)
+    }
+
+    /// The token that every form of a session contains. It is derived from the session's secret, so it needs no store,
+    /// and another site cannot know it.
+    static func formToken(of secret: String) -> String {
+        let key = SymmetricKey(data: Array(secret.utf8))
+        let code = HMAC<SHA256>.authenticationCode(for: Array("form token".utf8), using: key)
+        return Hex.encode(Array(code))
+    }
+
+    /// Compares in a time that does not depend on the texts.
+    static func isFormToken(_ text: String, of secret: String) -> Bool {
+        guard let bytes = Hex.decode(text) else { return false }
+        let key = SymmetricKey(data: Array(secret.utf8))
+        return HMAC<SHA256>.isValidAuthenticationCode(bytes, authenticating: Array("form token".utf8), using: key)
+    }
+}

@@ -1,0 +1,95 @@
+import HTTPKit
+package import LocalSocket
+package import NIOCore
+
+/// What the portal's listener needs to know.
+package struct PortalListenerSettings: Sendable {
+    package var listen: ListenAddress
+    package var trustedProxies: TrustedProxies
+    package var limits: PortalLimits
+
+    package init(
+        listen: ListenAddress, trustedProxies: TrustedProxies = TrustedProxies(), limits: PortalLimits = PortalLimits()
+    ) {
+        self.listen = listen
+        self.trustedProxies = trustedProxies
+        self.limits = limits
+    }
+}
+
+/// The limits of the portal's listener. A value that equals its limit is permitted.
+///
+/// Each step of a connection is bounded in time: the TLS handshake, the wait for a request, its head, its body, and the
+/// time in which the client reads the response.
+package struct PortalLimits: Sendable {
+    /// How many may be open at the same time: in all, and from one address. See ``AddressBlock``.
+    package struct Quota: Hashable, Sendable {
+        package var total: Int
+        /// Does not apply to trusted proxies, because many clients share the address of a proxy.
+        package var perAddress: Int
+
+        package init(total: Int, perAddress: Int) {
+            self.total = total
+            self.perAddress = perAddress
+        }
+    }
+
+    /// A connection above a limit is closed before the TLS handshake.
+    package var connections = Quota(total: 3072, perAddress: 256)
+    /// The open HTTP/2 streams of all connections. A stream above a limit is refused with REFUSED_STREAM, so the client
+    /// may repeat the request.
+    package var streams = Quota(total: 1024, perAddress: 512)
+    /// The open HTTP/2 streams of one connection.
+    package var streamsPerConnection = 32
+    /// How many streams a client may reset in ``resetWindow``. A client that exceeds this number loses the connection,
+    /// because it makes the server work for responses that nobody reads (CVE-2023-44487).
+    package var streamResets = 100
+    /// How many PING, SETTINGS and PRIORITY frames a client may send in ``resetWindow``.
+    package var controlFrames = 100
+    package var resetWindow = TimeAmount.seconds(30)
+    /// The total size of the header fields of an HTTP/2 request, in bytes. The same as for HTTP/1.1.
+    package var headerListBytes = 16 * 1024
+    /// The largest body of any route, in bytes.
+    package var bodyBytes = 1024 * 1024
+
+    /// From the accepted connection to the end of the TLS handshake.
+    package var handshakeTime = TimeAmount.seconds(10)
+    /// How long a connection may wait for its first or next request. For HTTP/1.1, this includes the time in which the
+    /// head of the request arrives.
+    package var idleTime = TimeAmount.seconds(60)
+    /// From the head of a request to the request's end.
+    package var requestTime = TimeAmount.seconds(10)
+    /// How long a client may take to read a response.
+    package var responseTime = TimeAmount.seconds(20)
+    /// For how long the server reads and discards what a client sends after the last response. If the server closed the
+    /// connection while bytes are unread, the kernel would reset it and the client could lose the response.
+    package var lingerTime = TimeAmount.seconds(1)
+    /// How long a shutdown waits for responses in progress. Shorter than the daemon's shutdown limit of 30 s.
+    package var drainTime = TimeAmount.seconds(22)
+
+    /// The memory, in bytes, for large request bodies and large responses. Smaller ones do not count.
+    package var buffers = UserQuotas.Limits(total: 32 << 20, perUser: 8 << 20, withoutPermit: 8 << 20)
+
+    package init() {}
+
+    /// The threads of the listener. They accept connections, encrypt, and run the requests' tasks.
+    static let threads = 2
+    /// The nice value of these threads (setpriority(2)). It is higher than that of the rest of the daemon, so that a
+    /// flood of requests to the portal leaves the processor to the decryptors. The value is not the highest one: a
+    /// thread that hardly runs would hold its locks for too long.
+    static let niceness: CInt = 5
+    /// How many bytes one read takes from a connection: a TLS record.
+    static let readBytes = 16 * 1024 + 256
+    /// How many connections the kernel queues until the server accepts them. If net.core.somaxconn is lower, the kernel
+    /// uses that number.
+    static let backlog: CInt = 1024
+
+    /// The limits for ``RequestGuard``, which HTTP/2 streams have, too.
+    var request: RequestGuard.Limits {
+        var limits = RequestGuard.Limits(bodyBytes: bodyBytes)
+        limits.requestTime = requestTime
+        limits.responseTime = responseTime
+        limits.lingerTime = lingerTime
+        return limits
+    }
+}

@@ -1,0 +1,85 @@
+import Synchronization
+
+/// Limits the requests a minute of each caller and each address, and slows down clients that try credentials.
+///
+/// Every function returns nil if the request is permitted, and otherwise the value for the header Retry-After in
+/// seconds. The server responds with 429.
+package final class RequestRates: Sendable {
+    /// A token bucket: `burst` requests at once, and `perMinute` requests a minute in the long run.
+    package struct Rate: Hashable, Sendable {
+        package var perMinute: Int
+        package var burst: Int
+
+        package init(perMinute: Int, burst: Int) {
+            self.perMinute = perMinute
+            self.burst = burst
+        }
+    }
+
+    package struct Limits: Hashable, Sendable {
+        /// For each access and each session.
+        package var caller = Rate(perMinute: 600, burst: 100)
+        /// For each address, whatever the request's credentials are. Several callers may share an address.
+        package var address = Rate(perMinute: 1200, burst: 200)
+        /// How many requests with wrong credentials each address may send.
+        package var failedAuthentication = Rate(perMinute: 6, burst: 20)
+        /// How many callers, and how many addresses, are counted at the same time.
+        package var maximumEntries = 10_000
+
+        package init() {}
+    }
+
+    private struct State: Sendable {
+        var callers: TokenBuckets<String>
+        var addresses: TokenBuckets<AddressBlock>
+        var failures: TokenBuckets<AddressBlock>
+    }
+
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let state: Mutex<State>
+
+    package init(
+        _ limits: Limits = Limits(), now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
+    ) {
+        self.now = now
+        state = Mutex(
+            State(
+                callers: TokenBuckets(limits.caller, maximumEntries: limits.maximumEntries),
+                addresses: TokenBuckets(limits.address, maximumEntries: limits.maximumEntries),
+                failures: TokenBuckets(limits.failedAuthentication, maximumEntries: limits.maximumEntries)))
+    }
+
+    /// Counts a request from an address. Call this before the request's credentials are checked.
+    package func count(address: RemoteAddress) -> Int? {
+        let now = now()
+        return Self.seconds(state.withLock { $0.addresses.take(address.block, at: now) })
+    }
+
+    /// Counts a request of an authenticated caller.
+    ///
+    /// - Parameter caller: the name of the access, or the identifier of the session.
+    package func count(caller: String) -> Int? {
+        let now = now()
+        return Self.seconds(state.withLock { $0.callers.take(caller, at: now) })
+    }
+
+    /// Whether an address has sent too many wrong credentials. Call this before credentials are checked. Counts
+    /// nothing.
+    package func waitAfterFailedAuthentications(of address: RemoteAddress) -> Int? {
+        let now = now()
+        return Self.seconds(state.withLock { $0.failures.wait(address.block, at: now) })
+    }
+
+    /// Counts a request with wrong credentials.
+    package func countFailedAuthentication(of address: RemoteAddress) {
+        let now = now()
+        _ = state.withLock { $0.failures.take(address.block, at: now) }
+    }
+
+    /// Rounds up, because Retry-After has no fractions of a second.
+    private static func seconds(_ wait: Duration?) -> Int? {
+        guard let wait else { return nil }
+        let (seconds, attoseconds) = wait.components
+        return max(1, Int(seconds) + (attoseconds > 0 ? 1 : 0))
+    }
+}

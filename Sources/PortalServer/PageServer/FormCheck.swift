@@ -1,0 +1,33 @@
+import HTTPTypes
+import Vocabulary
+
+/// Checks that a form was sent by a page of the portal, not by another site that a browser shows.
+struct FormCheck: Sendable {
+    /// The beginning of every link to the portal.
+    let publicURL: @Sendable () -> String?
+
+    /// Whether the browser sent the form from a page of the portal.
+    ///
+    /// With `Referrer-Policy: no-referrer`, browsers send `Origin: null` even for a form of the same site, and
+    /// `Sec-Fetch-Site` then says where the form comes from.
+    func isFromPortal(_ headers: HTTPFields) -> Bool {
+        let origins = headers[values: .origin]
+        guard origins.count == 1, let origin = origins.first else { return false }
+        if origin == "null" { return headers[values: .secFetchSite] == ["same-origin"] }
+        return origin == publicURL()
+    }
+
+    /// Whether the form contains the token of its page.
+    ///
+    /// - Parameter secret: the secret of the session; without a session, the secret of the link.
+    func hasToken(_ form: PageForm, of secret: String) -> Bool {
+        guard let token = form["csrf"] else { return false }
+        return SessionCookie.isFormToken(token, of: secret)
+    }
+}
+
+extension HTTPField.Name {
+    // The initializer returns nil only for a name that is not a token of RFC 9110 section 5.6.2.
+    // swift-format-ignore: NeverForceUnwrap
+    fileprivate static let secFetchSite = HTTPField.Name("Sec-Fetch-Site")!
+}

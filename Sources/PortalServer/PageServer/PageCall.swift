@@ -1,0 +1,64 @@
+import HTTPKit
+import HTTPTypes
+import MerchantCore
+import MerchantOperations
+import NIOCore
+import RESTKit
+import ServerKit
+import Vocabulary
+
+/// A request for a page, as a handler receives it. The session, the origin and the form's token are already checked.
+struct PageCall: Sendable {
+    let peer: Peer
+    let session: ResumedSession?
+    /// The secret in the session's cookie; nil without a session.
+    let sessionSecret: String?
+    let requestId: String
+    let method: HTTPRequest.Method
+    let path: String
+    /// The value of the path's parameter, decoded; empty if the path has none.
+    let parameter: String
+    let query: QueryParameters
+    /// The fields of the form; empty for GET.
+    let form: PageForm
+    let now: Timestamp
+    /// Counts a failed attempt to sign in.
+    let countFailure: @Sendable () -> Void
+
+    var address: String { peer.caller.remote?.address ?? "" }
+
+    /// The merchant of the session. Only for routes with the audience `merchant`.
+    func merchant() throws(MerchantError) -> MerchantIdentifier {
+        guard case .invitation(_, let merchant)? = session?.holder else { throw .noPage }
+        return merchant
+    }
+
+    var scope: MerchantScope { MerchantScope(.onboard, in: peer.grants) }
+
+    var request: Request { Request(caller: peer.caller, requestId: requestId) }
+
+    /// The same as ``request``, with the form's key, so that a form that is sent twice has an effect once.
+    func requestWithFormKey() throws(MerchantError) -> Request {
+        guard let key = form["idempotencyKey"] else { return request }
+        return Request(
+            caller: peer.caller, requestId: requestId,
+            idempotency: try Request.Idempotency(
+                fieldValues: [key], caller: peer.caller, operation: "POST \(path)", body: form.content))
+    }
+}
+
+/// What a handler answers.
+enum PageReply: Sendable {
+    case page(any HTMLPage)
+    /// Status 303, so that reloading the next page does not send the form again.
+    case redirect(String, setCookie: String? = nil)
+    /// A page that ends the session in the browser.
+    case pageEndingSession(any HTMLPage)
+    case download(ByteBuffer, mediaType: String, fileName: String)
+    case asset(PortalAsset)
+}
+
+extension MerchantError {
+    /// For a path without a page.
+    static let noPage = MerchantError(.notFound, "there is no page at this path")
+}

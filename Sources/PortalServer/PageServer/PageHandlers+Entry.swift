@@ -1,0 +1,74 @@
+import MerchantCore
+import MerchantOperations
+import Vocabulary
+import WireAPI
+
+extension PageRoutes {
+    /// The pages with which a session begins and ends, and the files that all pages load.
+    static let entry: [PageRoute] = [
+        .get("/", .everyone, query: ["done"], PageHandlers.home),
+        .post("/sign-out", .everyone, PageHandlers.signOut),
+        .get("/invitations/{secret}", .everyone, PageHandlers.showInvitation),
+        .post("/invitations/{secret}", .everyone, PageHandlers.useInvitation),
+        .get("/login/{secret}", .everyone, PageHandlers.showLogin),
+        .post("/login/{secret}", .everyone, PageHandlers.useLogin),
+        .get("/assets/{file}", .everyone, PageHandlers.asset),
+    ]
+}
+
+extension PageHandlers {
+    func home(_ call: PageCall) async throws -> PageReply {
+        switch call.session?.holder {
+        case nil: .page(SignInPage())
+        case .operating?: .redirect(PortalPaths.fleet)
+        case .invitation?: try await merchantHome(call)
+        }
+    }
+
+    func signOut(_ call: PageCall) async throws -> PageReply {
+        if let secret = call.sessionSecret { try await operations.sessions.end(secret) }
+        return .pageEndingSession(SignedOutPage())
+    }
+
+    /// Changes nothing, because mail programs open links before a person does. Only the button of the page uses the
+    /// invitation up.
+    func showInvitation(_ call: PageCall) async throws -> PageReply {
+        let state = try await operations.sessions.invitationState(call.parameter)
+        if case .open(let invitation) = state { return .page(InvitationPage(invitation, path: call.path)) }
+        if case .unknown = state { call.countFailure() }
+        return .page(InvitationRefusedPage(state: state) ?? InvitationRefusedPage(.unknown))
+    }
+
+    func useInvitation(_ call: PageCall) async throws -> PageReply {
+        do {
+            let (_, secret) = try await operations.sessions.begin(
+                invitation: call.parameter, address: call.address, requestId: call.requestId)
+            return .redirect(PortalPaths.home, setCookie: SessionCookie.beginning(secret))
+        } catch let error as MerchantError where error.code == .unauthorized {
+            return try await showInvitation(call)
+        }
+    }
+
+    func showLogin(_ call: PageCall) async throws -> PageReply {
+        guard try await operations.sessions.isLoginOpen(call.parameter) else {
+            call.countFailure()
+            return .page(LoginRefusedPage())
+        }
+        return .page(LoginPage(path: call.path))
+    }
+
+    func useLogin(_ call: PageCall) async throws -> PageReply {
+        do {
+            let (_, secret) = try await operations.sessions.begin(
+                login: call.parameter, address: call.address, requestId: call.requestId)
+            return .redirect(PortalPaths.fleet, setCookie: SessionCookie.beginning(secret))
+        } catch let error as MerchantError where error.code == .unauthorized {
+            return .page(LoginRefusedPage())
+        }
+    }
+
+    func asset(_ call: PageCall) async throws -> PageReply {
+        guard let asset = PortalAsset.asset(at: call.path) else { throw MerchantError.noPage }
+        return .asset(asset)
+    }
+}

@@ -1,0 +1,10 @@
+import MerchantCore
+import MerchantOperations
+import Vocabulary
+
+/// The handlers of the pages.
+struct PageHandlers: Sendable {
+    let operations: PortalOperations
+    /// The beginning of every link to the portal.
+    let publicURL: @Sendable () -> String?
+}

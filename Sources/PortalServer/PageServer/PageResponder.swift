@@ -1,0 +1,124 @@
+import HTTPKit
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import Logging
+import MerchantCore
+import MerchantOperations
+import NIOCore
+import RESTKit
+import ServerKit
+import Vocabulary
+
+/// Responds to requests for pages: finds the route, identifies the visitor, checks forms, and calls the handler. Every
+/// error becomes a page.
+struct PageResponder: Sendable {
+    private let handlers: PageHandlers
+    private let authentication: PortalAuthentication
+    private let formCheck: FormCheck
+    private let output: PageOutput
+    private let reporter: RequestReporter
+    private let firstRoute: Int
+    private let now: @Sendable () -> Timestamp
+
+    /// - Parameter firstRoute: the index of the first page among the routes of the reporter.
+    /// - Throws: ``PageFault``.
+    init(
+        operations: PortalOperations, authentication: PortalAuthentication, reporter: RequestReporter, firstRoute: Int,
+        environment: Vocabulary.Environment, publicURL: @escaping @Sendable () -> String?,
+        now: @escaping @Sendable () -> Timestamp
+    ) throws {
+        handlers = PageHandlers(operations: operations, publicURL: publicURL)
+        formCheck = FormCheck(publicURL: publicURL)
+        output = PageOutput(
+            renderer: try PageRenderer(), onboarding: operations.onboarding, environment: environment, now: now)
+        self.authentication = authentication
+        self.reporter = reporter
+        self.firstRoute = firstRoute
+        self.now = now
+    }
+
+    func respond(to request: HummingbirdCore.Request, context: RESTContext) async throws -> Response {
+        let start = NIODeadline.now()
+        let target = RequestTarget(request.head.path ?? "")
+        let method: HTTPRequest.Method = request.method == .head ? .get : request.method
+        let index =
+            target.hasNoEmptySegments
+            ? PageRoutes.all.firstIndex { $0.method == method && $0.match(target.path) != nil } : nil
+        var response = try await respond(to: request, target, index.map { PageRoutes.all[$0] }, context)
+        response.headers[.requestId] = context.requestId
+        reporter.record(index.map { firstRoute + $0 }, response, since: start)
+        return request.method == .head ? response.createHeadResponse() : response
+    }
+
+    private func respond(
+        to request: HummingbirdCore.Request, _ target: RequestTarget, _ route: PageRoute?, _ context: RESTContext
+    ) async throws -> Response {
+        var context = context
+        var visitor: PageVisitor?
+        do {
+            let identity = try await authentication.visitor(of: request, in: context)
+            context.peer = identity.peer
+            let parameter = try route.map { try Self.parameter(of: $0, in: target) } ?? ""
+            let found = PageVisitor(
+                identity: identity,
+                sessionSecret: identity.session == nil ? nil : SessionCookie.secret(in: request.headers),
+                linkSecret: route?.path.hasSuffix("{secret}") == true ? parameter : nil)
+            visitor = found
+            guard let route else { throw Self.noRoute(target) }
+            guard found.isAdmitted(to: route.audience) else {
+                return try await output.response(found.refusal(of: route, requestId: context.requestId), for: found)
+            }
+            guard let call = try await call(request, target, route, parameter, found, context) else {
+                return try await output.response(
+                    ErrorPage(.formExpired, requestId: context.requestId), for: found)
+            }
+            return try await output.response(try await route.handler(handlers)(call), for: found)
+        } catch let error as BrokenConnection {
+            // A response cannot be sent. The error closes the connection.
+            throw error.cause
+        } catch {
+            let problem = reporter.problem(error, route.map { "\($0.method.rawValue) \($0.path)" }, context)
+            return try await output.error(problem, requestId: context.requestId, for: visitor)
+        }
+    }
+
+    /// Reads the query and the form.
+    ///
+    /// - Returns: nil if a form does not come from a page of the portal.
+    private func call(
+        _ request: HummingbirdCore.Request, _ target: RequestTarget, _ route: PageRoute, _ parameter: String,
+        _ visitor: PageVisitor, _ context: RESTContext
+    ) async throws -> PageCall? {
+        if route.method == .post, !formCheck.isFromPortal(request.headers) { return nil }
+        let query = try QueryParameters(ofPage: target.rawQuery, known: route.query)
+        let (_, body) = try await RequestInput(query: [], maximumBodyBytes: route.maximumBodyBytes).read(
+            request, RequestTarget(String(target.path)), context)
+        var form = PageForm()
+        if route.method == .post {
+            guard let sent = PageForm(body, contentType: request.headers[.contentType]) else {
+                throw MerchantError(.malformed, "the body is not a form, expected what a page of the portal sends")
+            }
+            guard let secret = visitor.secret, formCheck.hasToken(sent, of: secret) else { return nil }
+            form = sent
+        }
+        return PageCall(
+            peer: visitor.identity.peer, session: visitor.identity.session, sessionSecret: visitor.sessionSecret,
+            requestId: context.requestId, method: route.method, path: String(target.path), parameter: parameter,
+            query: query, form: form, now: now(), countFailure: { authentication.countFailure(in: context) })
+    }
+
+    private static func parameter(of route: PageRoute, in target: RequestTarget) throws -> String {
+        guard let parameter = PercentDecoding.decode(route.match(target.path) ?? "") else {
+            throw HTTPFault.malformedEncoding(of: "the path")
+        }
+        return parameter
+    }
+
+    private static func noRoute(_ target: RequestTarget) -> any Error {
+        let methods = PageRoutes.all.filter { $0.match(target.path) != nil }.map(\.method.rawValue)
+        guard target.hasNoEmptySegments, !methods.isEmpty else { return MerchantError.noPage }
+        return HTTPFault.methodNotAllowed(
+            allow: (methods + (methods.contains("GET") ? ["HEAD"] : [])).joined(separator: ", "))
+    }
+}

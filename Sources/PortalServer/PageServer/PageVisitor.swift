@@ -1,0 +1,35 @@
+import HTTPTypes
+import MerchantCore
+import MerchantOperations
+import RESTKit
+import ServerKit
+import Vocabulary
+
+/// Who requests a page, and the secret from which the token of the page's forms is derived.
+struct PageVisitor: Sendable {
+    let identity: PortalAuthentication.Identity
+    /// The secret in the session's cookie; nil without a session.
+    let sessionSecret: String?
+    /// The secret in the path of an invitation or a login; nil for other paths.
+    let linkSecret: String?
+
+    /// The secret of the session; without a session, that of the link.
+    var secret: String? { sessionSecret ?? linkSecret }
+
+    /// Whether the visitor may use a route.
+    func isAdmitted(to audience: PageRoute.Audience) -> Bool {
+        switch (audience, identity.session?.holder) {
+        case (.everyone, _), (.merchant, .invitation?): true
+        // The session has the permits that the operator has now, so it loses them when the setting `callers` does.
+        case (.operators, .operating?): identity.peer.grants.allowsEveryMerchant(.read)
+        case (.merchant, _), (.operators, _): false
+        }
+    }
+
+    /// The page for a visitor who may not use a route.
+    func refusal(of route: PageRoute, requestId: String) -> any HTMLPage {
+        guard identity.session == nil else { return ErrorPage(.forbidden, requestId: requestId) }
+        guard route.method != .get else { return SessionEndedPage(after: .page) }
+        return SessionEndedPage(after: route.path == PortalPaths.certificates ? .upload : .form)
+    }
+}

@@ -1,0 +1,122 @@
+import MerchantCore
+import Vocabulary
+
+/// The values of the template `domains`.
+struct DomainsContent {
+    struct Row {
+        let name: String
+        let stateName: String
+        let state: String
+        /// When Apple confirmed the registration; nil for other states.
+        let confirmed: String?
+        let removal: Removal?
+    }
+
+    struct Removal {
+        let path = PortalPaths.unregistration
+        let partner: String
+        let domain: String
+        /// Which domain the button is for, for screen readers.
+        let of: String
+    }
+
+    /// Apple allows 99 domains for a registration.
+    private static let maximumRows = 500
+
+    let alert: AlertContent?
+    let filePath: String?
+    let check: DomainCheckContent?
+    let hasPassed: Bool
+    let checkPath = PortalPaths.domainCheck
+    let registerPath = PortalPaths.domains
+    let enteredDomain: String
+    /// The element that describes what is wrong with the domain.
+    let domainProblemId: String?
+    let asksForName: Bool
+    let enteredName: String
+    let nameProblemId: String?
+    let hasDomains: Bool
+    let domains: [Row]
+    let more: String?
+
+    init(
+        _ merchant: Merchant, hasFile: Bool, _ registrations: [PageRegistration], _ input: DomainsPage.Input,
+        check: DomainCheckContent?, _ outcome: PageOutcome?, _ text: PageText
+    ) {
+        alert = outcome?.alert(text, merchant: merchant.identifier.rawValue)
+        filePath = hasFile ? PortalPaths.domainFile : nil
+        self.check = check
+        hasPassed = check?.hasPassed ?? false
+        enteredDomain = input.domain
+        asksForName = registrations.isEmpty
+        enteredName = input.name.isEmpty ? merchant.name ?? "" : input.name
+        var isDomainWrong = false
+        var isNameWrong = false
+        if case .problem(let problem, _)? = outcome {
+            isDomainWrong = [.domainInvalid, .domainMissing, .appleRefused].contains(problem)
+            isNameWrong = problem == .nameMissing
+        }
+        if isDomainWrong {
+            domainProblemId = AlertContent.identifier
+        } else {
+            domainProblemId = check.map { $0.hasPassed } == false ? DomainCheckContent.identifier : nil
+        }
+        nameProblemId = isNameWrong ? AlertContent.identifier : nil
+        let rows = registrations.flatMap { registration in
+            registration.domains.map { Self.row($0, of: registration, text) }
+        }
+        hasDomains = !rows.isEmpty
+        domains = [Row](rows.prefix(Self.maximumRows))
+        more =
+            rows.count > Self.maximumRows
+            ? text.filled(
+                .domainsMore, ["shown": text.number(Self.maximumRows), "count": text.number(rows.count)]) : nil
+    }
+
+    private static func row(_ domain: PageDomain, of registration: PageRegistration, _ text: PageText) -> Row {
+        var confirmed: String?
+        if domain.state == .registered, let time = registration.learnedAt {
+            confirmed = text.filled(.domainsConfirmedAt, ["time": text.day(time).text])
+        }
+        // While a call to Apple is open, another change of the same registration is refused.
+        let removal =
+            registration.hasOpenCall
+            ? nil
+            : Removal(
+                partner: registration.partner.rawValue, domain: domain.name,
+                of: text.filled(.domainsRemoveDomain, ["domain": domain.name]))
+        return Row(
+            name: domain.name, stateName: domain.state.rawValue,
+            state: text.named(.domainState, domain.state.rawValue), confirmed: confirmed, removal: removal)
+    }
+}
+
+/// The result of a check.
+struct DomainCheckContent {
+    static let identifier = "check-result"
+
+    let hasPassed: Bool
+    /// The end of the style's name.
+    let kind: String
+    let role: String
+    let title: String
+    let cause: String
+    let action: String
+    let url: String
+    let server: String?
+    /// What the check found, in technical words; nil if it passed.
+    let detail: String?
+
+    init(_ report: DomainCheckReport, _ text: PageText) {
+        hasPassed = report.hasPassed
+        kind = report.hasPassed ? "success" : "error"
+        role = report.hasPassed ? "status" : "alert"
+        title = text.filled(
+            report.hasPassed ? .checkPassedTitle : .checkFailedTitle, ["domain": report.domain.rawValue])
+        cause = text.named(.check, "\(report.finding.code).cause")
+        action = text.named(.check, "\(report.finding.code).action")
+        url = report.url
+        server = report.address
+        detail = report.hasPassed ? nil : report.finding.detail
+    }
+}

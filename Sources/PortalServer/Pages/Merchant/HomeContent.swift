@@ -1,0 +1,78 @@
+import MerchantCore
+import MerchantOperations
+import Vocabulary
+import WireAPI
+
+/// The values of the template `home`.
+struct HomeContent {
+    /// The overview lists at most this many key pairs. The page of the keys lists all.
+    private static let maximumKeys = 6
+
+    let heading: String
+    let merchant: String
+    let alert: AlertContent?
+    let liveURL: String
+    let liveTag: String
+    let eyebrow: String
+    let nowTitle: String
+    let nowParagraphs: [String]
+    let generate: HomeTask.Generation?
+    let certificate: HomeTask.Certificate?
+    /// The form for the certificate, in the third of the instructions.
+    let upload: HomeTask.Upload?
+    /// The form for the certificate if the instructions are not shown.
+    let otherUpload: HomeTask.Upload?
+    let activation: HomeTask.Activation?
+    let isDone: Bool
+    let isRenewalDue: Bool
+    let summary: String
+    let doneShare: String
+    let steps: [StepContent]
+    let hasKeys: Bool
+    let timeline: KeyTimelineContent?
+    let keyRows: [KeyContent]
+    let keysPath = PortalPaths.keys
+    let rollPath = PortalPaths.roll
+    let domainsPath = PortalPaths.domains
+
+    init(
+        _ merchant: Merchant, _ steps: [ProgressStep], _ task: HomeTask, keys: [PageKey], _ outcome: PageOutcome?,
+        liveTag: String?, _ text: PageText
+    ) {
+        heading = merchant.name.map { text.filled(.homeHeadingNamed, ["name": $0]) } ?? text[.homeHeading]
+        self.merchant = merchant.identifier.rawValue
+        alert = outcome?.alert(text, merchant: merchant.identifier.rawValue)
+        liveURL = Paths.onboarding(of: merchant.identifier)
+        self.liveTag = liveTag ?? ""
+        eyebrow = task.isForMerchant ? text[.homeNow] : text[.homeNothing]
+        nowTitle = task.title
+        nowParagraphs = task.paragraphs
+        generate = task.generation
+        certificate = task.certificate
+        upload = task.certificate == nil ? nil : task.upload
+        otherUpload = task.certificate == nil ? task.upload : nil
+        activation = task.activation
+        isDone = task.offersRoll
+        isRenewalDue = task.isForMerchant
+        summary = Self.summary(steps, text)
+        let done = steps.count { $0.state == .done }
+        doneShare = ChartValue.percent(Double(done) / Double(max(steps.count, 1)))
+        self.steps = steps.enumerated().map { StepContent($0.element, number: $0.offset + 1, text) }
+        let used = keys.filter { $0.keyPair.state != .revoked && $0.keyPair.state != .destroyed }
+        hasKeys = !used.isEmpty
+        timeline = KeyTimelineContent(used, text)
+        keyRows = used.prefix(Self.maximumKeys).map { KeyContent($0, text) }
+    }
+
+    private static func summary(_ steps: [ProgressStep], _ text: PageText) -> String {
+        guard let index = steps.firstIndex(where: { $0.state == .next }) else {
+            return text.filled(.stepComplete, ["count": text.number(steps.count)])
+        }
+        return text.filled(
+            .stepSummary,
+            [
+                "number": text.number(index + 1), "count": text.number(steps.count),
+                "name": text.named(.stepName, steps[index].name.rawValue),
+            ])
+    }
+}

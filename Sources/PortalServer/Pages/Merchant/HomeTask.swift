@@ -1,0 +1,142 @@
+import MerchantCore
+import MerchantOperations
+import Vocabulary
+
+/// What the overview says about the step that comes next.
+struct HomeTask {
+    struct Generation {
+        let path = PortalPaths.keys
+    }
+
+    /// The three stages from the CSR to the upload.
+    struct Certificate {
+        let csrPath: String
+        let csrFile: String
+        let keyHash: String
+        /// That more key pairs wait for a certificate; nil if there are none.
+        let others: String?
+        let chinaMainland: String
+    }
+
+    struct Upload {
+        let path = PortalPaths.certificates
+        let longest = CertificateUploadDiagnosis.longest
+        /// The element that describes why the last upload was refused.
+        let problemId: String?
+    }
+
+    struct Activation {
+        let ends: TimeContent?
+    }
+
+    /// From this number of days before the end of the current certificate, the merchant should replace the key.
+    private static let renewalDays = 30
+
+    private(set) var title: String
+    private(set) var paragraphs: [String]
+    /// Whether the merchant must act.
+    private(set) var isForMerchant: Bool
+    private(set) var generation: Generation?
+    private(set) var certificate: Certificate?
+    private(set) var upload: Upload?
+    private(set) var activation: Activation?
+    /// Whether the page offers to replace the key.
+    private(set) var offersRoll = false
+
+    init(
+        steps: [ProgressStep], focus: PublicKeyHash?, keys: [PageKey], _ outcome: PageOutcome?, _ text: PageText
+    ) {
+        let next = steps.first { $0.state == .next }
+        let focusKey = keys.first { $0.keyPair.publicKeyHash == focus }
+        isForMerchant = next?.waitingFor == .merchant
+        title = ""
+        paragraphs = []
+        switch next?.name {
+        case nil: showDone(keys, text)
+        case .keyPair?: showGeneration(keys, text)
+        case .appleCertificate?, .upload?: showCertificate(focusKey, keys, text)
+        case .activation?: showActivation(focusKey, isAdmin: next?.waitingFor == .admin, text)
+        case .firstPayment?:
+            title = text[.nowFirstPaymentTitle]
+            paragraphs = [text[.nowFirstPaymentBody], text[.nowFirstPaymentHint]]
+        case .oldKeyQuiet?: showOldKey(focusKey, isAdmin: next?.waitingFor == .admin, text)
+        case .done?:
+            title = text[.nowFinishingTitle]
+            paragraphs = [text[next?.waitingFor == .admin ? .nowFinishingBodyAdmin : .nowFinishingBody]]
+        }
+        let isRefused = if case .uploadRefused? = outcome { true } else { false }
+        // After a refused upload the form stays, so that another file can be chosen.
+        if certificate != nil || isRefused {
+            upload = Upload(problemId: isRefused ? AlertContent.identifier : nil)
+        }
+    }
+
+    private mutating func showGeneration(_ keys: [PageKey], _ text: PageText) {
+        guard isForMerchant else {
+            title = text[.nowKeyPairTitle]
+            paragraphs = [text[.nowKeyPairOther]]
+            return
+        }
+        if let current = keys.current {
+            title = text[.nowRenewalTitle]
+            paragraphs = [Self.end(of: current, text), text[.nowRenewalBody]].compactMap { $0 }
+            offersRoll = true
+        } else {
+            title = text[.nowKeyPairTitle]
+            paragraphs = [text[.nowKeyPairBody]]
+            generation = Generation()
+        }
+    }
+
+    private mutating func showCertificate(_ focusKey: PageKey?, _ keys: [PageKey], _ text: PageText) {
+        title = text[.nowCertificateTitle]
+        paragraphs = [text[.nowCertificateBody]]
+        if let end = keys.current?.certificate?.notAfter {
+            let days = text.daysLeft(until: end)
+            paragraphs.append(
+                text.filled(
+                    days < 0 ? .nowCertificateOverdue : .nowCertificateDeadline,
+                    ["date": text.day(end).text, "days": text.remaining(until: end)]))
+        }
+        let pending = keys.filter { $0.keyPair.state == .pending }
+        guard let key = focusKey ?? pending.first else { return }
+        let others = pending.count { $0.keyPair.publicKeyHash != key.keyPair.publicKeyHash }
+        certificate = Certificate(
+            csrPath: PortalPaths.signingRequest(of: key.keyPair.publicKeyHash), csrFile: key.signingRequestFile,
+            keyHash: key.keyPair.publicKeyHash.base64,
+            others: others > 0 ? text.counted(.homeOtherPending, others) : nil,
+            chinaMainland: text[key.keyPair.algorithm == .rsaV1 ? .appleCreate4Yes : .appleCreate4No])
+    }
+
+    private mutating func showActivation(_ focusKey: PageKey?, isAdmin: Bool, _ text: PageText) {
+        title = text[.nowActivationTitle]
+        paragraphs = [text[isAdmin ? .nowActivationBodyAdmin : .nowActivationBody]]
+        activation = Activation(ends: focusKey?.certificate.map { text.day($0.notAfter) })
+    }
+
+    private mutating func showOldKey(_ focusKey: PageKey?, isAdmin: Bool, _ text: PageText) {
+        title = text[.nowOldKeyQuietTitle]
+        guard isAdmin else {
+            paragraphs = [text[.nowOldKeyQuietBody]]
+            return
+        }
+        let isPromoted = focusKey?.keyPair.state == .current
+        paragraphs = [text[isPromoted ? .nowOldKeyQuietBodyAdmin : .nowOldKeyQuietBodyConfirm]]
+    }
+
+    private mutating func showDone(_ keys: [PageKey], _ text: PageText) {
+        title = text[.nowDoneTitle]
+        paragraphs = [text[.nowDoneBody]]
+        offersRoll = true
+        guard let current = keys.current, let end = current.certificate?.notAfter else { return }
+        let isDue = text.daysLeft(until: end) < Self.renewalDays
+        isForMerchant = isDue
+        paragraphs += [Self.end(of: current, text), text[isDue ? .nowDoneRenewNow : .nowDoneRenew]].compactMap { $0 }
+    }
+
+    /// When the certificate of the current key pair ends.
+    private static func end(of key: PageKey, _ text: PageText) -> String? {
+        guard let end = key.certificate?.notAfter else { return nil }
+        return text.filled(.nowDoneEnds, ["date": text.day(end).text, "days": text.remaining(until: end)])
+    }
+}

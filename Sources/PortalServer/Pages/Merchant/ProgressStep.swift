@@ -1,0 +1,50 @@
+package import MerchantCore
+package import MerchantOperations
+package import Vocabulary
+
+/// A step of the onboarding as the pages show it.
+package struct ProgressStep: Hashable, Sendable {
+    package let name: OnboardingProgress.StepName
+    package let state: OnboardingProgress.StepState
+    package let waitingFor: RollParty
+    package let since: Timestamp?
+
+    package init(
+        _ name: OnboardingProgress.StepName, _ state: OnboardingProgress.StepState, waitingFor: RollParty,
+        since: Timestamp?
+    ) {
+        self.name = name
+        self.state = state
+        self.waitingFor = waitingFor
+        self.since = since
+    }
+
+    package init(_ step: OnboardingProgress.Step) {
+        self.init(step.name, step.state, waitingFor: step.waitingFor, since: step.since)
+    }
+}
+
+/// A step in the template.
+struct StepContent {
+    let state: String
+    let isNext: Bool
+    /// The sign in the circle before the name.
+    let mark: String
+    let name: String
+    let stateText: String
+    let since: TimeContent?
+
+    init(_ step: ProgressStep, number: Int, _ text: PageText) {
+        state = step.state.rawValue
+        isNext = step.state == .next
+        mark = step.state == .done ? "\u{2713}" : text.number(number)
+        name = text.named(.stepName, step.name.rawValue)
+        stateText =
+            switch step.state {
+            case .done: text[.stepDone]
+            case .next: text.filled(.stepNext, ["party": text.named(.party, step.waitingFor.rawValue)])
+            case .waiting: text[.stepWaiting]
+            }
+        since = step.since.map { text.time($0) }
+    }
+}

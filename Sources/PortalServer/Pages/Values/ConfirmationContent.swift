@@ -1,0 +1,23 @@
+/// A page that asks whether to carry out a form.
+struct ConfirmationContent {
+    struct Fact {
+        let label: String
+        let value: String
+    }
+
+    struct Field {
+        let name: String
+        let value: String
+    }
+
+    let heading: String
+    let facts: [Fact]
+    let paragraphs: [String]
+    let path: String
+    /// The hidden fields of the form.
+    let fields: [Field]
+    let isDangerous: Bool
+    let button: String
+    let cancelPath: String
+    let cancel: String
+}

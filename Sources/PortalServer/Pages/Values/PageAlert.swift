@@ -1,0 +1,26 @@
+/// A message at the top of a page.
+struct AlertContent {
+    /// The end of the style's name: `error` or `success`.
+    let kind: String
+    let id: String
+    let role: String
+    /// Whether the page begins with the focus on the message, so that nobody misses it.
+    let takesFocus: Bool
+    let title: String
+    let paragraphs: [String]
+    let requestId: String?
+
+    static let identifier = "alert"
+
+    static func success(_ title: String, _ paragraphs: [String]) -> AlertContent {
+        AlertContent(
+            kind: "success", id: identifier, role: "status", takesFocus: true, title: title, paragraphs: paragraphs,
+            requestId: nil)
+    }
+
+    static func problem(_ title: String, _ paragraphs: [String], requestId: String?) -> AlertContent {
+        AlertContent(
+            kind: "error", id: identifier, role: "alert", takesFocus: true, title: title, paragraphs: paragraphs,
+            requestId: requestId)
+    }
+}

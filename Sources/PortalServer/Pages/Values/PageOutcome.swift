@@ -1,0 +1,92 @@
+package import MerchantCore
+
+/// The outcome of a form that a person at a merchant has sent. The page after it shows the outcome.
+package enum PageOutcome: Hashable, Sendable {
+    case success(MerchantNotice)
+    case problem(MerchantProblem, requestId: String?)
+    case uploadRefused(UploadProblem)
+
+    var isProblem: Bool {
+        if case .success = self { false } else { true }
+    }
+
+    var status: Int {
+        switch self {
+        case .success: 200
+        case .problem(let problem, _): problem.status
+        case .uploadRefused(let problem): problem.status
+        }
+    }
+}
+
+/// A success. After a form, the server redirects to a page with the raw value in the query `done`.
+package enum MerchantNotice: String, Sendable, CaseIterable {
+    case keyPairGenerated, certificateStored, rollStarted, domainsRegistered, domainUnregistered
+}
+
+/// Why a form was not carried out, other than an upload.
+package enum MerchantProblem: String, Sendable, CaseIterable {
+    case keyLimit, keyConflict, rollConflict
+    case domainMissing, domainInvalid, nameMissing, domainNotRegistered, registrationBusy, tooManyDomains
+    case domainFileMissing, appleRefused, appleBusy, appleUnavailable, appleNoResponse
+    case sentTwice, busy, failed
+
+    package init(_ code: MerchantError.Code) {
+        switch code {
+        case .tooManyPendingKeys: self = .keyLimit
+        case .keyStateConflict, .keyRevoked, .keyDestroyed, .keyNotFound, .keyExists, .currentKeyExists:
+            self = .keyConflict
+        case .rollStateConflict: self = .rollConflict
+        case .registrationNotFound, .domainNotRegistered: self = .domainNotRegistered
+        case .registrationConflict: self = .registrationBusy
+        case .tooManyDomains: self = .tooManyDomains
+        case .domainFileNotSet: self = .domainFileMissing
+        case .gatewayRefused: self = .appleRefused
+        case .gatewayRateLimited: self = .appleBusy
+        case .gatewayUnauthorized, .gatewayUntrusted, .gatewayFailed, .gatewayUnavailable, .gatewayNotConfigured:
+            self = .appleUnavailable
+        case .gatewayResponseNotReceived: self = .appleNoResponse
+        case .idempotencyKeyReused: self = .sentTwice
+        case .overloaded, .tooManyRequests, .storeUnavailable: self = .busy
+        default: self = .failed
+        }
+    }
+
+    package var status: Int {
+        switch self {
+        case .domainMissing, .domainInvalid, .nameMissing, .appleRefused, .sentTwice: 422
+        case .keyLimit, .keyConflict, .rollConflict, .registrationBusy, .tooManyDomains: 409
+        case .domainNotRegistered, .domainFileMissing: 404
+        case .appleBusy: 429
+        case .appleUnavailable, .busy: 503
+        case .appleNoResponse: 504
+        case .failed: 500
+        }
+    }
+}
+
+extension PageOutcome {
+    /// The message about the outcome.
+    ///
+    /// - Parameter merchant: the merchant identifier, for messages that name it.
+    func alert(_ text: PageText, merchant: String) -> AlertContent {
+        switch self {
+        case .success(let notice):
+            return .success(
+                text.named(.notice, "\(notice.rawValue).title"), [text.named(.notice, "\(notice.rawValue).body")])
+        case .problem(let problem, let requestId):
+            return .problem(
+                text.named(.problem, "\(problem.rawValue).title"), [text.named(.problem, "\(problem.rawValue).body")],
+                requestId: requestId)
+        case .uploadRefused(let problem):
+            let name = problem.kind.rawValue
+            let values = ["merchant": merchant]
+            return .problem(
+                text.named(.uploadProblem, "\(name).title"),
+                [
+                    text.named(.uploadProblem, "\(name).cause", values),
+                    text.named(.uploadProblem, "\(name).action", values),
+                ], requestId: problem.requestId)
+        }
+    }
+}

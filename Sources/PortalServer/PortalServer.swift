@@ -1,0 +1,99 @@
+package import HTTPKit
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+package import Logging
+package import MerchantCore
+import MerchantOperations
+import NIOCore
+import RESTKit
+import ServerKit
+import ServiceLifecycle
+package import Vocabulary
+package import WireAPI
+
+/// The HTTPS server for people at merchants, for the platform's own portal and for operators: REST under `/v1/`, and web
+/// pages.
+///
+/// Its use cases (``PortalOperations``) cannot reach private keys, and its threads are its own, so that its load does not
+/// delay the decryptors.
+package struct PortalServer: Service {
+    private let listener: PortalListener
+
+    /// - Parameters:
+    ///   - policy: the permits of operators, who sign in with a login of `merchantkeyctl console`.
+    ///   - address: receives the address of the portal as soon as the portal listens.
+    ///   - health: returns the daemon's health. It is called for each `GET /v1/health`.
+    ///   - openAPI: the bytes of the OpenAPI document.
+    ///   - requests: the metrics of all servers, in which this server counts its requests.
+    ///   - now: the daemon's clock.
+    /// - Throws: an error if a page's template or text is missing in this program.
+    package init(
+        settings: PortalListenerSettings, rates: RequestRates.Limits, certificates: PortalCertificates,
+        operations: PortalOperations, environment: Vocabulary.Environment, policy: CallerPolicy, address: PortalAddress,
+        health: @escaping @Sendable () -> HealthDocument, openAPI: [UInt8], requests: RequestMetrics, logger: Logger,
+        now: @escaping @Sendable () -> Timestamp
+    ) throws {
+        let authentication = PortalAuthentication(
+            accesses: operations.accesses, sessions: operations.sessions, policy: policy,
+            rates: RequestRates(rates), refusals: operations.refusals)
+        let reporter = RequestReporter(
+            problems: ProblemReporter(
+                log: LimitedLog(logger), integrityFindings: operations.integrity, refusalLevel: .info,
+                forbiddenLevel: .warning),
+            requests: requests, server: "portal",
+            routes: PortalRoutes.all.map { (method: $0.method.rawValue, path: $0.path) } + PageRoutes.all.map(\.names))
+        let handlers = PortalHandlers(
+            operations: operations, health: health, openAPI: ByteBuffer(bytes: openAPI), publicURL: { address.url })
+        let rest = RESTRouter(
+            routes: PortalRoutes.all, handlers: handlers, reporter: reporter,
+            authenticate: { request, permit, context in
+                try await authentication.caller(of: request, in: context, isOpen: permit == nil)
+            }, headers: PortalHeaders.all, logger: logger
+        ).buildResponder()
+        let pages = try PageResponder(
+            operations: operations, authentication: authentication, reporter: reporter,
+            firstRoute: PortalRoutes.all.count, environment: environment, publicURL: { address.url }, now: now)
+        listener = PortalListener(
+            settings: settings, certificates: certificates, logger: logger, now: now,
+            onListening: { address.setPort($0) },
+            refuse: { fault, connection in
+                reporter.refusal(fault, Self.connection(connection, at: connection.peerAddress, authentication, logger))
+            },
+            respond: { request, writer, connection in
+                let context = RESTContext(
+                    source: Self.connection(
+                        connection, at: connection.clientAddress(of: request.headers), authentication, logger))
+                let response =
+                    if Self.isForREST(request) { try await rest.respond(to: request, context: context) } else {
+                        try await pages.respond(to: request, context: context)
+                    }
+                try await writer.write(response: response.head, body: response.body)
+            })
+    }
+
+    /// Serves until a graceful shutdown begins. Then the server answers the requests in progress.
+    package func run() async throws { try await listener.run() }
+
+    private static func isForREST(_ request: HummingbirdCore.Request) -> Bool {
+        let path = request.head.path ?? ""
+        return path.hasPrefix("/v1/") || path.hasPrefix("/.well-known/")
+    }
+
+    private static func connection(
+        _ connection: PortalConnection, at address: RemoteAddress, _ authentication: PortalAuthentication,
+        _ logger: Logger
+    ) -> RESTConnection {
+        RESTConnection(
+            peer: authentication.unidentified(at: address), channel: connection.channel,
+            reservedMemory: connection.reservedMemory,
+            clientCertificateFingerprint: connection.clientCertificateFingerprint, logger: logger)
+    }
+}
+
+/// The header fields of every response of the portal.
+enum PortalHeaders {
+    static let all: HTTPFields = [
+        .strictTransportSecurity: "max-age=31536000", .xContentTypeOptions: "nosniff",
+    ]
+}

@@ -1,0 +1,30 @@
+import Crypto
+import HTTPTypes
+import NIOCore
+import RESTKit
+import Vocabulary
+
+extension RESTResponse {
+    /// Adds an entity tag of the body. If the request's `If-None-Match` has this tag, the response becomes 304 without a
+    /// body.
+    func conditional(on headers: HTTPFields) -> RESTResponse {
+        var response = self
+        let tag = "\"\(Hex.encode(Array(SHA256.hash(data: Array(body.readableBytesView)).prefix(16))))\""
+        response.headers[.eTag] = tag
+        // Private, so that no shared cache keeps it; and each use asks the server whether it is still current.
+        response.headers[.cacheControl] = "private, no-cache"
+        guard Self.matches(tag, headers[values: .ifNoneMatch]) else { return response }
+        response.status = .notModified
+        response.headers[.contentType] = nil
+        response.body = ByteBuffer()
+        return response
+    }
+
+    /// Compares weakly, as RFC 9110 section 13.1.2 requires.
+    private static func matches(_ tag: String, _ values: [String]) -> Bool {
+        values.flatMap { $0.split(separator: ",") }.contains { value in
+            let candidate = value.filter { !$0.isWhitespace }
+            return candidate == "*" || candidate == tag || candidate == "W/\(tag)"
+        }
+    }
+}

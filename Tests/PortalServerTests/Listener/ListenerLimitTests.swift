@@ -1,0 +1,249 @@
+import MerchantTestSupport
+import NIOCore
+import PortalServer
+import Testing
+
+@Suite struct ListenerLimitTests {
+    private static func limits(_ change: (inout PortalLimits) -> Void) -> PortalLimits {
+        var limits = PortalLimits()
+        change(&limits)
+        return limits
+    }
+
+    @Test("a connection above the limit of its address is closed, until another one of the address closes")
+    func connectionsOfOneAddress() async throws {
+        let limits = Self.limits { $0.connections = PortalLimits.Quota(total: 10, perAddress: 3) }
+        try await ListenerFixture.run(limits: limits) { portal in
+            let output = try await portal.python(
+                """
+                held = [tcp() for _ in range(3)]
+                print([is_closed(s) for s in held], is_closed(tcp()), is_closed(tcp("127.0.0.2")))
+                held.pop().close()
+                time.sleep(0.3)
+                s = tls(); s.sendall(b"GET / HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n")
+                print(rest(s).split(b"\\r\\n")[0].decode())
+                """)
+            #expect(output == "[False, False, False] True False\nHTTP/1.1 200 OK\n", "\(output)")
+        }
+    }
+
+    @Test("a connection above the total limit is closed")
+    func connectionsInAll() async throws {
+        let limits = Self.limits { $0.connections = PortalLimits.Quota(total: 2, perAddress: 2) }
+        try await ListenerFixture.run(limits: limits) { portal in
+            let output = try await portal.python(
+                """
+                held = [tcp(), tcp("127.0.0.2")]
+                print(is_closed(tcp("127.0.0.3")), is_closed(held[0]))
+                """)
+            #expect(output == "True False\n")
+        }
+    }
+
+    @Test("a TLS handshake that takes too long ends the connection, also if bytes keep coming")
+    func slowHandshake() async throws {
+        let limits = Self.limits { $0.handshakeTime = .milliseconds(500) }
+        try await ListenerFixture.run(limits: limits) { portal in
+            let output = try await portal.python(
+                """
+                silent, slow = tcp(), tcp()
+                began = time.monotonic()
+                try:
+                    for byte in bytes([22, 3, 1, 2, 0, 1]) + bytes(100):
+                        slow.sendall(bytes([byte])); time.sleep(0.05)
+                except (BrokenPipeError, ConnectionResetError): pass
+                rest(silent)
+                print(time.monotonic() - began < 4)
+                """)
+            #expect(output == "True\n")
+        }
+    }
+
+    @Test("a connection without a request, or with a slow head, is closed", arguments: ["http/1.1", "h2"])
+    func idle(version: String) async throws {
+        let limits = Self.limits { $0.idleTime = .milliseconds(500) }
+        try await ListenerFixture.run(limits: limits) { portal in
+            let output = try await portal.python(
+                """
+                began = time.monotonic()
+                idle, slow = tls("\(version)"), tls("\(version)")
+                begin = {"h2": b"PRI * HTTP/2.0\\r\\n", "http/1.1": b"GET / HTTP/1.1\\r\\nHost: "}["\(version)"]
+                try:
+                    for byte in begin + b"x" * 60:
+                        slow.sendall(bytes([byte])); time.sleep(0.05)
+                except (BrokenPipeError, ConnectionResetError, ssl.SSLError): pass
+                rest(idle)
+                print(time.monotonic() - began < 5)
+                """)
+            #expect(output == "True\n")
+        }
+    }
+
+    @Test("a slow body gets 408")
+    func slowBody() async throws {
+        let limits = Self.limits { $0.requestTime = .milliseconds(400) }
+        try await ListenerFixture.run(limits: limits) { portal in
+            let output = try await portal.python(
+                """
+                s = tls()
+                s.sendall(b"POST / HTTP/1.1\\r\\nHost: x\\r\\nContent-Length: 10\\r\\n\\r\\n12345")
+                print(rest(s).split(b"\\r\\n")[0].decode())
+                s = http2()
+                s.sendall(frame(1, 4, 1, head(b"POST")) + frame(0, 0, 1, b"12345"))
+                kinds, text = [], b""
+                for kind, _, stream, payload in frames(s):
+                    if stream == 1: kinds.append(kind)
+                    if stream == 1 and kind == 0: text += payload
+                    if kind == 3: break
+                print(kinds, text.decode())
+                """)
+            #expect(output.hasPrefix("HTTP/1.1 408 "), "\(output)")
+            #expect(output.contains("[1, 0, 0, 3] requestTimeout"), "\(output)")
+        }
+    }
+
+    @Test("a body above the limit gets 413, and HTTP/2 resets the stream without an error")
+    func largeBody() async throws {
+        let limits = Self.limits { $0.bodyBytes = 1000 }
+        try await ListenerFixture.run(limits: limits) { portal in
+            let output = try await portal.python(
+                """
+                s = tls()
+                s.sendall(b"POST / HTTP/1.1\\r\\nHost: x\\r\\nContent-Length: 2147483648\\r\\n\\r\\n")
+                print(rest(s).split(b"\\r\\n")[0].decode())
+                s = http2()
+                s.sendall(frame(1, 4, 1, head(b"POST")) + frame(0, 0, 1, bytes(1500)))
+                for kind, _, stream, payload in frames(s):
+                    if stream == 1 and kind == 0 and payload: print(payload.decode())
+                    if stream == 1 and kind == 3:
+                        print("reset", int.from_bytes(payload, "big"))
+                        break
+                s.sendall(frame(1, 5, 3, head()))
+                for kind, _, stream, payload in frames(s):
+                    if stream == 3 and kind == 0 and payload:
+                        print(payload.decode(), end="")
+                        break
+                """)
+            #expect(output.hasPrefix("HTTP/1.1 413 "), "\(output)")
+            #expect(output.contains("\ntooLarge\nreset 0\npeer=127.0.0.1 "), "\(output)")
+        }
+    }
+
+    @Test("a client that reads nothing loses the connection")
+    func slowReader() async throws {
+        let limits = Self.limits { $0.responseTime = .milliseconds(500) }
+        try await ListenerFixture.run(limits: limits) { portal in
+            let output = try await portal.python(
+                """
+                s = tls()
+                s.sendall(b"GET /large HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n")
+                time.sleep(2)
+                print(len(rest(s)) < 32 << 20)
+                s = http2()
+                s.sendall(frame(1, 5, 1, head(path=b"/large")))
+                time.sleep(1)
+                # The client never opens the window of flow control, so it gets 64 KiB and then a reset.
+                kinds = []
+                for kind, _, stream, payload in frames(s):
+                    if stream == 1: kinds.append((kind, len(payload)))
+                    if kind == 3: break
+                print(sum(size for kind, size in kinds if kind == 0) <= 65535, kinds[-1][0])
+                """)
+            #expect(output == "True\nTrue 3\n", "\(output)")
+        }
+    }
+
+    @Test("a stream above the limit is refused, so that the client may repeat the request")
+    func streams() async throws {
+        let limits = Self.limits { $0.streams = PortalLimits.Quota(total: 10, perAddress: 2) }
+        try await ListenerFixture.run(limits: limits) { portal in
+            let output = try await portal.python(
+                """
+                s = http2()
+                s.sendall(b"".join(frame(1, 4, stream, head(b"POST")) for stream in (1, 3, 5)))
+                for kind, _, stream, payload in frames(s):
+                    if kind == 3:
+                        print(stream, int.from_bytes(payload, "big"))
+                        break
+                """)
+            #expect(output == "5 7\n")
+        }
+    }
+
+    @Test(
+        "a client that floods the server with HTTP/2 frames loses the connection",
+        arguments: [
+            "frame(1, 5, 2 * n + 1, head()) + frame(3, 0, 2 * n + 1, bytes([0, 0, 0, 8]))",  // HEADERS and RST_STREAM
+            "frame(4)",  // SETTINGS
+            "frame(6, 0, 0, bytes(8))",  // PING
+            "frame(9 if n else 1, 0, 1)",  // CONTINUATION
+        ])
+    func floods(frame: String) async throws {
+        let limits = Self.limits {
+            $0.streamResets = 20
+            $0.controlFrames = 20
+        }
+        try await ListenerFixture.run(limits: limits) { portal in
+            let output = try await portal.python(
+                """
+                s = http2()
+                try:
+                    for n in range(200): s.sendall(\(frame))
+                except (BrokenPipeError, ConnectionResetError, ssl.SSLError): pass
+                for _ in frames(s): pass
+                print("closed")
+                """)
+            #expect(output == "closed\n", "\(output)")
+        }
+    }
+
+    @Test(
+        "a malformed head of HTTP/2 ends at most its connection",
+        arguments: [
+            "head(b'CONNECT')", "head(b'GE T')", "head(extra=[(b'connection', b'close')])",
+            "head(extra=[(b'host', b'other')])", "head(extra=[(b'content-length', b'5')])",
+            "b''.join(field(b'x-%d' % n, b'') for n in range(4))",
+            "head(extra=[(b'x-%d' % n, b'') for n in range(70)])", "head(extra=[(b'x', b'v' * 120)] * 150)",
+            "bytes(50)",
+        ])
+    func malformedHeads(block: String) async throws {
+        try await ListenerFixture.run { portal in
+            let output = try await portal.python(
+                """
+                s = http2()
+                s.sendall(frame(1, 5, 1, \(block)))
+                try:
+                    for kind, _, stream, payload in frames(s, 3):
+                        # An answer, a reset of the stream, or the end of the connection.
+                        if (stream == 1 and kind in (0, 3)) or kind == 7: break
+                except (TimeoutError, socket.timeout): print("no answer")
+                s = http2()
+                s.sendall(frame(1, 5, 1, head()))
+                for kind, _, stream, payload in frames(s):
+                    if stream == 1 and kind == 0 and payload:
+                        print(payload.decode(), end="")
+                        break
+                """)
+            #expect(output.hasPrefix("peer=127.0.0.1 "), "\(output)")
+        }
+    }
+
+    @Test("a shutdown lets requests in progress end and closes idle connections", arguments: ["--http1.1", "--http2"])
+    func shutdown(version: String) async throws {
+        try await ListenerFixture.run { portal in
+            async let idle = portal.python(
+                """
+                s = http2()
+                s.sendall(frame(1, 5, 1, head()))
+                print(7 in [kind for kind, _, _, _ in frames(s, 20)])
+                """)
+            try await portal.waitForArrivals(1)
+            async let answer = portal.curl("/slow", [version, "--write-out", "%{http_code}"])
+            try await portal.waitForArrivals(2)
+            await portal.shutDown()
+            let (answerText, idleText) = try await (answer, idle)
+            #expect(answerText.hasSuffix("\n200"), "\(answerText)")
+            #expect(idleText == "True\n")
+        }
+    }
+}
