@@ -45,7 +45,7 @@ need_toolchain() {
 # these packages, installs them into a virtual environment in .build/python.
 need_python() {
   local environment=$PWD/.build/python
-  has_modules() { "$1" -c 'import cryptography.x509, jsonschema, openapi_spec_validator, sqlite3, yaml' 2>/dev/null; }
+  has_modules() { "$1" -c 'import axe_core_python, cryptography.x509, jsonschema, openapi_spec_validator, selenium, sqlite3, yaml' 2>/dev/null; }
   if ! has_modules python3; then
     if ! has_modules "$environment/bin/python3"; then
       need_packages python3 python3-venv
@@ -78,6 +78,17 @@ need_promtool() {
   export PATH=$directory:$PATH
 }
 
+# need_browser: installs Chromium, in which tests use the portal's pages. Where the system has no such packages, as on
+# Ubuntu, the tests are skipped.
+need_browser() {
+  if command -v chromium >/dev/null && command -v chromedriver >/dev/null; then return; fi
+  if command -v apt-cache >/dev/null && [ -n "$(apt-cache madison chromium-driver)" ]; then
+    need_packages chromium chromium-driver
+  else
+    say "there is no package chromium-driver: tests of the portal in a browser are skipped"
+  fi
+}
+
 # need_test_tools: installs every program that the tests run, so that no test is skipped because of a missing program.
 # Does not install the runtimes of the example clients in docs/examples: only clients with a runtime are tested.
 need_test_tools() {
@@ -85,6 +96,7 @@ need_test_tools() {
   need_packages libc6-dev
   need_python
   need_promtool
+  need_browser
   local runtime missing=()
   for runtime in go java node php; do command -v "$runtime" >/dev/null || missing+=("$runtime"); done
   [ ${#missing[@]} -eq 0 ] || say "example clients without a runtime here are not tested: ${missing[*]}"

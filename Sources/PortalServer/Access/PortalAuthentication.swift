@@ -7,6 +7,7 @@ import MerchantOperations
 import RESTKit
 import ServerKit
 import Vocabulary
+import WireAPI
 
 /// Identifies the caller of each request to the portal: a machine by its access token or client certificate, or a person
 /// by the cookie of a session. Also limits how often each address and each caller may send requests.
@@ -32,9 +33,10 @@ struct PortalAuthentication: Sendable {
     ///   browser send the cookie.
     func caller(of request: Hummingbird.Request, in context: RESTContext, isOpen: Bool) async throws -> Peer {
         let address = Self.address(of: context)
-        try admit(address)
+        // A load balancer asks often whether the daemon works.
+        if !(isOpen && request.uri.path == Paths.health) { try admit(address) }
         if let token = Self.bearerToken(request.headers) {
-            guard let access = try await accesses.authenticate(token: token) else { throw refuse(address) }
+            guard let access = try await accesses.authenticate(token: token) else { throw try refuse(address) }
             return try peer(of: access, at: address)
         }
         if let fingerprint = context.connection.clientCertificateFingerprint,
@@ -42,9 +44,10 @@ struct PortalAuthentication: Sendable {
         {
             return try peer(of: access, at: address)
         }
-        if request.headers[.authorization] != nil { throw refuse(address) }
+        if request.headers[.authorization] != nil { throw try refuse(address) }
         if let identity = try await session(of: request, at: address) {
             guard request.method == .get || request.method == .head else {
+                identity.peer.recordRefusal(.onboard)
                 throw MerchantError(
                     .forbidden, "a session may only read here: make changes on the pages, or send an access token")
             }
@@ -65,7 +68,11 @@ struct PortalAuthentication: Sendable {
     }
 
     /// Counts a failed attempt to sign in, so that one address cannot try many secrets.
-    func countFailure(in context: RESTContext) { rates.countFailedAuthentication(of: Self.address(of: context)) }
+    ///
+    /// - Throws: `tooManyRequests` if the address has had too many failed attempts.
+    func countFailure(in context: RESTContext) throws(MerchantError) {
+        try countFailure(of: Self.address(of: context))
+    }
 
     /// A client before its credentials are checked.
     func unidentified(at address: RemoteAddress) -> Peer {
@@ -111,9 +118,14 @@ struct PortalAuthentication: Sendable {
     // MARK: Limits
 
     private func admit(_ address: RemoteAddress) throws(MerchantError) {
-        if let seconds = rates.count(address: address) ?? rates.waitAfterFailedAuthentications(of: address) {
-            throw Self.tooMany(seconds)
-        }
+        if let seconds = rates.count(address: address) { throw Self.tooMany(seconds) }
+    }
+
+    /// Counts wrong credentials. Only further wrong credentials from the address are then refused for a time: others may
+    /// share the address, and a right secret cannot be guessed.
+    private func countFailure(of address: RemoteAddress) throws(MerchantError) {
+        if let seconds = rates.waitAfterFailedAuthentications(of: address) { throw Self.tooMany(seconds) }
+        rates.countFailedAuthentication(of: address)
     }
 
     private func count(caller: String) throws(MerchantError) {
@@ -127,8 +139,8 @@ struct PortalAuthentication: Sendable {
 
     // MARK: Refusals
 
-    private func refuse(_ address: RemoteAddress) -> any Error {
-        rates.countFailedAuthentication(of: address)
+    private func refuse(_ address: RemoteAddress) throws(MerchantError) -> any Error {
+        try countFailure(of: address)
         return Self.unauthorized
     }
 

@@ -63,8 +63,7 @@ package final class RequestRates: Sendable {
         return Self.seconds(state.withLock { $0.callers.take(caller, at: now) })
     }
 
-    /// Whether an address has sent too many wrong credentials. Call this before credentials are checked. Counts
-    /// nothing.
+    /// Whether an address has sent too many wrong credentials. Counts nothing.
     package func waitAfterFailedAuthentications(of address: RemoteAddress) -> Int? {
         let now = now()
         return Self.seconds(state.withLock { $0.failures.wait(address.block, at: now) })

@@ -23,7 +23,7 @@ struct PageCall: Sendable {
     let form: PageForm
     let now: Timestamp
     /// Counts a failed attempt to sign in.
-    let countFailure: @Sendable () -> Void
+    let countFailure: @Sendable () throws(MerchantError) -> Void
 
     var address: String { peer.caller.remote?.address ?? "" }
 

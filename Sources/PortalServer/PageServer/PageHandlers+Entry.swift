@@ -35,14 +35,19 @@ extension PageHandlers {
     func showInvitation(_ call: PageCall) async throws -> PageReply {
         let state = try await operations.sessions.invitationState(call.parameter)
         if case .open(let invitation) = state { return .page(InvitationPage(invitation, path: call.path)) }
-        if case .unknown = state { call.countFailure() }
+        if case .unknown = state { try call.countFailure() }
         return .page(InvitationRefusedPage(state: state) ?? InvitationRefusedPage(.unknown))
     }
 
     func useInvitation(_ call: PageCall) async throws -> PageReply {
+        // Read first: a request with a wrong secret must not wait for the database's writer.
+        guard case .open = try await operations.sessions.invitationState(call.parameter) else {
+            return try await showInvitation(call)
+        }
         do {
             let (_, secret) = try await operations.sessions.begin(
                 invitation: call.parameter, address: call.address, requestId: call.requestId)
+            try await endFormerSession(call)
             return .redirect(PortalPaths.home, setCookie: SessionCookie.beginning(secret))
         } catch let error as MerchantError where error.code == .unauthorized {
             return try await showInvitation(call)
@@ -51,20 +56,27 @@ extension PageHandlers {
 
     func showLogin(_ call: PageCall) async throws -> PageReply {
         guard try await operations.sessions.isLoginOpen(call.parameter) else {
-            call.countFailure()
+            try call.countFailure()
             return .page(LoginRefusedPage())
         }
         return .page(LoginPage(path: call.path))
     }
 
     func useLogin(_ call: PageCall) async throws -> PageReply {
+        guard try await operations.sessions.isLoginOpen(call.parameter) else { return try await showLogin(call) }
         do {
             let (_, secret) = try await operations.sessions.begin(
                 login: call.parameter, address: call.address, requestId: call.requestId)
+            try await endFormerSession(call)
             return .redirect(PortalPaths.fleet, setCookie: SessionCookie.beginning(secret))
         } catch let error as MerchantError where error.code == .unauthorized {
             return .page(LoginRefusedPage())
         }
+    }
+
+    /// The new session's cookie replaces the former one in the browser, so the former session must not stay valid.
+    private func endFormerSession(_ call: PageCall) async throws {
+        if let secret = call.sessionSecret { try await operations.sessions.end(secret) }
     }
 
     func asset(_ call: PageCall) async throws -> PageReply {

@@ -2,6 +2,7 @@ import HTTPKit
 import MerchantCore
 import MerchantOperations
 import NIOCore
+import RESTKit
 import Vocabulary
 import WireAPI
 
@@ -28,7 +29,7 @@ extension PageHandlers {
                 merchant: try await operations.onboarding.merchant(merchant, in: call.scope).merchant,
                 progress: progress,
                 keys: try await operations.onboarding.keyPairs(of: merchant, in: call.scope),
-                outcome: outcome ?? notice))
+                outcome: outcome ?? notice, liveTag: try RESTResponse(progress.document).entityTag))
     }
 
     func showKeys(_ call: PageCall) async throws -> PageReply { try await keysPage(call) }
@@ -68,7 +69,7 @@ extension PageHandlers {
         guard let der = view.certificateSigningRequest else { throw MerchantError.noPage }
         return .download(
             ByteBuffer(string: PEM.encode(der, label: "CERTIFICATE REQUEST")), mediaType: "application/x-pem-file",
-            fileName: "\(view.keyPair.merchantIdentifier)-\(hash.hex.prefix(8)).certSigningRequest")
+            fileName: PageKey(view).signingRequestFile)
     }
 
     func uploadCertificate(_ call: PageCall) async throws -> PageReply {

@@ -99,13 +99,14 @@ struct PageResponder: Sendable {
             guard let sent = PageForm(body, contentType: request.headers[.contentType]) else {
                 throw MerchantError(.malformed, "the body is not a form, expected what a page of the portal sends")
             }
-            guard let secret = visitor.secret, formCheck.hasToken(sent, of: secret) else { return nil }
+            guard visitor.secrets.contains(where: { formCheck.hasToken(sent, of: $0) }) else { return nil }
             form = sent
         }
         return PageCall(
             peer: visitor.identity.peer, session: visitor.identity.session, sessionSecret: visitor.sessionSecret,
             requestId: context.requestId, method: route.method, path: String(target.path), parameter: parameter,
-            query: query, form: form, now: now(), countFailure: { authentication.countFailure(in: context) })
+            query: query, form: form, now: now(),
+            countFailure: { () throws(MerchantError) in try authentication.countFailure(in: context) })
     }
 
     private static func parameter(of route: PageRoute, in target: RequestTarget) throws -> String {

@@ -13,8 +13,11 @@ struct PageVisitor: Sendable {
     /// The secret in the path of an invitation or a login; nil for other paths.
     let linkSecret: String?
 
-    /// The secret of the session; without a session, that of the link.
-    var secret: String? { sessionSecret ?? linkSecret }
+    /// The secret from which the token of a form is derived: that of the link, and otherwise that of the session.
+    var secret: String? { linkSecret ?? sessionSecret }
+    /// The secrets from which the token of a form that was sent may be derived. A browser does not send the cookie when
+    /// a person follows a link from a mail, but sends it with the form of that page.
+    var secrets: [String] { [linkSecret, sessionSecret].compactMap(\.self) }
 
     /// Whether the visitor may use a route.
     func isAdmitted(to audience: PageRoute.Audience) -> Bool {
@@ -26,9 +29,12 @@ struct PageVisitor: Sendable {
         }
     }
 
-    /// The page for a visitor who may not use a route.
+    /// The page for a visitor who may not use a route. The audit records the refusal of a visitor with a session.
     func refusal(of route: PageRoute, requestId: String) -> any HTMLPage {
-        guard identity.session == nil else { return ErrorPage(.forbidden, requestId: requestId) }
+        guard identity.session == nil else {
+            identity.peer.recordRefusal(route.audience == .operators ? .read : .onboard)
+            return ErrorPage(.forbidden, requestId: requestId)
+        }
         guard route.method != .get else { return SessionEndedPage(after: .page) }
         return SessionEndedPage(after: route.path == PortalPaths.certificates ? .upload : .form)
     }

@@ -9,7 +9,7 @@ extension RESTResponse {
     /// body.
     func conditional(on headers: HTTPFields) -> RESTResponse {
         var response = self
-        let tag = "\"\(Hex.encode(Array(SHA256.hash(data: Array(body.readableBytesView)).prefix(16))))\""
+        let tag = entityTag
         response.headers[.eTag] = tag
         // Private, so that no shared cache keeps it; and each use asks the server whether it is still current.
         response.headers[.cacheControl] = "private, no-cache"
@@ -18,6 +18,11 @@ extension RESTResponse {
         response.headers[.contentType] = nil
         response.body = ByteBuffer()
         return response
+    }
+
+    /// A digest of the body, in quotation marks.
+    var entityTag: String {
+        "\"\(Hex.encode(Array(SHA256.hash(data: Array(body.readableBytesView)).prefix(16))))\""
     }
 
     /// Compares weakly, as RFC 9110 section 13.1.2 requires.

@@ -26,8 +26,9 @@ package struct RequestInput: Sendable {
         let parameters = try QueryParameters(target.rawQuery, known: query)
         let length = request.headers[.contentLength].flatMap { Int($0) }
         if let length, length > maximumBodyBytes { throw tooLarge }
-        // A chunked body has no declared length, so the largest permitted length is reserved.
-        try context.reserve(length ?? (request.headers[.transferEncoding] == nil ? 0 : maximumBodyBytes))
+        // A body may come without a declared length (in HTTP/1.1 only if it is chunked). Then the largest permitted length
+        // is reserved.
+        try context.reserve(length ?? maximumBodyBytes)
         // The client sends the body only after this interim response.
         if request.headers[.expect]?.lowercased() == "100-continue" {
             try await context.connection.channel.writeAndFlush(HTTPResponsePart.head(HTTPResponse(status: .continue)))

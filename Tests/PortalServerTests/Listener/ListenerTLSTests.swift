@@ -111,12 +111,13 @@ import Vocabulary
     @Test("a client certificate of another CA is refused")
     func foreignClientCertificate() async throws {
         try await ListenerFixture.run(withClientCA: true) { portal in
-            try portal.files.issue("stranger")
+            try portal.files.issue("foreign")
             let failure = await #expect(throws: ChildProcess.Failure.self) {
                 try await portal.curl(
-                    "/", ["--cert", portal.files.path("stranger.pem"), "--key", portal.files.path("stranger.key")])
+                    "/", ["--cert", portal.files.path("foreign.pem"), "--key", portal.files.path("foreign.key")])
             }
-            #expect(failure?.outcome.error.contains("alert") == true, "\(String(describing: failure))")
+            // 56: the connection ended with an alert, or was reset, before a response.
+            #expect(failure?.outcome.status == 56, "\(String(describing: failure))")
         }
     }
 }

@@ -53,6 +53,10 @@ import Vocabulary
         for sample in PageSamples.hostilePages {
             let html = render(sample)
             #expect(!html.contains("<script>alert"), "\(sample.name)")
+            // A literal search compares code units, not characters.
+            for part in ["<h4x", "<\u{0301}h4x", "\"h4x"] {
+                #expect(html.range(of: part, options: .literal) == nil, "\(sample.name)")
+            }
             #expect(!html.contains("\" onload=\""), "\(sample.name)")
         }
         let page = UnregistrationPage(PageSamples.hostile, of: Sample.partner("shop-1"))

@@ -5,7 +5,10 @@ import Vocabulary
 
 extension PageSamples {
     /// A text that would be a script, an attribute and a tag of a template if it were not escaped.
-    static let hostile = "<script>alert(1)</script>\" onload=\"x' & {{page.heading}} {{{page.heading}}} {count}"
+    /// The last part has characters that combine with `<`, `>` and `"`. A browser reads them as tags all the same.
+    static let hostile =
+        "<script>alert(1)</script>\" onload=\"x' & {{page.heading}} {{{page.heading}}} {count} "
+        + "\u{0D4E}<h4x\u{0D4E}> <\u{0301}h4x >\u{0301} \u{0D4E}\"h4x=\"\u{0301}"
     static let longName = String(repeating: "W", count: 1024)
 
     private static let hostileMerchant = PageContext.Visitor.merchant(Sample.longIdentifier, name: hostile)

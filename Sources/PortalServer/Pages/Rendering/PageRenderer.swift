@@ -21,10 +21,11 @@ package struct PageRenderer: Sendable {
         let texts = try Texts(parsing: textFile)
         try texts.checkComplete()
         try TemplateRules.check(templates, texts)
+        PageEscaping.register()
         var library = MustacheLibrary()
         for (name, source) in templates {
             do {
-                try library.register(source, named: name)
+                try library.register(PageEscaping.applied(to: source), named: name)
             } catch {
                 throw PageFault("the template '\(name)' cannot be compiled: \(error)")
             }

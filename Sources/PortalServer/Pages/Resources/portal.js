@@ -142,7 +142,8 @@
     for (const name of ["keydown", "pointerdown", "pointermove", "scroll"]) {
       window.addEventListener(name, () => { lastInput = Date.now(); }, { passive: true });
     }
-    window.setTimeout(run, interval);
+    // Without the page's tag, the first document is the one to compare with, so it is fetched at once.
+    window.setTimeout(run, tag ? interval : 0);
   };
 
   const enableAll = (root) => {
@@ -154,5 +155,9 @@
   document.documentElement.classList.add("js");
   enableAll(document);
   const region = document.querySelector("[data-live-url]");
-  if (region && region.dataset.liveUrl) followState(region);
+  if (region && region.dataset.liveUrl) {
+    followState(region);
+    // The query names a notice. Without it, the notice does not appear again when the page is loaded again.
+    if (location.search) history.replaceState(null, "", location.pathname);
+  }
 })();

@@ -26,7 +26,7 @@ package struct PageKey: Hashable, Sendable {
 
     /// The name under which a browser stores the CSR.
     var signingRequestFile: String {
-        "\(keyPair.merchantIdentifier)-\(keyPair.publicKeyHash.base64URL.prefix(8)).csr"
+        "\(keyPair.merchantIdentifier)-\(keyPair.publicKeyHash.hex.prefix(8)).certSigningRequest"
     }
 }
 
