@@ -87,8 +87,19 @@ package struct RemoteCaller: Hashable, Sendable {
 
     /// A client with an access token, or with the client certificate of an access.
     package static func access(_ name: AccessName, address: String) -> RemoteCaller {
-        RemoteCaller(name: "access:\(name)", address: address)
+        RemoteCaller(name: Self.name(ofAccess: name), address: address)
     }
+
+    /// The name of every client with this access: `access:NAME`.
+    package static func name(ofAccess access: AccessName) -> String { "\(accessPrefix)\(access)" }
+
+    /// nil for a client without an access.
+    package var accessName: AccessName? {
+        guard name.hasPrefix(Self.accessPrefix) else { return nil }
+        return AccessName(name.dropFirst(Self.accessPrefix.count))
+    }
+
+    private static let accessPrefix = "access:"
 
     /// A person at a merchant, in a session that an invitation began.
     package static func invitation(_ invitation: InvitationIdentifier, address: String) -> RemoteCaller {

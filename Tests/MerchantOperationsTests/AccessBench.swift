@@ -23,6 +23,11 @@ extension Bench {
         return Request(caller: Self.caller, requestId: "r-\(key)", idempotency: idempotency)
     }
 
+    /// A request of a machine that has this access.
+    func machineRequest(_ access: AccessName) -> Request {
+        Request(caller: .remote(.access(access, address: "192.0.2.7")), requestId: "r-1")
+    }
+
     /// The certificate that ``FakeCustodian`` reads.
     static func certificate(_ hash: PublicKeyHash, of merchant: MerchantIdentifier) -> [UInt8] {
         Array("CERT:\(hash.hex):\(merchant)".utf8)

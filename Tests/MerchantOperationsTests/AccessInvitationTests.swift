@@ -76,6 +76,65 @@ import Vocabulary
         _ = try await invite(bench)
     }
 
+    /// Creates the access, and returns a request of a machine that has it.
+    private func machine(_ name: String, _ bench: Bench, expiresAt: Timestamp? = nil) async throws -> Request {
+        _ = try await bench.operations.access.create(
+            accessName(name), permits: [.onboard], merchants: nil, expiresAt: expiresAt, certificateFingerprint: nil,
+            for: bench.request)
+        return bench.machineRequest(accessName(name))
+    }
+
+    /// Stores as many invitations of the creator as a client of the portal may create, and lets them expire.
+    private func fill(_ bench: Bench, createdBy creator: String) async throws {
+        let now = bench.clock.now
+        try await bench.repository.write { transaction in
+            for _ in 0..<InvitationOperations.maximumRecent {
+                try transaction.insert(
+                    Invitation(
+                        identifier: .random(), merchantIdentifier: Bench.shop,
+                        secret: PortalSecret(generating: .invitation).stored, note: nil, createdBy: creator,
+                        createdAt: now, expiresAt: now.adding(.seconds(1))))
+            }
+        }
+        bench.clock.advance(by: .seconds(1))
+    }
+
+    @Test func `a client of the portal creates at most 1000 invitations for a merchant in 30 days`() async throws {
+        let bench = try await bench()
+        let first = try await machine("first", bench)
+        let second = try await machine("second", bench)
+        try await fill(bench, createdBy: first.caller.name)
+        let found = await refusal { _ = try await invite(bench, for: first) }
+        #expect(found?.code == .tooManyInvitations && found?.detail.contains("access:first") == true)
+        _ = try await invite(bench, Bench.otherShop, for: first)
+        _ = try await invite(bench, for: second)
+        _ = try await invite(bench)
+        bench.clock.advance(by: Self.day * 30)
+        _ = try await invite(bench, for: first)
+    }
+
+    @Test func `an admin's invitations are limited only while they are open`() async throws {
+        let bench = try await bench()
+        try await fill(bench, createdBy: bench.request.caller.name)
+        _ = try await invite(bench)
+        _ = try await invite(bench, for: try await machine("first", bench))
+    }
+
+    @Test func `an invitation ends at the latest with the access that created it`() async throws {
+        let bench = try await bench()
+        let now = bench.clock.now
+        let end = now.adding(Self.day * 2)
+        let request = try await machine("short", bench, expiresAt: end)
+        let tomorrow = now.adding(Self.day)
+        #expect(try await invite(bench, for: request).invitation.expiresAt == end)
+        #expect(try await invite(bench, expiresAt: now.adding(Self.day * 30), for: request).invitation.expiresAt == end)
+        #expect(try await invite(bench, expiresAt: tomorrow, for: request).invitation.expiresAt == tomorrow)
+        #expect(try await invite(bench).invitation.expiresAt == now.adding(Self.day * 7))
+        bench.clock.advance(by: Self.day * 2)
+        let late = await refusal { _ = try await invite(bench, for: request) }
+        #expect(late?.code == .unauthorized)
+    }
+
     @Test func `a revoked invitation stays revoked and ends its session`() async throws {
         let bench = try await bench()
         let (invitations, sessions) = (bench.operations.invitations, bench.operations.portalSessions)

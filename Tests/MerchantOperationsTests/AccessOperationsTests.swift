@@ -175,6 +175,34 @@ import Vocabulary
         #expect(try await bench.audited().map(\.action).count { $0 == .accessRevoked } == 1)
     }
 
+    @Test func `a revocation revokes the open invitations of the access, and ends the sessions of all`() async throws {
+        let bench = try await Bench()
+        try await bench.add(Bench.shop)
+        _ = try await create(bench)
+        let sessions = bench.operations.portalSessions
+        func invite(_ request: Request) async throws -> (invitation: Invitation, secret: PortalSecret) {
+            try await bench.operations.invitations.create(for: Bench.shop, expiresAt: nil, note: nil, for: request)
+        }
+        let machine = bench.machineRequest(Self.name)
+        let open = try await invite(machine)
+        let used = try await invite(machine)
+        let foreign = try await invite(bench.request)
+        let session = try await sessions.begin(
+            invitation: used.secret.text, address: "192.0.2.7", requestId: "r-2"
+        ).secret
+        _ = try await bench.operations.access.revoke(Self.name, for: bench.request)
+        #expect(try await sessions.invitationState(open.secret.text) == .revoked)
+        #expect(try await sessions.invitationState(used.secret.text) == .used)
+        #expect(try await sessions.resume(session.text) == nil)
+        #expect(try await sessions.invitationState(foreign.secret.text) == .open(foreign.invitation))
+        let audited = try #require(try await bench.audited().last)
+        #expect(audited.action == .accessRevoked)
+        #expect(audited.after == "invitations revoked: 1, sessions ended: 1")
+        // The request was authenticated before the revocation.
+        let late = await refusal { _ = try await invite(machine) }
+        #expect(late?.code == .unauthorized)
+    }
+
     @Test func `an overlap out of range is refused`() async throws {
         let bench = try await Bench()
         _ = try await create(bench)

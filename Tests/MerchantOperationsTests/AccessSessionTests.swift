@@ -141,6 +141,16 @@ import Vocabulary
         }
     }
 
+    @Test func `no session and no login outlives a start with an older database`() async throws {
+        let bench = try await bench()
+        let sessions = bench.operations.portalSessions
+        let session = try await begin(bench).secret
+        let login = try await sessions.createLogin(uid: 1000, groups: [], for: bench.request).secret
+        try await bench.operations.start.restartWaitingTimes()
+        #expect(try await sessions.resume(session.text) == nil)
+        #expect(try await !sessions.isLoginOpen(login.text))
+    }
+
     @Test func `ended sessions and old logins are removed, and valid ones are kept`() async throws {
         let bench = try await bench()
         let sessions = bench.operations.portalSessions

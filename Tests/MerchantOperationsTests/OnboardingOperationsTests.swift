@@ -258,6 +258,23 @@ import Vocabulary
             Self.order("own", for: Bench.shop, encryptTo: Bench.shop), in: Self.ownScope, for: bench.request)
     }
 
+    @Test func `a registration cannot get another merchant's identifier, whether that merchant exists or not`()
+        async throws
+    {
+        let bench = try await bench()
+        var refusals: [MerchantError?] = []
+        for partner in [Bench.otherShop.rawValue, "merchant.com.example.unknown", Bench.integrator.rawValue] {
+            refusals.append(
+                await refusal {
+                    _ = try await bench.operations.onboarding.register(
+                        Self.order(partner, for: Bench.shop), in: Self.everyMerchant, for: bench.request)
+                })
+            #expect(bench.atApple(partner) == nil)
+        }
+        #expect(refusals.first??.code == .malformed)
+        #expect(Set(refusals).count == 1)
+    }
+
     @Test func `a domain is checked against the file of the platform`() async throws {
         let bench = try await bench()
         let onboarding = bench.operations.onboarding

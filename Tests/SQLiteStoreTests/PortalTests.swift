@@ -164,6 +164,8 @@ import Vocabulary
             try transaction.update(session)
             try transaction.removePortalSession(secretIdentifier: "session2")
             _ = try transaction.removePortalSessions(of: invitation)
+            _ = try transaction.removePortalSessions(ofInvitationsCreatedBy: "access:shop")
+            _ = try transaction.revokeOpenInvitations(createdBy: "access:shop", at: Sample.time)
             _ = try transaction.removeOperatorSessions(of: 1000)
             _ = try transaction.removeExpiredSessions(seenBefore: Sample.time, createdBefore: Sample.time, limit: 9)
         }

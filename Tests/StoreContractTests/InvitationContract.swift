@@ -63,6 +63,36 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
+    func `the open invitations of a creator are revoked together`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        try await store.stock(0)
+        try await store.write { transaction in
+            for number in 1...4 {
+                try transaction.insert(Sample.invitation(number, createdBy: "access:a"))
+            }
+            try transaction.insert(Sample.invitation(5, createdBy: "access:b"))
+            var used = Sample.invitation(2, createdBy: "access:a")
+            used.usedAt = Sample.time(1)
+            try transaction.update(used)
+            var revoked = Sample.invitation(3, createdBy: "access:a")
+            revoked.revokedAt = Sample.time(2)
+            try transaction.update(revoked)
+        }
+        func revoke(_ creator: String, at seconds: Int) async throws -> Int {
+            try await store.write { try $0.revokeOpenInvitations(createdBy: creator, at: Sample.time(seconds)) }
+        }
+        #expect(try await revoke("access:c", at: 10) == 0)
+        #expect(try await revoke("access:a", at: 10) == 2)
+        #expect(try await revoke("access:a", at: 11) == 0)
+        // It expires at 100.
+        #expect(try await revoke("access:b", at: 100) == 0)
+        let times: [Timestamp?] = try await store.read { reader in
+            try (1...5).map { try reader.invitation(Sample.invitationIdentifier($0))?.revokedAt }
+        }
+        #expect(times == [Sample.time(10), nil, Sample.time(2), Sample.time(10), nil])
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
     func `invitations are listed newest first, of one merchant or of all`(store: StoreUnderTest) async throws {
         let store = try store.open()
         try await store.stock(0)

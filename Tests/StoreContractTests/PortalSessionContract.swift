@@ -89,6 +89,43 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
+    func `the sessions of all invitations of a creator are removed together`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        try await store.stock(0)
+        try await store.write { transaction in
+            for (number, creator) in [(1, "access:a"), (2, "access:b"), (3, "access:a")] as [(Int, String)] {
+                try transaction.insert(Sample.invitation(number, createdBy: creator))
+                try transaction.insert(Sample.session(number, invitation: number))
+            }
+            try transaction.insert(Sample.session(4, uid: 1000))
+        }
+        func remove(_ creator: String) async throws -> Int {
+            try await store.write { try $0.removePortalSessions(ofInvitationsCreatedBy: creator) }
+        }
+        #expect(try await remove("access:c") == 0)
+        #expect(try await remove("access:a") == 2)
+        #expect(try await remove("access:a") == 0)
+        #expect(try await Self.sessions(store) == [2, 4])
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `all sessions and logins are removed together`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        try await store.stock(0)
+        try await store.write { transaction in
+            try transaction.insert(Sample.invitation(1))
+            try transaction.insert(Sample.session(1, invitation: 1))
+            try transaction.insert(Sample.session(2, uid: 1000))
+            try transaction.insert(Sample.login(1))
+        }
+        #expect(try await store.write { try $0.removeAllSessions() } == 3)
+        #expect(try await store.write { try $0.removeAllSessions() } == 0)
+        #expect(try await Self.sessions(store).isEmpty)
+        let identifier = Sample.secret(1).identifier
+        #expect(try await store.read { try $0.operatorLogin(secretIdentifier: identifier) } == nil)
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
     func `a login is read as it was stored, and used at most once before its expiry`(store: StoreUnderTest) async throws
     {
         let store = try store.open()

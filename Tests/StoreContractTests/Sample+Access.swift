@@ -40,10 +40,10 @@ extension Sample {
     }
 
     /// An invitation with the secret of the same number; expires 100 seconds after the fixed time.
-    static func invitation(_ number: Int, merchant: Int = 0) -> Invitation {
+    static func invitation(_ number: Int, merchant: Int = 0, createdBy creator: String = "uid:1000") -> Invitation {
         Invitation(
             identifier: invitationIdentifier(number), merchantIdentifier: identifier(merchant), secret: secret(number),
-            note: "für Anna", createdBy: "uid:1000", createdAt: time(0), expiresAt: time(100))
+            note: "für Anna", createdBy: creator, createdAt: time(0), expiresAt: time(100))
     }
 
     /// A session with the secret of the same number.

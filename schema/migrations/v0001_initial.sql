@@ -923,6 +923,8 @@ CREATE TABLE invitations (
 
 CREATE INDEX invitations_of_merchant ON invitations (merchant_identifier, id);
 
+CREATE INDEX invitations_by_creator ON invitations (created_by, expires_at);
+
 CREATE TRIGGER invitations_are_kept BEFORE DELETE ON invitations BEGIN
     SELECT RAISE(ABORT, 'an invitation is kept as history');
 END;

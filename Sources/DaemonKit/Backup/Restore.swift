@@ -99,7 +99,8 @@ struct Restore {
                 try await copy.write {
                     try $0.setDaemonValue(StartOperations.restoreValueName, "\(description); \(summary)")
                     try $0.setDaemonValue(StartOperations.undoneByRestoreValueName, summary)
-                    // In a backup, a waiting time may seem to be over although it is not.
+                    // In a backup, a waiting time may seem to be over although it is not, and a session at the portal
+                    // may be open although it was ended.
                     try WaitingTimesAfterRestore.restart(
                         at: clock.now, exported: reverted.exportedKeys, in: $0)
                 }

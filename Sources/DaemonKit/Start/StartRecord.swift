@@ -102,7 +102,8 @@ final class StartRecord: Sendable {
                 // Comes before the record: if a later step fails, `write` runs again, and the list can be stored again.
                 try await deliveries.setWebhooks(settings.events.webhooks.map(\.registration))
                 if !historyToRecord.withLock({ $0.isEmpty }) {
-                    // In an older database, a waiting time may seem to be over although it is not.
+                    // In an older database, a waiting time may seem to be over although it is not, and
+                    // a session at the portal may be open although it was ended.
                     try await operations.restartWaitingTimes()
                 }
                 try await operations.recordStart(

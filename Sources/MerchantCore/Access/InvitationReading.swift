@@ -22,4 +22,9 @@ package protocol InvitationWriting: InvitationReading {
     /// - Throws: `invitationNotFound`; `internalError` if the invitation would be used a second time, or after its
     ///   expiry or revocation, or would no longer be used or revoked.
     func update(_ invitation: Invitation) throws
+    /// Revokes every invitation of a creator that is not used, expired or revoked.
+    ///
+    /// - Parameter caller: the creator's name, such as `access:NAME`.
+    /// - Returns: the number of invitations that were revoked.
+    func revokeOpenInvitations(createdBy caller: String, at now: Timestamp) throws -> Int
 }

@@ -21,6 +21,11 @@ package protocol PortalSessionWriting: PortalSessionReading {
     ///
     /// - Returns: the number of removed sessions.
     func removePortalSessions(of invitation: InvitationIdentifier) throws -> Int
+    /// Ends the sessions of all invitations of a creator.
+    ///
+    /// - Parameter caller: the creator's name, such as `access:NAME`.
+    /// - Returns: the number of removed sessions.
+    func removePortalSessions(ofInvitationsCreatedBy caller: String) throws -> Int
     /// Ends the sessions of an operator.
     ///
     /// - Returns: the number of removed sessions.
@@ -37,4 +42,8 @@ package protocol PortalSessionWriting: PortalSessionReading {
     /// - Returns: the number of removed sessions and logins, at most `limit`.
     func removeExpiredSessions(seenBefore lastSeen: Timestamp, createdBefore created: Timestamp, limit: Int) throws
         -> Int
+    /// Ends every session, and removes every login.
+    ///
+    /// - Returns: the number of removed sessions and logins.
+    func removeAllSessions() throws -> Int
 }

@@ -8,7 +8,8 @@ package import Vocabulary
 /// `idempotencyKeyReused`, and the detail says how to get another token.
 package struct AccessOperations: Sendable {
     package typealias Records = Transactions<
-        any AccessReading, any AccessWriting & MerchantReading & ChangeRecording
+        any AccessReading,
+        any AccessWriting & InvitationWriting & PortalSessionWriting & MerchantReading & ChangeRecording
     >
 
     /// The largest number of merchants that an access can name. An access for more merchants is one for every merchant.
@@ -120,6 +121,9 @@ package struct AccessOperations: Sendable {
     /// Revokes an access permanently: from now on, none of its tokens and no client certificate of it is accepted. A
     /// repeat changes nothing.
     ///
+    /// Also revokes the open invitations that the access created, and ends the sessions of all its invitations. Else
+    /// somebody who stole the token could act for the merchants after the revocation.
+    ///
     /// - Throws: `accessNotFound`.
     package func revoke(_ name: AccessName, for request: Request) async throws -> Access {
         let time = confirmedTime.reading()
@@ -129,8 +133,13 @@ package struct AccessOperations: Sendable {
             let before = access.summary
             access.revokedAt = time.latest
             try transaction.update(access)
+            let creator = RemoteCaller.name(ofAccess: name)
+            let invitations = try transaction.revokeOpenInvitations(createdBy: creator, at: time.latest)
+            let sessions = try transaction.removePortalSessions(ofInvitationsCreatedBy: creator)
             try transaction.append(
-                request.auditEntry(.accessRevoked, at: time.wall, merchant: access.onlyMerchant, before: before))
+                request.auditEntry(
+                    .accessRevoked, at: time.wall, merchant: access.onlyMerchant, before: before,
+                    after: "invitations revoked: \(invitations), sessions ended: \(sessions)"))
             return access
         }
     }

@@ -8,15 +8,15 @@ package import Vocabulary
 package struct InvitationOperations: Sendable {
     package typealias Records = Transactions<
         any InvitationReading,
-        any InvitationWriting & PortalSessionWriting & MerchantReading & ChangeRecording
+        any InvitationWriting & PortalSessionWriting & AccessReading & MerchantReading & ChangeRecording
     >
 
     package static let defaultLife = Duration.seconds(7 * 86_400)
     package static let longestLife = Duration.seconds(30 * 86_400)
     /// The largest number of invitations of one merchant that are open: not used, expired or revoked.
     package static let maximumOpen = 100
-    /// The largest number of invitations of one merchant that were created within ``longestLife``. It limits how many
-    /// invitations are read to count the open ones.
+    /// The largest number of invitations for one merchant that one client of the portal creates within ``longestLife``.
+    /// Processes have no such limit, so that no client of the portal can use up what an admin needs.
     package static let maximumRecent = 1000
     private static let pageSize = 200
 
@@ -33,10 +33,12 @@ package struct InvitationOperations: Sendable {
     /// Creates an invitation for a person at a merchant.
     ///
     /// - Parameters:
-    ///   - expiresAt: nil stands for ``defaultLife`` from now.
+    ///   - expiresAt: nil stands for ``defaultLife`` from now. An invitation that an access creates ends at the latest
+    ///     when the access ends.
     ///   - note: for whom the invitation is, 1 to 256 bytes.
     /// - Returns: the invitation and the secret of its link.
-    /// - Throws: `malformed`; `merchantNotFound`; `tooManyInvitations`; `idempotencyKeyReused` for a repeat.
+    /// - Throws: `malformed`; `merchantNotFound`; `tooManyInvitations`; `idempotencyKeyReused` for a repeat;
+    ///   `unauthorized` for an access that was revoked or has expired.
     package func create(
         for merchant: MerchantIdentifier, expiresAt: Timestamp?, note: String?, for request: Request
     ) async throws -> (invitation: Invitation, secret: PortalSecret) {
@@ -50,10 +52,7 @@ package struct InvitationOperations: Sendable {
         }
         if let note { _ = try DisplayText(note, named: "note", longest: Invitation.longestNote) }
         let secret = PortalSecret(generating: .invitation)
-        let invitation = Invitation(
-            identifier: .random(), merchantIdentifier: merchant, secret: secret.stored, note: note,
-            createdBy: request.caller.name, createdAt: now, expiresAt: expiresAt)
-        try await records.write { transaction in
+        let invitation: Invitation = try await records.write { transaction in
             if let earlier = try request.idempotency.earlierResource(in: transaction) {
                 throw MerchantError(
                     .idempotencyKeyReused,
@@ -61,13 +60,18 @@ package struct InvitationOperations: Sendable {
                 )
             }
             _ = try transaction.existingMerchant(merchant)
-            try Self.checkLimit(of: merchant, at: now, in: transaction)
+            try Self.checkLimits(of: merchant, for: request.caller, at: now, in: transaction)
+            let invitation = Invitation(
+                identifier: .random(), merchantIdentifier: merchant, secret: secret.stored, note: note,
+                createdBy: request.caller.name, createdAt: now,
+                expiresAt: try Self.end(expiresAt, for: request.caller, at: now, in: transaction))
             try transaction.insert(invitation)
             try transaction.append(
                 request.auditEntry(
                     .invitationCreated, at: time.wall, merchant: merchant,
-                    after: "invitation=\(invitation.identifier) expiresAt=\(expiresAt)", reason: note))
+                    after: "invitation=\(invitation.identifier) expiresAt=\(invitation.expiresAt)", reason: note))
             try request.idempotency.remember(invitation.identifier.rawValue, at: time, in: transaction)
+            return invitation
         }
         return (invitation, secret)
     }
@@ -113,12 +117,31 @@ package struct InvitationOperations: Sendable {
         }
     }
 
-    /// Checks that the merchant may have one more invitation.
+    /// When an invitation of the caller ends: at `requested`, or with the caller's access if that is earlier. Else the
+    /// invitation would let a machine act after its access has ended.
+    ///
+    /// - Throws: `unauthorized` if the access was revoked or expired after the request was authenticated.
+    private static func end(
+        _ requested: Timestamp, for caller: Caller, at now: Timestamp, in reading: any AccessReading
+    ) throws -> Timestamp {
+        guard let name = caller.remote?.accessName else { return requested }
+        guard let access = try reading.access(name), access.isValid(at: now) else {
+            throw MerchantError(
+                .unauthorized,
+                "access \(name) was revoked or has expired, so it cannot create invitations: ask an admin for another access"
+            )
+        }
+        guard let latest = access.expiresAt else { return requested }
+        return min(requested, latest)
+    }
+
+    /// Checks that the merchant may have one more invitation, and that the caller may create it.
     ///
     /// - Throws: `tooManyInvitations`.
-    private static func checkLimit(
-        of merchant: MerchantIdentifier, at now: Timestamp, in reading: any InvitationReading
+    private static func checkLimits(
+        of merchant: MerchantIdentifier, for caller: Caller, at now: Timestamp, in reading: any InvitationReading
     ) throws {
+        let remote: String? = caller.remote?.name
         let oldest = now.adding(.zero - longestLife)
         var (open, recent) = (0, 0)
         var cursor: InvitationIdentifier?
@@ -127,7 +150,7 @@ package struct InvitationOperations: Sendable {
             // An invitation that was created before `oldest` has expired, and so have those after it in the list.
             let young = page.prefix { $0.createdAt > oldest }
             open += young.count { $0.isOpen(at: now) }
-            recent += young.count
+            if let remote { recent += young.count { $0.createdBy == remote } }
             guard young.count == pageSize else { break }
             cursor = page.last?.identifier
         }
@@ -140,7 +163,7 @@ package struct InvitationOperations: Sendable {
         guard recent < maximumRecent else {
             throw MerchantError(
                 .tooManyInvitations,
-                "\(merchant) got \(recent) invitations within \(longestLife.components.seconds / 86_400) days, the limit is \(maximumRecent): wait until some of these are older"
+                "\(caller.name) created \(recent) invitations for \(merchant) within \(longestLife.components.seconds / 86_400) days, the limit is \(maximumRecent): wait until some of these are older"
             )
         }
     }

@@ -66,8 +66,9 @@ package struct StartOperations: Sendable {
     }
 
     /// Starts two waiting times again: the delay of every scheduled destruction of a private key, and the time for
-    /// which the old key of a roll must be unused. Called when the database was replaced with an older database, in
-    /// which these times may seem to be over although they are not.
+    /// which the old key of a roll must be unused. Also ends every session at the portal. Called when the database was
+    /// replaced with an older database, in which these times may seem to be over although they are not, and in which a
+    /// session may be open although it was ended.
     package func restartWaitingTimes() async throws {
         let now = clock.now
         try await records.write { try WaitingTimesAfterRestore.restart(at: now, in: $0) }

@@ -1,11 +1,12 @@
 package import MerchantCore
 package import Vocabulary
 
-/// Starts waiting times again after the database was replaced with an older database, such as a restored backup.
+/// Starts waiting times again, and ends the sessions at the portal, after the database was replaced with an older
+/// database, such as a restored backup.
 package enum WaitingTimesAfterRestore {
-    package typealias Writer = KeyPairWriting & SealedKeyReading & KeyUseWriting & RollWriting
+    package typealias Writer = KeyPairWriting & SealedKeyReading & KeyUseWriting & RollWriting & PortalSessionWriting
 
-    /// Restarts the waiting times that end in an irreversible action.
+    /// Restarts the waiting times that end in an irreversible action, and ends every session at the portal.
     ///
     /// An older database lacks the changes and requests that came after it was copied. So a waiting time in that
     /// database may seem to be over although it is not.
@@ -14,6 +15,8 @@ package enum WaitingTimesAfterRestore {
     ///   because an admin may have restored the key after the database was copied.
     /// - The quiet period of every open roll starts again, because the roll's old key may have been requested after the
     ///   database was copied.
+    /// - Every session and every login of an operator is removed, because a session may have been ended after the
+    ///   database was copied, for example when somebody signed out.
     ///
     /// - Parameter exported: key pairs that are known to have been exported after the database was copied. They are
     ///   marked as exported.
@@ -40,5 +43,6 @@ package enum WaitingTimesAfterRestore {
             try transaction.setKeyUse(use, of: from.publicKeyHash)
             try transaction.updateIdleSince(ofRollWith: from)
         }
+        _ = try transaction.removeAllSessions()
     }
 }

@@ -21,4 +21,12 @@ extension StoreTransaction {
             throw MerchantError(.invitationNotFound, "there is no invitation \(invitation.identifier)")
         }
     }
+
+    func revokeOpenInvitations(createdBy caller: String, at now: Timestamp) throws -> Int {
+        try execute(
+            """
+            UPDATE invitations SET revoked_at = ?
+            WHERE created_by = ? AND expires_at > ? AND used_at IS NULL AND revoked_at IS NULL
+            """, [now.millisecondsSince1970, caller, now.millisecondsSince1970])
+    }
 }

@@ -34,6 +34,14 @@ extension StoreTransaction {
             "DELETE FROM portal_sessions WHERE invitation_id = ? AND invitation_id IS NOT NULL", [id])
     }
 
+    func removePortalSessions(ofInvitationsCreatedBy caller: String) throws -> Int {
+        try execute(
+            """
+            DELETE FROM portal_sessions
+            WHERE invitation_id IS NOT NULL AND invitation_id IN (SELECT id FROM invitations WHERE created_by = ?)
+            """, [caller])
+    }
+
     func removeOperatorSessions(of uid: UInt32) throws -> Int {
         try execute("DELETE FROM portal_sessions WHERE operator_uid = ? AND operator_uid IS NOT NULL", [uid])
     }
@@ -58,9 +66,15 @@ extension StoreTransaction {
     }
 }
 
-// MARK: - Removal by age
+// MARK: - Removal by age, and of all
 
 extension StoreTransaction {
+    func removeAllSessions() throws -> Int {
+        let sessions: Int = try execute("DELETE FROM portal_sessions", [])
+        let logins: Int = try execute("DELETE FROM operator_logins", [])
+        return sessions + logins
+    }
+
     func removeExpiredSessions(seenBefore lastSeen: Timestamp, createdBefore created: Timestamp, limit: Int) throws
         -> Int
     {

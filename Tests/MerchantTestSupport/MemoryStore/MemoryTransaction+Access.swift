@@ -102,6 +102,19 @@ extension MemoryTransaction {
         state.portal.invitations[index].usedAt = invitation.usedAt
         state.portal.invitations[index].revokedAt = invitation.revokedAt
     }
+
+    package func revokeOpenInvitations(createdBy caller: String, at now: Timestamp) -> Int {
+        var revoked = 0
+        for index in state.portal.invitations.indices {
+            let invitation = state.portal.invitations[index]
+            guard invitation.createdBy == caller, now < invitation.expiresAt, invitation.usedAt == nil,
+                invitation.revokedAt == nil
+            else { continue }
+            state.portal.invitations[index].revokedAt = now
+            revoked += 1
+        }
+        return revoked
+    }
 }
 
 // MARK: - Sessions and logins
@@ -135,6 +148,11 @@ extension MemoryTransaction {
 
     package func removePortalSessions(of invitation: InvitationIdentifier) -> Int {
         remove(sessions(of: invitation))
+    }
+
+    package func removePortalSessions(ofInvitationsCreatedBy caller: String) -> Int {
+        let created = state.portal.invitations.filter { $0.createdBy == caller }
+        return created.reduce(0) { $0 + removePortalSessions(of: $1.identifier) }
     }
 
     package func removeOperatorSessions(of uid: UInt32) -> Int {
@@ -177,5 +195,12 @@ extension MemoryTransaction {
         let logins = state.portal.logins.values.filter { $0.createdAt < created }.prefix(limit - removed)
         for login in logins { state.portal.logins[login.secret.identifier] = nil }
         return removed + logins.count
+    }
+
+    package func removeAllSessions() -> Int {
+        let count = state.portal.sessions.count + state.portal.logins.count
+        state.portal.sessions = [:]
+        state.portal.logins = [:]
+        return count
     }
 }
