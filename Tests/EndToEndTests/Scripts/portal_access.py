@@ -1040,13 +1040,13 @@ def check_form_origin(world, results):
     """Every form is refused without its token or from another site, and changes nothing."""
     client, url = world.client, world.site.url
     merchant, operator = world.session("merchant"), world.operator("operator")
-    stranger = world.session("stranger", OTHER)
+    outsider = world.session("outsider", OTHER)
     wrong = ("0" if merchant.form_token[0] != "0" else "1") + merchant.form_token[1:]
     link, login = world.invitation(), world.site.ctl("console")
     before = world.site.rows()
     refused = [
         ("without a token", {"token": None}), ("with an empty token", {"token": ""}), ("with a wrong token", {"token": wrong}),
-        ("with the token of another session", {"token": stranger.form_token}),
+        ("with the token of another session", {"token": outsider.form_token}),
         ("with half of the token", {"token": merchant.form_token[:32]}),
         ("from another site", {"origin": "https://attacker.example"}), ("without an origin", {"origin": None}),
         ("from the portal's host without TLS", {"origin": url.replace("https", "http")}),
