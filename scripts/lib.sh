@@ -45,7 +45,7 @@ need_toolchain() {
 # these packages, installs them into a virtual environment in .build/python.
 need_python() {
   local environment=$PWD/.build/python
-  has_modules() { "$1" -c 'import axe_core_python, cryptography.x509, jsonschema, openapi_spec_validator, selenium, sqlite3, yaml' 2>/dev/null; }
+  has_modules() { "$1" -c 'import axe_core_python, cryptography.x509, jsonschema, openapi_spec_validator, schemathesis, selenium, sqlite3, yaml' 2>/dev/null; }
   if ! has_modules python3; then
     if ! has_modules "$environment/bin/python3"; then
       need_packages python3 python3-venv
@@ -92,7 +92,7 @@ need_browser() {
 # need_test_tools: installs every program that the tests run, so that no test is skipped because of a missing program.
 # Does not install the runtimes of the example clients in docs/examples: only clients with a runtime are tested.
 need_test_tools() {
-  need_commands openssl=openssl curl=curl strace=strace cc=gcc jq=jq
+  need_commands openssl=openssl curl=curl strace=strace cc=gcc jq=jq testssl=testssl.sh
   need_packages libc6-dev
   need_python
   need_promtool

@@ -37,6 +37,18 @@ extension Installation {
         return (subjects + [finding["detail"] as? String ?? ""]).joined(separator: "\n")
     }
 
+    /// The port of the portal, whose URL the settings do not name.
+    func portalPort() throws -> String {
+        let end = ContinuousClock.now + .seconds(20)
+        while ContinuousClock.now < end {
+            if let url = try ctlJSON("status")["portalURL"] as? String, let port = URL(string: url)?.port, port > 0 {
+                return "\(port)"
+            }
+            Thread.sleep(forTimeInterval: 0.01)
+        }
+        return try #require(nil as String?, "the portal does not listen: \(log)")
+    }
+
     /// The newest audit records with this action, newest first.
     func auditRecords(_ action: String) throws -> [[String: Any]] {
         try Self.items(ctlJSON("audit", "list", "--limit", "1000")["items"]).filter {
@@ -77,7 +89,7 @@ extension Installation {
         private subscript(check: String) -> [String: Any]? { checks.first { $0["name"] as? String == check } }
     }
 
-    private static func items(_ value: Any?) -> [[String: Any]] { value as? [[String: Any]] ?? [] }
+    static func items(_ value: Any?) -> [[String: Any]] { value as? [[String: Any]] ?? [] }
 
     private static func codes(_ value: Any?) -> Set<String> { Set(items(value).compactMap { $0["code"] as? String }) }
 }

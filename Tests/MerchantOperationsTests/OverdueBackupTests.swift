@@ -1,0 +1,26 @@
+import MerchantCore
+import MerchantOperations
+import MerchantTestSupport
+import Testing
+import Vocabulary
+
+/// Events about a newest backup that is too old.
+@Suite struct OverdueBackupTests {
+    @Test func `one backup raises at most one event of each severity, however often it is reported`() async throws {
+        let bench = try await Bench()
+        func report(_ severity: Event.Severity, since backup: Timestamp?) async throws {
+            try await bench.operations.backups.reportOverdue(severity, since: backup, detail: "a backup is overdue")
+        }
+        func reported() async throws -> [Event.Severity] {
+            try await bench.operations.events.events(EventQuery(.after(0), kind: .backupOverdue, limit: 100))
+                .map { $0.event.severity }
+        }
+        for _ in 0..<3 { try await report(.warning, since: nil) }
+        #expect(try await reported() == [.warning])
+        for _ in 0..<3 { try await report(.critical, since: nil) }
+        #expect(try await reported() == [.warning, .critical])
+        // The next backup, which was created and is too old again.
+        for _ in 0..<3 { try await report(.warning, since: bench.clock.now) }
+        #expect(try await reported() == [.warning, .critical, .warning])
+    }
+}
