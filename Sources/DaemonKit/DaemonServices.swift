@@ -116,6 +116,7 @@ struct DaemonServices {
                     sockets: [settings.adminSocket.path, settings.decryptorSocket.path], activeFindings: activeFindings,
                     logger: logger)),
             Recurring(every: .seconds(2), mayBlock: true, StartRecordRetry(startRecord: startRecord)),
+            Recurring(every: .seconds(5), start: .afterOneInterval, mayBlock: true, FreeMemoryReturn(logger: logger)),
             Recurring(
                 every: .seconds(2), mayBlock: true,
                 RequiredFilesCheck(

@@ -32,8 +32,8 @@ struct DatabaseCheck: RecurringTask {
         } catch { report(error, checking: "the database file") }
     }
 
-    /// Reports rows that another program has changed. It is enough to report them, because each operation refuses such
-    /// a row.
+    /// Reports rows that another program has changed. Operations refuse an altered key; an altered access works until an
+    /// admin revokes it.
     private func checkRows() async {
         do {
             for found in try await store.inconsistentContent() {

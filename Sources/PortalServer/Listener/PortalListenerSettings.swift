@@ -47,6 +47,9 @@ package struct PortalLimits: Sendable {
     /// How many PING, SETTINGS and PRIORITY frames a client may send in ``resetWindow``.
     package var controlFrames = 100
     package var resetWindow = TimeAmount.seconds(30)
+    /// How many requests of one HTTP/2 connection may violate a rule of HTTP. With the last of them, the connection ends.
+    /// A connection of HTTP/1.1 ends with the first such request.
+    package var refusedRequests = 10
     /// The total size of the header fields of an HTTP/2 request, in bytes. The same as for HTTP/1.1.
     package var headerListBytes = 16 * 1024
     /// The largest body of any route, in bytes.
@@ -78,8 +81,9 @@ package struct PortalLimits: Sendable {
     /// flood of requests to the portal leaves the processor to the decryptors. The value is not the highest one: a
     /// thread that hardly runs would hold its locks for too long.
     static let niceness: CInt = 5
-    /// How many bytes one read takes from a connection: a TLS record.
-    static let readBytes = 16 * 1024 + 256
+    /// How many bytes one read takes from a connection. Less than a TLS record, because each connection keeps its buffer
+    /// while it is idle.
+    static let readBytes = 4 * 1024
     /// How many connections the kernel queues until the server accepts them. If net.core.somaxconn is lower, the kernel
     /// uses that number.
     static let backlog: CInt = 1024
