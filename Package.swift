@@ -111,13 +111,16 @@ let restServers: [Target] = [
 ]
 
 // Everything that the portal's pages consist of is part of the program.
-let portalPages: [Resource] =
-    ["texts.json", "style.css", "portal.js", "favicon.svg"].map { .embedInCode("Pages/Resources/\($0)") }
-    + [
-        "alert", "apple-activate", "apple-create", "bar-list", "confirm", "domains", "fleet", "fleet-merchant",
-        "form-fields", "home", "invitation-created", "invitation-new", "invitations", "key-table", "key-timeline",
-        "keys", "layout", "message", "search", "stepper", "upload", "week-chart",
-    ].map { .embedInCode("Pages/Resources/Templates/\($0).mustache") }
+let portalStyles: [String] = ["base", "frame", "controls", "content", "charts", "screens"]
+let portalTemplates: [String] = [
+    "alert", "apple-activate", "apple-create", "bar-list", "confirm", "domains", "fleet", "fleet-merchant",
+    "form-fields", "home", "invitation-created", "invitation-new", "invitations", "key-table", "key-timeline", "keys",
+    "layout", "message", "search", "stepper", "upload", "week-chart",
+]
+let portalFiles: [String] =
+    ["texts.json", "portal.js", "favicon.svg"] + portalStyles.map { "Styles/\($0).css" }
+    + portalTemplates.map { "Templates/\($0).mustache" }
+let portalPages: [Resource] = portalFiles.map { .embedInCode("Pages/Resources/\($0)") }
 
 let edges: [Target] = [
     module(

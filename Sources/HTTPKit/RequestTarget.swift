@@ -26,8 +26,9 @@ package struct RequestTarget: Sendable {
     /// Removes the scheme and the authority from a target in absolute form. RFC 9112 section 3.2.2 requires a server to
     /// accept that form.
     package static func originForm(_ target: String) -> String {
-        let scheme = "http://"
-        guard target.hasPrefix(scheme) else { return target }
+        // A scheme may be in upper case: RFC 3986 section 3.1.
+        let begin = target.prefix(8).lowercased()
+        guard let scheme = ["http://", "https://"].first(where: { begin.hasPrefix($0) }) else { return target }
         let rest = target.dropFirst(scheme.count)
         guard let authorityEnd = rest.firstIndex(where: { $0 == "/" || $0 == "?" }) else { return "/" }
         let pathAndQuery = rest[authorityEnd...]

@@ -55,6 +55,10 @@ package final class KeyCustody: KeyCustodian, KeyPairVerifier {
         try CertificateFacts(upload: upload)
     }
 
+    package func fingerprint(ofClientCertificate upload: [UInt8]) throws -> Bits256 {
+        try CertificateUpload.fingerprint(upload)
+    }
+
     package func issuerFinding(for certificate: CertificateFacts, at time: Timestamp) async -> IssuerFinding {
         guard let certificateIssuers else { return .notConfigured }
         return await certificateIssuers.refusal(of: certificate, at: time).map { .untrusted($0.description) }

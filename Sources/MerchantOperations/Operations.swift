@@ -167,7 +167,10 @@ package struct Operations: Sendable {
         start = StartOperations(records: .init(store, reads: { $0 }, writes: { $0 }), clock: clock)
 
         access = AccessOperations(
-            records: .init(store, reads: { $0 }, writes: { $0 }), confirmedTime: confirmedTime)
+            records: .init(store, reads: { $0 }, writes: { $0 }),
+            readClientCertificate: { [custodian = parts.custodian] in
+                try custodian.fingerprint(ofClientCertificate: $0)
+            }, confirmedTime: confirmedTime)
         invitations = InvitationOperations(
             records: .init(store, reads: { $0 }, writes: { $0 }), confirmedTime: confirmedTime)
         portalSessions = PortalSessionOperations(

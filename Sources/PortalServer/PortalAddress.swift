@@ -13,8 +13,5 @@ package final class PortalAddress: Sendable {
     /// The beginning of every link to the portal, without a final slash; nil while the portal does not listen yet.
     package var url: String? { port.withLock { $0 }.map(makeURL) }
 
-    /// The TCP port; nil while the portal does not listen yet.
-    package var listeningPort: Int? { port.withLock { $0 } }
-
     func setPort(_ number: Int) { port.withLock { $0 = number } }
 }

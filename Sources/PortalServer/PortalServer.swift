@@ -6,7 +6,7 @@ package import Logging
 package import MerchantCore
 import MerchantOperations
 import NIOCore
-import RESTKit
+package import RESTKit
 import ServerKit
 import ServiceLifecycle
 package import Vocabulary
@@ -26,13 +26,14 @@ package struct PortalServer: Service {
     ///   - health: returns the daemon's health. It is called for each `GET /v1/health`.
     ///   - openAPI: the bytes of the OpenAPI document.
     ///   - requests: the metrics of all servers, in which this server counts its requests.
+    ///   - readLimits: the limits that REST and the pages share.
     ///   - now: the daemon's clock.
     /// - Throws: an error if a page's template or text is missing in this program.
     package init(
         settings: PortalListenerSettings, rates: RequestRates.Limits, certificates: PortalCertificates,
         operations: PortalOperations, environment: Vocabulary.Environment, policy: CallerPolicy, address: PortalAddress,
-        health: @escaping @Sendable () -> HealthDocument, openAPI: [UInt8], requests: RequestMetrics, logger: Logger,
-        now: @escaping @Sendable () -> Timestamp
+        health: @escaping @Sendable () -> HealthDocument, openAPI: [UInt8], requests: RequestMetrics,
+        readLimits: ReadLimits = ReadLimits(), logger: Logger, now: @escaping @Sendable () -> Timestamp
     ) throws {
         let authentication = PortalAuthentication(
             accesses: operations.accesses, sessions: operations.sessions, policy: policy,
@@ -49,16 +50,18 @@ package struct PortalServer: Service {
             routes: PortalRoutes.all, handlers: handlers, reporter: reporter,
             authenticate: { request, permit, context in
                 try await authentication.caller(of: request, in: context, isOpen: permit == nil)
-            }, headers: PortalHeaders.all, logger: logger
+            }, headers: PortalHeaders.all, readLimits: readLimits, logger: logger
         ).buildResponder()
         let pages = try PageResponder(
-            operations: operations, authentication: authentication, reporter: reporter,
+            operations: operations, authentication: authentication, readLimits: readLimits, reporter: reporter,
             firstRoute: PortalRoutes.all.count, environment: environment, publicURL: { address.url }, now: now)
         listener = PortalListener(
             settings: settings, certificates: certificates, logger: logger, now: now,
             onListening: { address.setPort($0) },
             refuse: { fault, connection in
-                reporter.refusal(fault, Self.connection(connection, at: connection.peerAddress, authentication, logger))
+                reporter.refusal(
+                    authentication.error(for: fault, on: connection),
+                    Self.connection(connection, at: connection.peerAddress, authentication, logger))
             },
             respond: { request, writer, connection in
                 let context = RESTContext(

@@ -15,29 +15,45 @@ import NIOHTTPTypesHTTP1
 package struct RESTChannel: HTTPChannelHandler {
     package typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 
-    /// How long a connection may wait for its first or next request before it is closed.
+    /// How long a connection to a socket may wait for its first or next request before it is closed.
     package static let idleTimeout = Duration.seconds(60)
 
+    private let idleTime: Duration
     private let isSecure: Bool
     private let makeGuard: @Sendable () -> RequestGuard
     package let responder: HTTPChannelHandler.Responder
 
     /// - Parameters:
+    ///   - idleTime: how long the connection may wait for its first or next request before it is closed.
+    ///   - isSecure: whether TLS protects the connection, so that the scheme of the requests is `https`.
+    ///   - makeGuard: makes the guard in front of the request loop.
+    package init(
+        idleTime: Duration, isSecure: Bool, makeGuard: @escaping @Sendable () -> RequestGuard,
+        responder: @escaping HTTPChannelHandler.Responder
+    ) {
+        self.idleTime = idleTime
+        self.isSecure = isSecure
+        self.makeGuard = makeGuard
+        self.responder = responder
+    }
+
+    /// For a connection to a Unix socket.
+    ///
+    /// - Parameters:
     ///   - responder: responds to the requests of the connection.
     ///   - limits: the limits that ``RequestGuard`` enforces.
     ///   - reporter: makes the responses to requests that violate a rule of HTTP.
-    ///   - isSecure: whether TLS protects the connection, so that the scheme of the requests is `https`.
     package init(
         for connection: RESTConnection, responder: any HTTPResponder<RESTContext>, limits: RequestGuard.Limits,
-        reporter: RequestReporter, isSecure: Bool = false
+        reporter: RequestReporter
     ) {
-        self.isSecure = isSecure
-        makeGuard = {
-            RequestGuard(
-                limits, makeRefusal: { reporter.refusal($0, connection) },
-                onResponseSent: { connection.reservedMemory.releaseAll() })
-        }
-        self.responder = connection.requestLoop(responder)
+        self.init(
+            idleTime: Self.idleTimeout, isSecure: false,
+            makeGuard: {
+                RequestGuard(
+                    limits, makeRefusal: { reporter.refusal($0, connection) },
+                    onResponseSent: { connection.reservedMemory.releaseAll() })
+            }, responder: connection.requestLoop(responder))
     }
 
     package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
@@ -49,7 +65,7 @@ package struct RESTChannel: HTTPChannelHandler {
             try pipeline.addHandlers(makeGuard())
             try pipeline.addHandlers(
                 HTTP1ToHTTPServerCodec(secure: isSecure),
-                HTTPConnectionStateHandler(idleTimeout: Self.idleTimeout, logger: logger))
+                HTTPConnectionStateHandler(idleTimeout: idleTime, logger: logger))
             return try NIOAsyncChannel(
                 wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
         }

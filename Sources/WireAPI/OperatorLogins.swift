@@ -2,6 +2,7 @@ package import Vocabulary
 
 extension Paths {
     package static let operatorLogins = "/v1/operator-logins"
+    package static let operatorSessions = "/v1/operator-sessions"
 
     /// The portal's page with which an operator signs in.
     ///
@@ -16,4 +17,15 @@ package struct OperatorLoginDocument: Codable, Hashable, Sendable {
     package let expiresAt: Timestamp
 
     package init(url: String, expiresAt: Timestamp) { (self.url, self.expiresAt) = (url, expiresAt) }
+}
+
+/// The response of `DELETE /v1/operator-sessions`.
+package struct EndedOperatorSessionsDocument: Codable, Hashable, Sendable {
+    package let sessionsEnded: Int
+    /// The number of links that could still have signed in.
+    package let linksEnded: Int
+
+    package init(sessionsEnded: Int, linksEnded: Int) {
+        (self.sessionsEnded, self.linksEnded) = (sessionsEnded, linksEnded)
+    }
 }

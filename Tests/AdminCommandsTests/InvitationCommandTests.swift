@@ -105,6 +105,41 @@ struct InvitationCommandTests {
         }
     }
 
+    @Test(
+        "console --end-sessions names whose sessions end",
+        arguments: [
+            ([], "", "only your own sessions and links ended; use --uid or --all-users for those of others\n"),
+            (["--uid", "1000"], "?uid=1000", ""), (["--all-users"], "?allUsers=true", ""),
+        ] as [([String], String, String)])
+    func endSessions(arguments: [String], query: String, note: String) async throws {
+        try await FakeDaemon.with({ _ in
+            try .json(EndedOperatorSessionsDocument(sessionsEnded: 2, linksEnded: 1))
+        }) { program, daemon in
+            let console = ["console", "--end-sessions", "--socket", daemon.socketPath] + arguments
+            let table = try await program.run(console)
+            #expect(table == .init(status: 0, output: "sessions ended      2\nunused links ended  1\n", error: note))
+            let json = try await program.run(["--output", "json"] + console)
+            let printed = try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Int]
+            #expect(printed == ["sessionsEnded": 2, "linksEnded": 1] && json.error.isEmpty)
+            let requests = daemon.requests.map { "\($0.method) \($0.target)" }
+            #expect(requests == Array(repeating: "DELETE /v1/operator-sessions\(query)", count: 2))
+        }
+    }
+
+    @Test(
+        "a selection of users without --end-sessions, or an invalid one, is wrong usage",
+        arguments: [
+            ["--uid", "1000"], ["--all-users"], ["--end-sessions", "--uid", "1000", "--all-users"],
+            ["--end-sessions", "--uid", "jo"], ["--end-sessions", "--uid", "-1"],
+        ])
+    func wrongSelection(arguments: [String]) async throws {
+        try await FakeDaemon.with({ _ in .problem(500, "internalError", "") }) { program, daemon in
+            let transcript = try await program.run(["--socket", daemon.socketPath, "console"] + arguments)
+            #expect(transcript.status == 2, "\(transcript)")
+            #expect(daemon.requests.isEmpty)
+        }
+    }
+
     @Test("Without a portal, the refusal is printed")
     func withoutPortal() async throws {
         try await FakeDaemon.with({ _ in .problem(409, "portalNotConfigured", "portal.listen is not set") }) {

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import MerchantCore
 import MerchantOperations
 import MerchantTestSupport
@@ -36,14 +37,14 @@ import Vocabulary
     @Test("a client certificate replaces the token, and the document has its fingerprint")
     func clientCertificate() async throws {
         try await TestServer.run { server in
-            // The daemon does not parse the certificate: a sequence without content is enough.
+            // A certificate of the test's custodian.
+            let certificate = "CERT:\(PublicKeyHash(of: [1]).hex):merchant.com.example.shop"
             let body = """
-                {"name": "backend", "permits": ["onboard"], "allMerchants": true, "clientCertificate": \
-                "-----BEGIN CERTIFICATE-----\\nMAA=\\n-----END CERTIFICATE-----\\n"}
+                {"name": "backend", "permits": ["onboard"], "allMerchants": true, "clientCertificate": "\(certificate)"}
                 """
             let created = try await server.curl("POST", "/v1/access", body)
             #expect(created.status == 201 && created.string("token") == nil, "\(created.text)")
-            #expect(created.string("certificateFingerprint") == PublicKeyHash(of: [0x30, 0x00]).hex)
+            #expect(created.string("certificateFingerprint") == PublicKeyHash(of: Array(certificate.utf8)).hex)
             let rotated = try await server.curl("POST", "/v1/access/backend/rotate")
             #expect(rotated.status == 400 && rotated.string("code") == "malformed", "\(rotated.text)")
         }
@@ -127,6 +128,58 @@ import Vocabulary
             for (method, path) in [("GET", "/v1/access"), ("POST", "/v1/access"), ("POST", "/v1/operator-logins")] {
                 #expect(try await server.curl(method, path).status == 403, "\(method) \(path)")
             }
+        }
+    }
+    /// Signs in as an operator.
+    private static func signIn(_ uid: UInt32, _ server: TestServer) async throws -> PortalSecret {
+        let sessions = server.operations.portalSessions
+        let request = Request(caller: Caller(uid: uid, gid: 0, pid: 1, program: "test"), requestId: "test")
+        let login = try await sessions.createLogin(uid: uid, groups: [], for: request).secret
+        return try await sessions.begin(login: login.text, address: "192.0.2.7", requestId: "test").secret
+    }
+
+    @Test("an operator ends the own sessions with the permit read, and those of others with administer")
+    func operatorSessions() async throws {
+        let own = getuid()
+        for permits in [[.read], [.read, .administer]] as [Set<Permit>] {
+            try await TestServer.run(policy: TestServer.policy(permits)) { server in
+                let secrets = [
+                    try await Self.signIn(own, server), try await Self.signIn(own &+ 1, server),
+                    try await Self.signIn(own &+ 2, server),
+                ]
+                func alive() async throws -> [Bool] {
+                    var alive: [Bool] = []
+                    for secret in secrets {
+                        let session = try await server.operations.portalSessions.resume(secret.text, extending: false)
+                        alive.append(session != nil)
+                    }
+                    return alive
+                }
+                let path = "/v1/operator-sessions"
+                let first = try await server.curl("DELETE", path)
+                #expect(first.status == 200 && first.text == #"{"linksEnded":0,"sessionsEnded":1}"#, "\(first.text)")
+                #expect(try await alive() == [false, true, true])
+                let mayEndAll = permits.contains(.administer)
+                let second = try await server.curl("DELETE", "\(path)?uid=\(own &+ 1)")
+                #expect(second.status == (mayEndAll ? 200 : 403), "\(second.text)")
+                #expect(try await alive() == [false, !mayEndAll, true])
+                let third = try await server.curl("DELETE", "\(path)?allUsers=true")
+                #expect(third.status == (mayEndAll ? 200 : 403), "\(third.text)")
+                #expect(try await alive() == [false, !mayEndAll, !mayEndAll])
+            }
+        }
+    }
+
+    @Test(
+        "an invalid selection of operators is refused",
+        arguments: ["uid=-1", "uid=4294967296", "uid=root", "allUsers=1", "uid=0&allUsers=true", "user=0"])
+    func invalidOperators(_ query: String) async throws {
+        try await TestServer.run { server in
+            let secret = try await Self.signIn(0, server)
+            let reply = try await server.curl("DELETE", "/v1/operator-sessions?\(query)")
+            #expect(reply.status == 400 && reply.string("code") == "malformed", "\(reply.text)")
+            #expect(
+                try await server.operations.portalSessions.resume(secret.text, extending: false) != nil)
         }
     }
 }

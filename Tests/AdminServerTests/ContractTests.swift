@@ -103,7 +103,9 @@ import Yams
             ("CreateAccessRequest", CreateAccessRequest.self), ("RotateAccessRequest", RotateAccessRequest.self),
             ("InvitationDocument", InvitationDocument.self), ("InvitationPage", Page<InvitationDocument>.self),
             ("CreateInvitationRequest", CreateInvitationRequest.self),
-            ("OperatorLoginDocument", OperatorLoginDocument.self), ("OnboardingDocument", OnboardingDocument.self),
+            ("OperatorLoginDocument", OperatorLoginDocument.self),
+            ("EndedOperatorSessionsDocument", EndedOperatorSessionsDocument.self),
+            ("OnboardingDocument", OnboardingDocument.self),
             ("OnboardingStep", OnboardingDocument.Step.self),
         ]
     }

@@ -10,8 +10,9 @@ import WireAPI
     @Test("a route that changes something needs the permit administer, and the log names its action")
     func changesNeedAdminister() {
         for route in AdminRoutes.all where route.effect != .reads || route.method != .get {
-            // A login gives an operator only the permits that the operator has already.
-            #expect(route.permit == (route.path == "/v1/operator-logins" ? .read : .administer), "\(route.path)")
+            // A login gives an operator only the permits that the operator has already, and an operator may sign out.
+            let isForOperators = ["/v1/operator-logins", "/v1/operator-sessions"].contains(route.path)
+            #expect(route.permit == (isForOperators ? .read : .administer), "\(route.path)")
             #expect(route.logMessage != nil, "\(route.path)")
         }
     }
@@ -34,7 +35,8 @@ import WireAPI
                 (.get, Paths.domainFile), (.put, Paths.domainFile), (.post, Paths.domainChecks),
                 (.get, Paths.wellKnownDomainFile),
                 (.get, Paths.rolls), (.get, Paths.roll("1")),
-                (.post, Paths.rolls(of: merchant)), (.post, "\(Paths.roll("1"))/finish"),
+                (.post, Paths.rolls(of: merchant)), (.post, Paths.operatorLogins), (.delete, Paths.operatorSessions),
+                (.post, "\(Paths.roll("1"))/finish"),
             ] + Paths.KeyTransition.allCases.map { (.post, Paths.keyTransition($0, hash)) }
         for (method, path) in calls {
             #expect(AdminRoutes.all.contains { $0.method == method && $0.matches(path) }, "\(method) \(path)")

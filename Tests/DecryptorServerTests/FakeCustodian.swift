@@ -68,5 +68,6 @@ final class FakeCustodian: KeyCustodian {
         for merchant: MerchantIdentifier
     ) throws -> NewKeyPair { throw NotNeeded() }
     func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts { throw NotNeeded() }
+    func fingerprint(ofClientCertificate upload: [UInt8]) throws -> Bits256 { throw NotNeeded() }
     func issuerFinding(for certificate: CertificateFacts, at time: Timestamp) -> IssuerFinding { .notConfigured }
 }

@@ -33,6 +33,10 @@ import Testing
         #expect(RequestTarget.originForm("http://x/v1/health?y") == "/v1/health?y")
         #expect(RequestTarget.originForm("http://x") == "/")
         #expect(RequestTarget.originForm("http://x?y") == "/?y")
+        #expect(RequestTarget.originForm("https://x/v1/health?y") == "/v1/health?y")
+        #expect(RequestTarget.originForm("HTTPS://x") == "/")
+        #expect(RequestTarget.originForm("https:/x") == "https:/x")
+        #expect(RequestTarget.originForm("httpx://x/y") == "httpx://x/y")
         #expect(RequestTarget.originForm("/v1/health") == "/v1/health")
     }
 

@@ -94,6 +94,23 @@ import Vocabulary
         #expect(try custody.readCertificate([0xff, 0xfe, 0x0a] + Array(pem.utf8)).der == expected)
     }
 
+    @Test func `the certificate of a TLS client may have any key, and must be one complete certificate`() throws {
+        try Tool.openssl("ecparam -name secp384r1 -genkey -noout -out other.pem", in: scratch)
+        try issue("identity", "client.pem", key: "other.pem")
+        let (pem, bytes) = (try scratch.read("client.pem"), try der("client.pem"))
+        #expect(refused(pem)?.code == .keyUnsupported)
+        let expected = PublicKeyHash(of: bytes).bits
+        #expect(try custody.fingerprint(ofClientCertificate: pem) == expected)
+        #expect(try custody.fingerprint(ofClientCertificate: bytes) == expected)
+        func code(_ upload: [UInt8]) -> MerchantError.Code? {
+            refusal { try custody.fingerprint(ofClientCertificate: upload) }?.code
+        }
+        #expect(code(pem + pem) == .certificateChain)
+        #expect(code(pem + (try scratch.read("other.pem"))) == .privateKeyUploaded)
+        #expect(code(Array(bytes.dropLast())) == .certificateMalformed)
+        #expect(code([0x30, 0x00]) == .certificateMalformed)
+    }
+
     @Test func `a chain is refused with its number of certificates`() throws {
         let pem = try scratch.read("cert.pem")
         let error = try #require(refused(pem + pem + pem))

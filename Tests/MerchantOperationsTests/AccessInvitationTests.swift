@@ -79,7 +79,7 @@ import Vocabulary
     /// Creates the access, and returns a request of a machine that has it.
     private func machine(_ name: String, _ bench: Bench, expiresAt: Timestamp? = nil) async throws -> Request {
         _ = try await bench.operations.access.create(
-            accessName(name), permits: [.onboard], merchants: nil, expiresAt: expiresAt, certificateFingerprint: nil,
+            accessName(name), permits: [.onboard], merchants: nil, expiresAt: expiresAt, clientCertificate: nil,
             for: bench.request)
         return bench.machineRequest(accessName(name))
     }
@@ -140,9 +140,9 @@ import Vocabulary
         let (invitations, sessions) = (bench.operations.invitations, bench.operations.portalSessions)
         let created = try await invite(bench)
         let begun = try await sessions.begin(invitation: created.secret.text, address: "192.0.2.7", requestId: "r-2")
-        #expect(try await sessions.resume(begun.secret.text) != nil)
+        #expect(try await sessions.resume(begun.secret.text, extending: true) != nil)
         let revoked = try await invitations.revoke(created.invitation.identifier, for: bench.request)
-        #expect(try await sessions.resume(begun.secret.text) == nil)
+        #expect(try await sessions.resume(begun.secret.text, extending: true) == nil)
         #expect(try await sessions.invitationState(created.secret.text) == .revoked)
         #expect(try await invitations.revoke(created.invitation.identifier, for: bench.request) == revoked)
         #expect(try await bench.audited().count { $0.action == .invitationRevoked } == 1)

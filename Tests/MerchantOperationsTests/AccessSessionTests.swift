@@ -27,7 +27,7 @@ import Vocabulary
         let (invitation, secret) = try await invite(bench)
         for _ in 0..<3 { #expect(try await sessions.invitationState(secret.text) == .open(invitation)) }
         let begun = try await sessions.begin(invitation: secret.text, address: "192.0.2.7", requestId: "r-2")
-        let resumed = try #require(try await sessions.resume(begun.secret.text))
+        let resumed = try #require(try await sessions.resume(begun.secret.text, extending: true))
         #expect(resumed.holder == .invitation(invitation.identifier, Bench.shop))
         #expect(resumed.caller(from: "192.0.2.8").name == "invitation:\(invitation.identifier)")
         let audited = try #require(try await bench.audited().last)
@@ -70,10 +70,10 @@ import Vocabulary
         let secret = try await begin(bench).secret
         for _ in 0..<3 {
             bench.clock.advance(by: .seconds(29 * 60))
-            #expect(try await sessions.resume(secret.text) != nil)
+            #expect(try await sessions.resume(secret.text, extending: true) != nil)
         }
         bench.clock.advance(by: .seconds(30 * 60))
-        #expect(try await sessions.resume(secret.text) == nil)
+        #expect(try await sessions.resume(secret.text, extending: true) == nil)
     }
 
     @Test func `a session ends after 12 hours although it is used`() async throws {
@@ -83,10 +83,10 @@ import Vocabulary
         let end = bench.clock.now.adding(.seconds(12 * 3600))
         while bench.clock.now.adding(.seconds(600)) < end {
             bench.clock.advance(by: .seconds(600))
-            #expect(try await sessions.resume(secret.text)?.endsAt == end)
+            #expect(try await sessions.resume(secret.text, extending: true)?.endsAt == end)
         }
         bench.clock.advance(by: .seconds(600))
-        #expect(try await sessions.resume(secret.text) == nil)
+        #expect(try await sessions.resume(secret.text, extending: true) == nil)
     }
 
     @Test func `the last request is stored at most once a minute`() async throws {
@@ -98,10 +98,10 @@ import Vocabulary
         }
         let start = bench.clock.now
         bench.clock.advance(by: .seconds(59))
-        _ = try await bench.operations.portalSessions.resume(secret.text)
+        _ = try await bench.operations.portalSessions.resume(secret.text, extending: true)
         #expect(try await stored() == start)
         bench.clock.advance(by: .seconds(1))
-        _ = try await bench.operations.portalSessions.resume(secret.text)
+        _ = try await bench.operations.portalSessions.resume(secret.text, extending: true)
         #expect(try await stored() == start.adding(.seconds(60)))
     }
 
@@ -111,9 +111,9 @@ import Vocabulary
         let secret = try await begin(bench).secret
         try await sessions.end(PortalSecret(generating: .session).text)
         try await sessions.end("")
-        #expect(try await sessions.resume(secret.text) != nil)
+        #expect(try await sessions.resume(secret.text, extending: true) != nil)
         try await sessions.end(secret.text)
-        #expect(try await sessions.resume(secret.text) == nil)
+        #expect(try await sessions.resume(secret.text, extending: true) == nil)
         try await sessions.end(secret.text)
     }
 
@@ -125,7 +125,8 @@ import Vocabulary
         #expect(try await sessions.isLoginOpen(login.secret.text))
         let begun = try await sessions.begin(login: login.secret.text, address: "192.0.2.7", requestId: "r-2")
         #expect(begun.session.holder == .operating(uid: 1000, groups: [1000, 27]))
-        #expect(try await sessions.resume(begun.secret.text)?.caller(from: "192.0.2.7").name == "operator:1000")
+        let resumed = try await sessions.resume(begun.secret.text, extending: true)
+        #expect(resumed?.caller(from: "192.0.2.7").name == "operator:1000")
         #expect(try await !sessions.isLoginOpen(login.secret.text))
         #expect(
             try await bench.audited().suffix(2).map(\.action) == [.operatorLoginCreated, .operatorLoginUsed])
@@ -141,13 +142,57 @@ import Vocabulary
         }
     }
 
+    @Test func `a request that a page sends by itself does not extend its session`() async throws {
+        let bench = try await bench()
+        let sessions = bench.operations.portalSessions
+        let secret = try await begin(bench).secret
+        for _ in 0..<29 {
+            bench.clock.advance(by: .seconds(60))
+            #expect(try await sessions.resume(secret.text, extending: false) != nil)
+        }
+        bench.clock.advance(by: .seconds(60))
+        #expect(try await sessions.resume(secret.text, extending: false) == nil)
+        #expect(try await sessions.resume(secret.text, extending: true) == nil)
+    }
+
+    @Test func `an admin ends the sessions and unused links of one operator, or of all`() async throws {
+        let bench = try await bench()
+        let sessions = bench.operations.portalSessions
+        let merchants = try await begin(bench).secret
+        func signIn(_ uid: UInt32) async throws -> PortalSecret {
+            let login = try await sessions.createLogin(uid: uid, groups: [], for: bench.request).secret
+            return try await sessions.begin(login: login.text, address: "192.0.2.7", requestId: "r-2").secret
+        }
+        let first = [try await signIn(1000), try await signIn(1000)]
+        let link = try await sessions.createLogin(uid: 1000, groups: [], for: bench.request).secret
+        let second = try await signIn(1001)
+        func alive(_ secrets: [PortalSecret]) async throws -> [Bool] {
+            var alive: [Bool] = []
+            for secret in secrets { alive.append(try await sessions.resume(secret.text, extending: true) != nil) }
+            return alive
+        }
+
+        let ended = try await sessions.endOperatorSessions(of: 1000, for: bench.request)
+        #expect(ended.sessions == 2 && ended.logins == 1)
+        #expect(try await alive(first + [second, merchants]) == [false, false, true, true])
+        #expect(try await !sessions.isLoginOpen(link.text))
+        let audited = try #require(try await bench.audited().last)
+        #expect(audited.action == .operatorSessionsEnded && audited.caller == Bench.caller)
+        #expect(audited.before == "operator=1000" && audited.after == "sessions ended: 2, logins ended: 1")
+
+        let all = try await sessions.endOperatorSessions(of: nil, for: bench.request)
+        #expect(all.sessions == 1 && all.logins == 0)
+        #expect(try await alive([second, merchants]) == [false, true])
+        #expect(try await bench.audited().last?.before == "operator=*")
+    }
+
     @Test func `no session and no login outlives a start with an older database`() async throws {
         let bench = try await bench()
         let sessions = bench.operations.portalSessions
         let session = try await begin(bench).secret
         let login = try await sessions.createLogin(uid: 1000, groups: [], for: bench.request).secret
         try await bench.operations.start.restartWaitingTimes()
-        #expect(try await sessions.resume(session.text) == nil)
+        #expect(try await sessions.resume(session.text, extending: true) == nil)
         #expect(try await !sessions.isLoginOpen(login.text))
     }
 
@@ -159,7 +204,7 @@ import Vocabulary
         bench.clock.advance(by: .seconds(31 * 60))
         let valid = try await begin(bench).secret
         #expect(try await sessions.removeExpired() == 1)
-        #expect(try await sessions.resume(valid.text) != nil)
+        #expect(try await sessions.resume(valid.text, extending: true) != nil)
         bench.clock.advance(by: .seconds(13 * 3600))
         #expect(try await sessions.removeExpired() == 2)
         #expect(try await sessions.removeExpired() == 0)

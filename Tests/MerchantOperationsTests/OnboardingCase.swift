@@ -171,6 +171,14 @@ extension OnboardingCase {
                 key(2, .current, since: -20, certificate: (-25, 735), confirmed: -19),
                 key(3, .pending, created: -3, since: -3),
             ], [roll(7, from: 1, to: 2, started: -30, outcome: .finished, ended: -3)], next: nil,
+            text: "A reserve key pair waits for its certificate"),
+        OnboardingCase(
+            "roll finished, and the next key pair has its certificate",
+            [
+                key(1, .revoked, since: -3, certificate: (-700, 60)),
+                key(2, .current, since: -20, certificate: (-25, 735), confirmed: -19),
+                key(3, .standby, created: -3, since: -1, certificate: (-1, 759)),
+            ], [roll(7, from: 1, to: 2, started: -30, outcome: .finished, ended: -3)], next: nil,
             text: "There is nothing to do now"),
         OnboardingCase(
             "the promotion was undone: the old key is current again",

@@ -46,7 +46,7 @@ import Vocabulary
         #expect(try await next(bench) == .keyPair)
         let first = try await generate(bench)
         #expect(try await next(bench) == .appleCertificate)
-        #expect(try await !onboarding.certificateSigningRequest(of: first, in: Self.ownScope).isEmpty)
+        #expect(try await onboarding.keyPair(first, in: Self.ownScope).certificateSigningRequest?.isEmpty == false)
         let stored = try await upload(Bench.certificate(first, of: Bench.shop), bench)
         #expect(stored.keyPair.state == .standby)
         #expect(try await next(bench) == .activation)

@@ -54,6 +54,9 @@ import Vocabulary
         }
 
         func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts { try custodian.readCertificate(upload) }
+        func fingerprint(ofClientCertificate upload: [UInt8]) throws -> Bits256 {
+            try custodian.fingerprint(ofClientCertificate: upload)
+        }
         func issuerFinding(for certificate: CertificateFacts, at time: Timestamp) -> IssuerFinding { .notConfigured }
         func symmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes {
             try custodian.symmetricKey(hash, from: material)

@@ -58,6 +58,10 @@ package struct FakeCustodian: KeyCustodian {
             subject: "CN=\(merchant)", issuer: "CN=Somebody")
     }
 
+    package func fingerprint(ofClientCertificate upload: [UInt8]) throws -> Bits256 {
+        PublicKeyHash(of: try readCertificate(upload).der).bits
+    }
+
     package func issuerFinding(for certificate: CertificateFacts, at time: Timestamp) -> IssuerFinding {
         .notConfigured
     }

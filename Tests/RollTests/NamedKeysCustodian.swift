@@ -30,6 +30,10 @@ final class NamedKeysCustodian: KeyCustodian {
             "\(kind):\(hash.hex):\(merchant):\(begins.millisecondsSince1970):\(ends.millisecondsSince1970)".utf8)
     }
 
+    func fingerprint(ofClientCertificate upload: [UInt8]) throws -> Bits256 {
+        PublicKeyHash(of: try readCertificate(upload).der).bits
+    }
+
     func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts {
         let parts = String(decoding: upload, as: UTF8.self).split(separator: ":").map(String.init)
         guard parts.count == 5, let hash = PublicKeyHash(anySpelling: parts[1]),

@@ -167,6 +167,8 @@ import Vocabulary
             _ = try transaction.removePortalSessions(ofInvitationsCreatedBy: "access:shop")
             _ = try transaction.revokeOpenInvitations(createdBy: "access:shop", at: Sample.time)
             _ = try transaction.removeOperatorSessions(of: 1000)
+            _ = try transaction.removeOperatorSessions(of: nil)
+            _ = try transaction.removeOpenLogins(of: nil, at: Sample.time)
             _ = try transaction.removeExpiredSessions(seenBefore: Sample.time, createdBefore: Sample.time, limit: 9)
         }
         try traced.store.readNow { reader throws in

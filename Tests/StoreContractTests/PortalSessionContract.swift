@@ -89,6 +89,51 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
+    func `the sessions of all operators are removed together, and those of merchants stay`(
+        store: StoreUnderTest
+    ) async throws {
+        let store = try store.open()
+        try await store.stock(0)
+        try await store.write { transaction in
+            try transaction.insert(Sample.invitation(1))
+            try transaction.insert(Sample.session(1, invitation: 1))
+            for (number, uid) in [(2, 0), (3, 1000), (4, 4_294_967_295)] as [(Int, UInt32)] {
+                try transaction.insert(Sample.session(number, uid: uid))
+            }
+        }
+        #expect(try await store.write { try $0.removeOperatorSessions(of: nil) } == 3)
+        #expect(try await store.write { try $0.removeOperatorSessions(of: nil) } == 0)
+        #expect(try await Self.sessions(store) == [1])
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `the logins of one or all operators are removed if they are neither used nor expired`(
+        store: StoreUnderTest
+    ) async throws {
+        let store = try store.open()
+        func logins() async throws -> [Int] {
+            try await store.read { reader in
+                try (1...9).filter { try reader.operatorLogin(secretIdentifier: Sample.secret($0).identifier) != nil }
+            }
+        }
+        // They expire at 60, 61 and so on.
+        try await store.write { transaction in
+            for (number, uid) in [(1, 1000), (2, 1000), (3, 1000), (4, 1001), (5, 0)] as [(Int, UInt32)] {
+                try transaction.insert(Sample.login(number, uid: uid, at: number - 1))
+            }
+            var used = Sample.login(2, uid: 1000, at: 1)
+            used.usedAt = Sample.time(10)
+            try transaction.update(used)
+        }
+        #expect(try await store.write { try $0.removeOpenLogins(of: 1002, at: Sample.time(60)) } == 0)
+        #expect(try await store.write { try $0.removeOpenLogins(of: 1000, at: Sample.time(60)) } == 1)
+        #expect(try await logins() == [1, 2, 4, 5])
+        #expect(try await store.write { try $0.removeOpenLogins(of: nil, at: Sample.time(60)) } == 2)
+        #expect(try await store.write { try $0.removeOpenLogins(of: nil, at: Sample.time(60)) } == 0)
+        #expect(try await logins() == [1, 2])
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
     func `the sessions of all invitations of a creator are removed together`(store: StoreUnderTest) async throws {
         let store = try store.open()
         try await store.stock(0)

@@ -15,7 +15,7 @@ enum ClientCertificateFile {
                 .refused,
                 "nothing was sent: \(path) contains a private key; name a file with only the client certificate")
         }
-        guard text.firstRange(of: "-----BEGIN CERTIFICATE-----") == nil else { return text }
-        return PEM.encode(bytes, label: "CERTIFICATE")
+        // The field of the request is text, which cannot hold DER.
+        return PEM.firstCertificate(in: bytes) == nil ? PEM.encode(bytes, label: "CERTIFICATE") : text
     }
 }

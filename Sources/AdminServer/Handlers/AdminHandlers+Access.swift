@@ -1,4 +1,3 @@
-import FoundationEssentials
 import HTTPKit
 import HTTPTypes
 import MerchantCore
@@ -35,7 +34,7 @@ extension AdminHandlers {
         let (access, token) = try await operations.access.create(
             body.name, permits: try Self.permits(body.permits), merchants: try Self.merchants(of: body),
             expiresAt: body.expiresAt,
-            certificateFingerprint: try body.clientCertificate.map(ClientCertificate.fingerprint),
+            clientCertificate: body.clientCertificate.map { Array($0.utf8) },
             for: call.requestWithIdempotencyKey(Paths.accesses))
         return try RESTResponse(created: AccessDocument(access, token: token), at: Paths.access(access.name))
     }
@@ -83,34 +82,4 @@ extension AdminHandlers {
             throw MerchantError(.malformed, "'merchants' and 'allMerchants' exclude each other; send only one")
         }
     }
-}
-
-/// The client certificate of an access, as a request contains it.
-private enum ClientCertificate {
-    private static let begin = "-----BEGIN CERTIFICATE-----"
-    private static let end = "-----END CERTIFICATE-----"
-
-    /// SHA-256 of the DER of the only certificate in a PEM text. The portal compares it with the certificate that the
-    /// client presents, so the certificate is not parsed here.
-    static func fingerprint(_ pem: String) throws(MerchantError) -> Bits256 {
-        guard pem.firstRange(of: "PRIVATE KEY-----") == nil else {
-            throw MerchantError(
-                .privateKeyUploaded,
-                "'clientCertificate' contains a private key: treat this key as exposed, and send only the certificate")
-        }
-        guard let first = pem.firstRange(of: begin), let last = pem[first.upperBound...].firstRange(of: end),
-            pem[last.upperBound...].firstRange(of: begin) == nil,
-            let der = Base64.decode(String(pem[first.upperBound..<last.lowerBound].filter { !$0.isWhitespace })),
-            der.first == derSequence
-        else {
-            throw MerchantError(
-                .malformed,
-                "'clientCertificate' is not one certificate in PEM; send the text from \(begin) to \(end)")
-        }
-        // `PublicKeyHash` computes a SHA-256, although these bytes are no public key.
-        return PublicKeyHash(of: der).bits
-    }
-
-    /// The first byte of every certificate: the tag of an ASN.1 SEQUENCE, X.690.
-    private static let derSequence: UInt8 = 0x30
 }

@@ -18,9 +18,6 @@ extension AdminRoutes {
         .changes(
             .post, "/v1/invitations/{invitationId}/revoke", logMessage: "invitation revoked", effect: .destroys,
             maximumBodyBytes: 0, AdminHandlers.revokeInvitation),
-        .changes(
-            .post, "/v1/operator-logins", logMessage: "operator login created", permit: .read,
-            AdminHandlers.createOperatorLogin),
     ]
 }
 
@@ -51,23 +48,5 @@ extension AdminHandlers {
     func revokeInvitation(_ call: RESTCall, _ identifier: InvitationIdentifier) async throws -> RESTResponse {
         let invitation = try await operations.invitations.revoke(identifier, for: call.request)
         return try RESTResponse(InvitationDocument(invitation)).withLogFields(merchant: invitation.merchantIdentifier)
-    }
-
-    /// Creates a login for the calling user. The session that begins with this login has the permits that the setting
-    /// `callers` gives to this user and to the groups that the user has now.
-    func createOperatorLogin(_ call: RESTCall) async throws -> RESTResponse {
-        guard call.body.isEmpty else {
-            throw MerchantError(.malformed, "found a body, expected none for this path and method")
-        }
-        // Every caller on the admin socket is a process.
-        guard let process = call.caller.process else {
-            throw MerchantError(.forbidden, "only a user of this machine can log in as an operator")
-        }
-        let portal = try operations.requiredPortalURL()
-        let (secret, expiresAt) = try await operations.portalSessions.createLogin(
-            uid: process.uid, groups: process.supplementaryGroups.union([process.gid]), for: call.request)
-        return try RESTResponse(
-            OperatorLoginDocument(url: portal + Paths.loginPage(secret.text), expiresAt: expiresAt),
-            status: .created)
     }
 }

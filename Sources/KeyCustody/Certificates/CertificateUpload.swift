@@ -1,6 +1,8 @@
+import Crypto
 import MerchantCore
 import Secrets
 import SwiftASN1
+import Vocabulary
 import X509
 
 /// Finds the one certificate in an uploaded file. If the file is not a certificate, the error says what the file is.
@@ -25,6 +27,15 @@ enum CertificateUpload {
             return upload
         }
         return try pem(upload)
+    }
+
+    /// - Returns: the SHA-256 of the certificate in DER.
+    /// - Throws: the errors of ``der(_:)``, and `certificateMalformed` if the DER is no certificate.
+    static func fingerprint(_ upload: [UInt8]) throws(MerchantError) -> Bits256 {
+        let der = try Self.der(upload)
+        guard (try? Certificate(derEncoded: der)) != nil, let hash = Bits256(bytes: Array(SHA256.hash(data: der)))
+        else { throw malformed("is not a complete X.509 certificate (RFC 5280)") }
+        return hash
     }
 
     private static func pem(_ upload: [UInt8]) throws(MerchantError) -> [UInt8] {

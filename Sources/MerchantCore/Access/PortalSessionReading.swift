@@ -28,14 +28,20 @@ package protocol PortalSessionWriting: PortalSessionReading {
     func removePortalSessions(ofInvitationsCreatedBy caller: String) throws -> Int
     /// Ends the sessions of an operator.
     ///
+    /// - Parameter uid: nil for every operator.
     /// - Returns: the number of removed sessions.
-    func removeOperatorSessions(of uid: UInt32) throws -> Int
+    func removeOperatorSessions(of uid: UInt32?) throws -> Int
     func insert(_ login: OperatorLogin) throws
     /// Writes the time of use.
     ///
     /// - Throws: `internalError` if the login was removed, would be used a second time or after its expiry, or would no
     ///   longer be used.
     func update(_ login: OperatorLogin) throws
+    /// Removes the logins that could still begin a session at `now`: those that are neither used nor expired.
+    ///
+    /// - Parameter uid: nil for the logins of every operator.
+    /// - Returns: the number of removed logins.
+    func removeOpenLogins(of uid: UInt32?, at now: Timestamp) throws -> Int
     /// Removes sessions whose last request was before `lastSeen` or that were created before `created`, and logins that
     /// were created before `created`.
     ///

@@ -60,6 +60,8 @@ package enum AuditAction: String, Sendable, CaseIterable {
     /// A user got a URL for signing in to the portal as an operator.
     case operatorLoginCreated
     case operatorLoginUsed
+    /// The sessions and unused logins of an operator, or of all operators, ended.
+    case operatorSessionsEnded
 }
 
 /// What the audit records about one action: the caller, the merchant and key concerned, the states before and after,

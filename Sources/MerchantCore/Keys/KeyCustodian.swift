@@ -25,6 +25,13 @@ package protocol KeyCustodian: Sendable {
     ///   `keyUnsupported`.
     func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts
 
+    /// Reads the certificate of a TLS client: one certificate in PEM or DER. Its key may be of any type, because only TLS
+    /// uses it.
+    ///
+    /// - Returns: the SHA-256 of the certificate in DER.
+    /// - Throws: `certificateMalformed`, `certificateChain`, `privateKeyUploaded` or `tooLarge`.
+    func fingerprint(ofClientCertificate upload: [UInt8]) throws -> Bits256
+
     /// Verifies that the certificate chains to a CA of the setting `trust.certificate-issuers`.
     func issuerFinding(for certificate: CertificateFacts, at time: Timestamp) async -> IssuerFinding
 

@@ -48,7 +48,8 @@ extension Access {
             certificateFingerprint.map { "certificate=\(Hex.encode($0.bytes))" }
             ?? "token=\(secrets.first?.title ?? "")"
         let expiry = expiresAt.map { " expiresAt=\($0)" } ?? ""
-        return "access=\(name) permits=\(permitNames) merchants=\(merchantNames) \(credential)\(expiry)"
+        return AuditedAccess(self).auditText(
+            "permits=\(permitNames) merchants=\(merchantNames) \(credential)\(expiry)")
     }
 }
 

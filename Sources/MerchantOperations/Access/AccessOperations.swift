@@ -19,32 +19,39 @@ package struct AccessOperations: Sendable {
     package static let longestOverlap = Duration.seconds(30 * 86_400)
 
     private let records: Records
+    private let readClientCertificate: @Sendable ([UInt8]) throws -> Bits256
     /// The daemon's own count of time. Tokens expire by the later of this time and the machine's clock, so that a clock
     /// that was set back does not make an expired token valid again.
     private let confirmedTime: ConfirmedTime
     private let throttle = UseThrottle()
 
-    package init(records: Records, confirmedTime: ConfirmedTime) {
+    /// - Parameter readClientCertificate: ``KeyCustodian/fingerprint(ofClientCertificate:)``.
+    package init(
+        records: Records, readClientCertificate: @escaping @Sendable ([UInt8]) throws -> Bits256,
+        confirmedTime: ConfirmedTime
+    ) {
         self.records = records
+        self.readClientCertificate = readClientCertificate
         self.confirmedTime = confirmedTime
     }
 
-    /// Creates an access by token or, with a fingerprint, by client certificate.
+    /// Creates an access by token or by client certificate.
     ///
     /// - Parameters:
     ///   - permits: `onboard`, `read` or both.
     ///   - merchants: the merchants that the permits apply to, 1 to ``maximumMerchants``; nil for every merchant, also
     ///     for merchants that are added later.
     ///   - expiresAt: nil for an access that does not expire.
-    ///   - certificateFingerprint: SHA-256 of the client certificate in DER; nil for an access by token.
+    ///   - clientCertificate: the client certificate in PEM or DER; nil for an access by token.
     /// - Returns: the access and its token; nil instead of the token for an access by client certificate.
-    /// - Throws: `malformed`; `merchantNotFound`; `accessExists` if an access ever had this name, or if an access that
+    /// - Throws: `malformed`; `privateKeyUploaded`; `merchantNotFound`; `accessExists` if an access ever had this name, or if an access that
     ///   is not revoked has this client certificate; `idempotencyKeyReused` for a repeat that would have to return a
     ///   token.
     package func create(
         _ name: AccessName, permits: Set<Permit>, merchants: Set<MerchantIdentifier>?, expiresAt: Timestamp?,
-        certificateFingerprint: Bits256?, for request: Request
+        clientCertificate: [UInt8]?, for request: Request
     ) async throws -> (access: Access, token: PortalSecret?) {
+        let certificateFingerprint = try clientCertificate.map(fingerprint(ofClientCertificate:))
         let time = confirmedTime.reading()
         let now = time.latest
         try Self.check(permits: permits, merchants: merchants, expiresAt: expiresAt, at: now)
@@ -139,7 +146,8 @@ package struct AccessOperations: Sendable {
             try transaction.append(
                 request.auditEntry(
                     .accessRevoked, at: time.wall, merchant: access.onlyMerchant, before: before,
-                    after: "invitations revoked: \(invitations), sessions ended: \(sessions)"))
+                    after: AuditedAccess(access).auditText(
+                        "invitations revoked: \(invitations), sessions ended: \(sessions)")))
             return access
         }
     }
@@ -192,6 +200,22 @@ package struct AccessOperations: Sendable {
             }
             stored.lastUsedAt = now
             try transaction.update(stored)
+        }
+    }
+
+    /// - Throws: `malformed` or `privateKeyUploaded`. The custodian's own texts are about certificates from Apple.
+    private func fingerprint(ofClientCertificate certificate: [UInt8]) throws -> Bits256 {
+        do {
+            return try readClientCertificate(certificate)
+        } catch let error as MerchantError where error.code == .privateKeyUploaded {
+            throw MerchantError(
+                .privateKeyUploaded,
+                "'clientCertificate' contains a private key: treat this key as exposed, and send only the certificate")
+        } catch is MerchantError {
+            throw MerchantError(
+                .malformed,
+                "'clientCertificate' is not one X.509 certificate in PEM; send the text from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----"
+            )
         }
     }
 

@@ -9,13 +9,10 @@ package struct PortalSessionOperations: Sendable {
         any PortalSessionWriting & InvitationWriting & MerchantReading & ChangeRecording
     >
 
-    /// The largest number of sessions and logins that one transaction removes.
-    private static let removalsPerTransaction = 500
-
-    private let records: Records
+    let records: Records
     /// The daemon's own count of time. Sessions end by the later of this time and the machine's clock, so that a clock
     /// that was set back does not make an ended session valid again.
-    private let confirmedTime: ConfirmedTime
+    let confirmedTime: ConfirmedTime
     private let throttle = UseThrottle()
 
     package init(records: Records, confirmedTime: ConfirmedTime) {
@@ -122,53 +119,23 @@ package struct PortalSessionOperations: Sendable {
         return (session, sessionSecret)
     }
 
-    /// The session that has this secret. Counts as a request of the session, so that the session stays valid for
-    /// ``PortalSession/idleLimit`` from now; the time is accurate to a minute.
+    /// The session that has this secret.
     ///
-    /// - Parameter text: the text of the session's secret.
+    /// - Parameters:
+    ///   - text: the text of the session's secret.
+    ///   - extending: whether the session stays valid for ``PortalSession/idleLimit`` from now; the time is accurate to
+    ///     a minute. False for a request that a page sends by itself: else an open page would keep its session alive
+    ///     without a person.
     /// - Returns: nil if the session is unknown or has ended.
-    package func resume(_ text: String) async throws -> ResumedSession? {
+    package func resume(_ text: String, extending: Bool) async throws -> ResumedSession? {
         guard let secret = PortalSecret(text: text, kind: .session) else { return nil }
         let now = confirmedTime.reading().latest
         let identifier = secret.identifier
         guard let session = try await records.read({ try $0.portalSession(secretIdentifier: identifier) }),
             session.secret.matches(secret), session.isValid(at: now)
         else { return nil }
-        await recordRequest(of: session, at: now)
+        if extending { await recordRequest(of: session, at: now) }
         return ResumedSession(session)
-    }
-
-    /// Signs out. Does nothing if the session is unknown.
-    package func end(_ text: String) async throws {
-        guard let secret = PortalSecret(text: text, kind: .session) else { return }
-        let identifier = secret.identifier
-        try await records.write { transaction in
-            guard let session = try transaction.portalSession(secretIdentifier: identifier),
-                session.secret.matches(secret)
-            else { return }
-            try transaction.removePortalSession(secretIdentifier: identifier)
-        }
-    }
-
-    /// Removes the sessions that have ended, and logins of the past, in small transactions, so that other writes need
-    /// not wait long.
-    ///
-    /// - Returns: the number of removed sessions and logins.
-    @discardableResult
-    package func removeExpired() async throws -> Int {
-        let now = confirmedTime.reading().latest
-        let lastSeen = now.adding(.zero - PortalSession.idleLimit)
-        let created = now.adding(.zero - PortalSession.longestLife)
-        var total = 0
-        while true {
-            try Task.checkCancellation()
-            let count = try await records.write {
-                try $0.removeExpiredSessions(
-                    seenBefore: lastSeen, createdBefore: created, limit: Self.removalsPerTransaction)
-            }
-            total += count
-            guard count == Self.removalsPerTransaction else { return total }
-        }
     }
 
     /// Stores the time of the request, unless a time was stored within ``UseThrottle/interval``. Ignores a failure, so

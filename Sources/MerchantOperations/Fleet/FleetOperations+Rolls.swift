@@ -1,49 +1,11 @@
-package import MerchantCore
+import MerchantCore
 import Vocabulary
 
 extension FleetOperations {
-    /// The largest number of rolls that one call reads to find those that wait for a party.
-    private static let maximumRollsRead = 1000
-    private static let rollsPerRead = 100
     /// At most this many rolls that wait for a first token are read, to find those whose old key was exported.
     private static let maximumUnconfirmedRead = 500
     /// The end of the year 9999. As the time since which a roll must be idle, it makes every idle roll count as quiet.
     private static let endOfTime = Timestamp(millisecondsSince1970: 253_402_300_799_000)
-
-    /// Open rolls that wait for a party, newest first, starting before the roll number `cursor`, at most `limit`.
-    package func rolls(
-        waitingFor party: RollParty, before cursor: Int?, limit: Int
-    ) async throws -> FleetRollPage {
-        let now = confirmedTime.reading().earliest
-        return try await records.read { reading in
-            let filter = RollFilter(merchant: nil, step: Self.step(of: party))
-            var found: [RollView] = []
-            var last = cursor
-            var read = 0
-            while read < Self.maximumRollsRead {
-                let page = try reading.rolls(filter, before: last, limit: Self.rollsPerRead)
-                for roll in page {
-                    last = roll.number
-                    let view = try reading.view(roll, policy, at: now)
-                    if view.progress.waitingFor == party { found.append(view) }
-                    if found.count >= limit { return FleetRollPage(rolls: found, next: last) }
-                }
-                guard page.count == Self.rollsPerRead else { return FleetRollPage(rolls: found, next: nil) }
-                read += page.count
-            }
-            return FleetRollPage(rolls: found, next: last)
-        }
-    }
-
-    /// The narrowest filter that contains every roll that waits for the party.
-    private static func step(of party: RollParty) -> RollFilter.Step {
-        switch party {
-        case .merchant: .state(.started, quietIfIdleSince: endOfTime)
-        // A promoted roll that is not idle waits for the first token, or for an admin if the old key was exported.
-        case .apple: .state(.promoted, quietIfIdleSince: endOfTime)
-        case .admin, .time, .none: .open
-        }
-    }
 
     /// Counts the rolls without reading each of them.
     ///

@@ -36,16 +36,6 @@ package struct FleetOperations: Sendable {
         }
     }
 
-    /// The active key pairs whose certificates expire in `[begin, end)`, earliest expiry first, at most `limit`.
-    package func certificates(
-        _ filter: ActiveKeyPairFilter, endingFrom begin: Timestamp, to end: Timestamp, limit: Int
-    ) async throws -> FleetList<ExpiringKeyPair> {
-        try await records.read { reading in
-            FleetList(
-                try reading.keyPairsExpiring(filter, from: begin, to: end, limit: limit + 1), limit: limit)
-        }
-    }
-
     /// Merchants with fewer active payment processing key pairs than their target, sorted by identifier, starting after
     /// `cursor`, at most `limit`.
     package func merchantsBelowTarget(

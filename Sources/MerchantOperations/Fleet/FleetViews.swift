@@ -60,13 +60,6 @@ package struct FleetMerchantBelowTarget: Hashable, Sendable {
     package let severity: Severity
 }
 
-/// One page of the rolls that wait for one party.
-package struct FleetRollPage: Sendable {
-    package let rolls: [RollView]
-    /// The number before which the next page starts; nil if there is no further page. The next page may be empty.
-    package let next: Int?
-}
-
 /// All that an operator's page shows about one merchant. The lists have the newest items first, except for the key
 /// pairs and the registrations, which have the oldest first.
 package struct FleetMerchant: Sendable {

@@ -90,6 +90,11 @@ extension OnboardingFocus {
     /// Whether an older key pair is or was in use, which ``key`` replaces.
     var replacesKey: Bool { roll?.from != nil || deadline != nil }
 
+    /// Whether a key pair waits for a certificate. After a roll, the key pair of the next roll does.
+    var hasReserveToCertify: Bool {
+        facts.keys.contains { $0.keyPair.purpose == .paymentProcessing && $0.keyPair.state == .pending }
+    }
+
     /// The step that must be done now; nil if all steps are done.
     var next: Next? {
         guard let key else { return Next(step: .keyPair, waitingFor: .merchant, since: missingSince) }

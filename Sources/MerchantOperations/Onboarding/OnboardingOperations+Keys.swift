@@ -17,18 +17,6 @@ extension OnboardingOperations {
         return try await useCases.keys.keyPair(hash)
     }
 
-    /// The CSR of a key pair, PKCS#10 in DER.
-    ///
-    /// - Throws: `keyNotFound`.
-    package func certificateSigningRequest(
-        of hash: PublicKeyHash, in scope: MerchantScope
-    ) async throws -> [UInt8] {
-        guard let request = try await keyPair(hash, in: scope).certificateSigningRequest else {
-            throw MerchantError(.notFound, "key \(hash) has no CSR")
-        }
-        return request
-    }
-
     /// Generates a payment processing key pair and its CSR.
     ///
     /// - Parameter algorithm: nil stands for EC_v1.

@@ -19,7 +19,9 @@ struct OnboardingTexts {
                 ? "No payment uses the old certificate any more." : "No old certificate is in use."
         case .done:
             let end = focus.key?.expiry.map { "Your certificate is valid until \(Self.day($0)). " } ?? ""
-            return "\(end)There is nothing to do now."
+            guard focus.hasReserveToCertify else { return "\(end)There is nothing to do now." }
+            return
+                "\(end)A reserve key pair waits for its certificate: create one with its CSR in your Apple Developer account, and upload it here. Do not activate it at Apple now."
         }
     }
 

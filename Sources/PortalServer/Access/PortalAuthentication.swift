@@ -45,7 +45,9 @@ struct PortalAuthentication: Sendable {
             return try peer(of: access, at: address)
         }
         if request.headers[.authorization] != nil { throw try refuse(address) }
-        if let identity = try await session(of: request, at: address) {
+        // Only the pages' scripts send requests for data with the cookie of a session, and they repeat them.
+        if let identity = try await session(of: request, at: address, extending: false) {
+            try countRequest(of: identity)
             guard request.method == .get || request.method == .head else {
                 identity.peer.recordRefusal(.onboard)
                 throw MerchantError(
@@ -57,14 +59,32 @@ struct PortalAuthentication: Sendable {
         return context.connection.peer
     }
 
-    /// The caller of a request for a page. A request without a valid session gets a peer without any permit.
+    /// The caller of a request for a page. A request without a valid session gets a peer without any permit. The
+    /// request is counted for the address, and with ``countRequest(of:)`` for the session.
     ///
     /// - Throws: `tooManyRequests`.
     func visitor(of request: Hummingbird.Request, in context: RESTContext) async throws -> Identity {
         let address = Self.address(of: context)
         try admit(address)
-        return try await session(of: request, at: address)
+        return try await session(of: request, at: address, extending: FetchMetadata.isSentByPerson(request.headers))
             ?? Identity(peer: context.connection.peer, session: nil)
+    }
+
+    /// Counts a request in the session.
+    ///
+    /// - Throws: `tooManyRequests` if the session has sent too many requests.
+    func countRequest(of identity: Identity) throws(MerchantError) {
+        if let session = identity.session { try count(caller: "session:\(session.identifier)") }
+    }
+
+    /// The error with which the server answers a request that violates a rule of HTTP. Such a request reaches no route, so
+    /// it is counted here. Behind a trusted proxy, the address of its client is not known.
+    ///
+    /// - Returns: `tooManyRequests` if the address has sent too many requests; otherwise the fault.
+    func error(for fault: HTTPFault, on connection: PortalConnection) -> any Error {
+        guard let address = connection.directAddress else { return fault }
+        do throws(MerchantError) { try admit(address) } catch { return error }
+        return fault
     }
 
     /// Counts a failed attempt to sign in, so that one address cannot try many secrets.
@@ -77,7 +97,7 @@ struct PortalAuthentication: Sendable {
     /// A client before its credentials are checked.
     func unidentified(at address: RemoteAddress) -> Peer {
         Peer(
-            caller: .remote(.unidentified(address: address.description)), grants: [], holder: .withoutPermit,
+            caller: .remote(.unidentified(address: address.description)), grants: [], holder: address.block.holder,
             refusals: refusals)
     }
 
@@ -96,10 +116,13 @@ struct PortalAuthentication: Sendable {
         return peer(.access(access.name, address: address.description), [access.grant])
     }
 
-    private func session(of request: Hummingbird.Request, at address: RemoteAddress) async throws -> Identity? {
-        guard let cookie = SessionCookie.secret(in: request.headers), let session = try await sessions.resume(cookie)
+    /// - Parameter extending: ``PortalSessionOperations/resume(_:extending:)``.
+    private func session(
+        of request: Hummingbird.Request, at address: RemoteAddress, extending: Bool
+    ) async throws -> Identity? {
+        guard let cookie = SessionCookie.secret(in: request.headers),
+            let session = try await sessions.resume(cookie, extending: extending)
         else { return nil }
-        try count(caller: "session:\(session.identifier)")
         let grants: [Grant] =
             switch session.holder {
             case .invitation(_, let merchant): [Grant(permits: [.onboard], merchants: [merchant])]

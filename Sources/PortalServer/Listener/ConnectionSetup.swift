@@ -6,6 +6,7 @@ import NIOCore
 import NIOHTTP2
 import NIOSSL
 import NIOTLS
+import RESTKit
 import Vocabulary
 
 /// Prepares new connections: limits, TLS, and HTTP/1.1 or HTTP/2, as the client chose in the TLS handshake.
@@ -67,11 +68,12 @@ struct ConnectionSetup: Sendable {
     ) -> EventLoopFuture<Void> {
         let certificate: NIOSSLCertificate? = try? channel.pipeline.syncOperations.nioSSL_peerCertificate()
         let clientCertificate = certificate.flatMap { ClientCertificate($0) }
+        let connection = makeConnection(channel, from: address, clientCertificate)
         switch negotiated {
         case .negotiated("h2"):
-            return channel.eventLoop.makeCompletedFuture { try startHTTP2(channel, from: address, clientCertificate) }
+            return channel.eventLoop.makeCompletedFuture { try startHTTP2(connection, clientCertificate) }
         case .negotiated, .fallback:
-            return startHTTP1(makeConnection(channel, from: address, clientCertificate))
+            return startHTTP1(connection)
         }
     }
 
@@ -92,8 +94,8 @@ struct ConnectionSetup: Sendable {
 
     private func startHTTP1(_ connection: PortalConnection) -> EventLoopFuture<Void> {
         let (requestLimits, refuseRequest, logger) = (limits.request, refuse, log.logger)
-        let http = HTTP1Connection(
-            idleTime: Duration.nanoseconds(limits.idleTime.nanoseconds),
+        let http = RESTChannel(
+            idleTime: Duration.nanoseconds(limits.idleTime.nanoseconds), isSecure: true,
             makeGuard: {
                 RequestGuard(
                     requestLimits, makeRefusal: { refuseRequest($0, connection) },
@@ -108,22 +110,30 @@ struct ConnectionSetup: Sendable {
 
     // MARK: HTTP/2
 
-    private func startHTTP2(
-        _ channel: any Channel, from address: RemoteAddress, _ clientCertificate: ClientCertificate?
-    ) throws {
-        let handler = HTTP2ConnectionHandler(eventLoop: channel.eventLoop, limits)
+    private func startHTTP2(_ connection: PortalConnection, _ clientCertificate: ClientCertificate?) throws {
+        let channel = connection.channel
+        let handler = HTTP2ConnectionHandler(
+            eventLoop: channel.eventLoop, limits,
+            onError: { [refuse] in
+                // Counts and logs the request like every other malformed one. No stream can send the response.
+                _ = refuse(.headMalformed, connection)
+            })
         let configuration = limits.http2
         let pipeline = channel.pipeline.syncOperations
+        let onRefusal = handler.reportRefusal
         let http2 = NIOHTTP2Handler(
             mode: .server, eventLoop: channel.eventLoop, connectionConfiguration: configuration.connection,
             streamConfiguration: configuration.stream, streamDelegate: handler.streamReports,
-            inboundStreamInitializer: { stream in startStream(stream, from: address, clientCertificate) })
+            inboundStreamInitializer: { stream in
+                startStream(stream, from: connection.peerAddress, clientCertificate, onRefusal: onRefusal)
+            })
         try pipeline.addHandler(http2)
         try pipeline.addHandler(handler)
     }
 
     private func startStream(
-        _ stream: any Channel, from address: RemoteAddress, _ clientCertificate: ClientCertificate?
+        _ stream: any Channel, from address: RemoteAddress, _ clientCertificate: ClientCertificate?,
+        onRefusal: @escaping @Sendable () -> Void
     ) -> EventLoopFuture<Void> {
         guard connections.admitStream(stream, from: address) else {
             return stream.eventLoop.makeCompletedFuture {
@@ -135,8 +145,11 @@ struct ConnectionSetup: Sendable {
         let http = HTTP2Stream(
             makeGuard: {
                 HTTP2StreamGuard(
-                    requestLimits, makeRefusal: { refuseRequest($0, connection) },
-                    onResponseSent: { connection.reservedMemory.releaseAll() })
+                    requestLimits,
+                    makeRefusal: { fault in
+                        onRefusal()
+                        return refuseRequest(fault, connection)
+                    }, onResponseSent: { connection.reservedMemory.releaseAll() })
             },
             responder: responder(for: connection))
         return http.setup(channel: stream, logger: logger).map { value in

@@ -2,7 +2,8 @@ import HTTPKit
 import NIOCore
 import NIOHTTP2
 
-/// Ends an HTTP/2 connection: when it is idle, when an error occurs, and when the server shuts down.
+/// Ends an HTTP/2 connection: when it is idle, when an error occurs, when too many of its requests violate a rule of
+/// HTTP, and when the server shuts down.
 ///
 /// An orderly end has two steps (RFC 9113 section 6.8). The first GOAWAY announces the end, and the server still
 /// accepts the streams that the client has already opened. After the client has confirmed a PING, or after the linger
@@ -25,6 +26,9 @@ final class HTTP2ConnectionHandler: ChannelInboundHandler {
     private let idleTime: TimeAmount
     private let lingerTime: TimeAmount
     private let drainTime: TimeAmount
+    private let maximumRefusals: Int
+    private let onError: @Sendable () -> Void
+    private var refusals = 0
     private var context: ChannelHandlerContext?
     private var phase = Phase.serving
     private var openStreams: Set<HTTP2StreamID> = []
@@ -36,11 +40,15 @@ final class HTTP2ConnectionHandler: ChannelInboundHandler {
     /// Closes a connection whose streams do not end.
     private var drainTimer: Scheduled<Void>?
 
-    init(eventLoop: any EventLoop, _ limits: PortalLimits) {
+    /// - Parameter onError: called for each error of HTTP/2 that the client has caused, such as a head that RFC 9113
+    ///   does not permit. NIO has then refused the frame, so no stream reports it.
+    init(eventLoop: any EventLoop, _ limits: PortalLimits, onError: @escaping @Sendable () -> Void) {
         self.eventLoop = eventLoop
         idleTime = limits.idleTime
         lingerTime = limits.lingerTime
         drainTime = limits.drainTime
+        maximumRefusals = limits.refusedRequests
+        self.onError = onError
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -73,6 +81,7 @@ final class HTTP2ConnectionHandler: ChannelInboundHandler {
     /// NIO processes no further frames, so streams may stay open. The connection therefore closes after the linger time,
     /// in which responses that are ready still arrive.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if error is any NIOHTTP2Error { onError() }
         beginEnd()
         finishEnd()
         drainTimer?.cancel()
@@ -95,6 +104,14 @@ final class HTTP2ConnectionHandler: ChannelInboundHandler {
         case .announced: break
         case .ending: closeInNextTick()
         }
+    }
+
+    /// The requests in progress still get their responses.
+    private func requestRefused() {
+        refusals += 1
+        guard refusals >= maximumRefusals else { return }
+        beginEnd()
+        finishEnd()
     }
 
     private func startIdleTimer() {
@@ -148,4 +165,11 @@ extension HTTP2ConnectionHandler {
 
     /// Call this on the connection's event loop.
     var streamReports: StreamReports { StreamReports(NIOLoopBound(self, eventLoop: eventLoop)) }
+
+    /// A function that reports a request which a stream has refused because it violates a rule of HTTP. Call this
+    /// property and the function on the connection's event loop.
+    var reportRefusal: @Sendable () -> Void {
+        let handler = NIOLoopBound(self, eventLoop: eventLoop)
+        return { handler.value.requestRefused() }
+    }
 }

@@ -38,6 +38,9 @@ package struct PortalConnection: Sendable {
         return clientCertificate.fingerprint
     }
 
+    /// The address of the client; nil for a trusted proxy, whose requests come from many clients.
+    var directAddress: RemoteAddress? { trustedProxies.contains(peerAddress) ? nil : peerAddress }
+
     /// The address of the client that sent a request: ``TrustedProxies/clientAddress(of:from:)``.
     package func clientAddress(of headers: HTTPFields) -> RemoteAddress {
         trustedProxies.clientAddress(of: headers, from: peerAddress)

@@ -13,7 +13,7 @@ struct FormCheck: Sendable {
     func isFromPortal(_ headers: HTTPFields) -> Bool {
         let origins = headers[values: .origin]
         guard origins.count == 1, let origin = origins.first else { return false }
-        if origin == "null" { return headers[values: .secFetchSite] == ["same-origin"] }
+        if origin == "null" { return FetchMetadata.isSameOrigin(headers) }
         return origin == publicURL()
     }
 
@@ -24,10 +24,4 @@ struct FormCheck: Sendable {
         guard let token = form["csrf"] else { return false }
         return SessionCookie.isFormToken(token, of: secret)
     }
-}
-
-extension HTTPField.Name {
-    // The initializer returns nil only for a name that is not a token of RFC 9110 section 5.6.2.
-    // swift-format-ignore: NeverForceUnwrap
-    fileprivate static let secFetchSite = HTTPField.Name("Sec-Fetch-Site")!
 }

@@ -10,9 +10,6 @@ struct PageForm: Sendable {
         let name: String
     }
 
-    /// The largest form without a file, in bytes.
-    private static let longestURLEncoded = 16 * 1024
-
     private var values: [String: String] = [:]
     private var files: [String: File] = [:]
     /// The whole body, for the digest by which a form that is sent twice is recognized.
@@ -26,7 +23,7 @@ struct PageForm: Sendable {
         content = body
         let type = contentType ?? ""
         if type.lowercased().hasPrefix("application/x-www-form-urlencoded") {
-            guard body.count <= Self.longestURLEncoded, let fields = Self.urlencoded(body) else { return nil }
+            guard body.count <= FormLimits.fields, let fields = Self.urlencoded(body) else { return nil }
             values = fields
         } else if let boundary = Self.boundary(of: type) {
             guard let parts = MultipartBody.parts(of: body, boundary: boundary) else { return nil }

@@ -11,9 +11,8 @@ extension PageRoutes {
         .get("/merchant/keys", .merchant, PageHandlers.showKeys),
         .post("/merchant/keys", .merchant, PageHandlers.generateKey),
         .get("/merchant/keys/{publicKeyHash}/csr", .merchant, PageHandlers.downloadCSR),
-        // A larger file is no certificate, but the page can say which kind of file it is.
         .post(
-            "/merchant/certificates", .merchant, maximumBodyBytes: 256 * 1024, PageHandlers.uploadCertificate),
+            "/merchant/certificates", .merchant, maximumBodyBytes: FormLimits.upload, PageHandlers.uploadCertificate),
         .get("/merchant/roll", .merchant) { _ in { _ in .page(RollConfirmationPage()) } },
         .post("/merchant/roll", .merchant, PageHandlers.startRoll),
     ]

@@ -23,7 +23,7 @@ struct PageOutput: Sendable {
             if let setCookie { headers[.setCookie] = setCookie }
             return Response(status: .seeOther, headers: headers)
         case .pageEndingSession(let page):
-            var response = render(page, as: .nobody, csrf: nil)
+            var response = render(page, as: .nobody, for: nil)
             response.headers[.setCookie] = SessionCookie.ending
             return response
         case .download(let bytes, let mediaType, let fileName):
@@ -41,7 +41,11 @@ struct PageOutput: Sendable {
     }
 
     func response(_ page: any HTMLPage, for visitor: PageVisitor) async throws -> Response {
-        render(page, as: try await frame(of: visitor), csrf: visitor.secret.map { SessionCookie.formToken(of: $0) })
+        var name: String?
+        if case .invitation(_, let merchant)? = visitor.identity.session?.holder {
+            name = try await onboarding.merchant(merchant, in: MerchantScope(merchants: [merchant])).merchant.name
+        }
+        return render(page, as: Self.frame(of: visitor, merchantName: name), for: visitor)
     }
 
     /// The page for a request that failed.
@@ -49,32 +53,39 @@ struct PageOutput: Sendable {
     /// - Parameters:
     ///   - problem: the response that a REST client would get. Its status and its fields are those of the page.
     ///   - visitor: nil if the visitor was not identified.
-    func error(_ problem: Response, requestId: String, for visitor: PageVisitor?) async throws -> Response {
+    ///   - longestBody: the largest body that the route reads, in bytes.
+    func error(
+        _ problem: Response, requestId: String, for visitor: PageVisitor?, longestBody: Int
+    ) -> Response {
         let page = ErrorPage(
             status: problem.status.code, requestId: requestId,
-            retryAfter: problem.headers[.retryAfter].flatMap { Int($0) })
+            retryAfter: problem.headers[.retryAfter].flatMap { Int($0) }, longestBody: longestBody)
         // Without the merchant's name: reading it could fail for the same reason as the request.
-        var response = render(page, as: .nobody, csrf: visitor?.secret.map { SessionCookie.formToken(of: $0) })
+        let frame = visitor.map { Self.frame(of: $0, merchantName: nil) } ?? .nobody
+        var response = render(page, as: frame, for: visitor)
         response.status = problem.status
         for name in [HTTPField.Name.retryAfter, .allow] { response.headers[name] = problem.headers[name] }
         return response
     }
 
-    private func render(_ page: any HTMLPage, as visitor: PageContext.Visitor, csrf: String?) -> Response {
-        let context = PageContext(visitor: visitor, csrf: csrf, environment: environment, now: now())
+    private func render(
+        _ page: any HTMLPage, as frame: PageContext.Visitor, for visitor: PageVisitor?
+    ) -> Response {
+        let context = PageContext(
+            visitor: frame, csrf: visitor?.secret.map { SessionCookie.formToken(of: $0) },
+            signOutToken: visitor?.sessionSecret.map { SessionCookie.formToken(of: $0) }, environment: environment,
+            now: now())
         return Response(
             status: .init(code: page.status), headers: PageHeaders.httpFields,
             body: ResponseBody(byteBuffer: renderer.render(page, in: context)))
     }
 
     /// The frame of the page: the navigation and the name of the visitor.
-    private func frame(of visitor: PageVisitor) async throws -> PageContext.Visitor {
+    private static func frame(of visitor: PageVisitor, merchantName: String?) -> PageContext.Visitor {
         switch visitor.identity.session?.holder {
-        case nil: return .nobody
-        case .operating?: return .operating(visitor.identity.peer.caller.name)
-        case .invitation(_, let identifier)?:
-            let view = try await onboarding.merchant(identifier, in: MerchantScope(merchants: [identifier]))
-            return .merchant(identifier, name: view.merchant.name)
+        case nil: .nobody
+        case .operating?: .operating(visitor.identity.peer.caller.name)
+        case .invitation(_, let identifier)?: .merchant(identifier, name: merchantName)
         }
     }
 }

@@ -15,6 +15,7 @@ import Vocabulary
 struct PageResponder: Sendable {
     private let handlers: PageHandlers
     private let authentication: PortalAuthentication
+    private let readLimits: ReadLimits
     private let formCheck: FormCheck
     private let output: PageOutput
     private let reporter: RequestReporter
@@ -24,8 +25,9 @@ struct PageResponder: Sendable {
     /// - Parameter firstRoute: the index of the first page among the routes of the reporter.
     /// - Throws: ``PageFault``.
     init(
-        operations: PortalOperations, authentication: PortalAuthentication, reporter: RequestReporter, firstRoute: Int,
-        environment: Vocabulary.Environment, publicURL: @escaping @Sendable () -> String?,
+        operations: PortalOperations, authentication: PortalAuthentication, readLimits: ReadLimits,
+        reporter: RequestReporter, firstRoute: Int, environment: Vocabulary.Environment,
+        publicURL: @escaping @Sendable () -> String?,
         now: @escaping @Sendable () -> Timestamp
     ) throws {
         handlers = PageHandlers(operations: operations, publicURL: publicURL)
@@ -33,6 +35,7 @@ struct PageResponder: Sendable {
         output = PageOutput(
             renderer: try PageRenderer(), onboarding: operations.onboarding, environment: environment, now: now)
         self.authentication = authentication
+        self.readLimits = readLimits
         self.reporter = reporter
         self.firstRoute = firstRoute
         self.now = now
@@ -59,12 +62,15 @@ struct PageResponder: Sendable {
         do {
             let identity = try await authentication.visitor(of: request, in: context)
             context.peer = identity.peer
-            let parameter = try route.map { try Self.parameter(of: $0, in: target) } ?? ""
-            let found = PageVisitor(
+            var found = PageVisitor(
                 identity: identity,
                 sessionSecret: identity.session == nil ? nil : SessionCookie.secret(in: request.headers),
-                linkSecret: route?.path.hasSuffix("{secret}") == true ? parameter : nil)
+                linkSecret: nil)
+            // From here on, the page of an error has the navigation of the session.
             visitor = found
+            try authentication.countRequest(of: identity)
+            let parameter = try route.map { try Self.parameter(of: $0, in: target) } ?? ""
+            if route?.path.hasSuffix("{secret}") == true { found.linkSecret = parameter }
             guard let route else { throw Self.noRoute(target) }
             guard found.isAdmitted(to: route.audience) else {
                 return try await output.response(found.refusal(of: route, requestId: context.requestId), for: found)
@@ -73,14 +79,28 @@ struct PageResponder: Sendable {
                 return try await output.response(
                     ErrorPage(.formExpired, requestId: context.requestId), for: found)
             }
-            return try await output.response(try await route.handler(handlers)(call), for: found)
+            let response = try await run(route, call, for: found)
+            // As for REST: only pages that change nothing can be refused for lack of memory.
+            if route.method == .get { try context.reserve(response.body.contentLength ?? 0) }
+            return response
         } catch let error as BrokenConnection {
             // A response cannot be sent. The error closes the connection.
             throw error.cause
         } catch {
             let problem = reporter.problem(error, route.map { "\($0.method.rawValue) \($0.path)" }, context)
-            return try await output.error(problem, requestId: context.requestId, for: visitor)
+            return output.error(
+                problem, requestId: context.requestId, for: visitor,
+                longestBody: route?.maximumBodyBytes ?? FormLimits.fields)
         }
+    }
+
+    /// Calls the handler and renders the page.
+    private func run(_ route: PageRoute, _ call: PageCall, for visitor: PageVisitor) async throws -> Response {
+        func respond() async throws -> Response {
+            try await output.response(try await route.handler(handlers)(call), for: visitor)
+        }
+        guard route.method == .get else { return try await respond() }
+        return try await readLimits.run(for: call.peer.holder, respond)
     }
 
     /// Reads the query and the form.

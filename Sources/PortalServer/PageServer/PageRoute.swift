@@ -35,7 +35,7 @@ struct PageRoute: Sendable {
     }
 
     static func post(
-        _ path: String, _ audience: Audience, maximumBodyBytes: Int = 16 * 1024, _ handler: @escaping Handler
+        _ path: String, _ audience: Audience, maximumBodyBytes: Int = FormLimits.fields, _ handler: @escaping Handler
     ) -> PageRoute {
         PageRoute(
             method: .post, path: path, audience: audience, query: [], maximumBodyBytes: maximumBodyBytes,

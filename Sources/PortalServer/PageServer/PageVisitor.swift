@@ -11,7 +11,7 @@ struct PageVisitor: Sendable {
     /// The secret in the session's cookie; nil without a session.
     let sessionSecret: String?
     /// The secret in the path of an invitation or a login; nil for other paths.
-    let linkSecret: String?
+    var linkSecret: String?
 
     /// The secret from which the token of a form is derived: that of the link, and otherwise that of the session.
     var secret: String? { linkSecret ?? sessionSecret }

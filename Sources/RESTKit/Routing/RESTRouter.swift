@@ -13,28 +13,31 @@ package struct RESTRouter<Handlers: RESTHandlers>: Sendable {
     private let reporter: RequestReporter
     private let authenticate: RequestAuthentication?
     private let headers: HTTPFields
+    private let readLimits: ReadLimits
     private let logger: Logger
 
     /// - Parameters:
     ///   - routes: all routes, in the order in which `reporter` got them. Further routes of `reporter` may follow.
     ///   - authenticate: identifies the caller of each request; nil if the connection identifies the caller.
     ///   - headers: further header fields of every response.
+    ///   - readLimits: the limits that the server shares with what it serves beside these routes.
     package init(
         routes: [RESTRoute<Handlers>], handlers: Handlers, reporter: RequestReporter,
-        authenticate: RequestAuthentication? = nil, headers: HTTPFields = [:], logger: Logger
+        authenticate: RequestAuthentication? = nil, headers: HTTPFields = [:], readLimits: ReadLimits = ReadLimits(),
+        logger: Logger
     ) {
         self.routes = routes
         self.handlers = handlers
         self.reporter = reporter
         self.authenticate = authenticate
         self.headers = headers
+        self.readLimits = readLimits
         self.logger = logger
     }
 
     package func buildResponder() -> some HTTPResponder<RESTContext> {
         let router = Router(context: RESTContext.self, options: .autoGenerateHeadEndpoints)
         let commonHeaders = CommonHeadersMiddleware(headers: headers, closesRefusedConnections: authenticate == nil)
-        let readLimits = ReadLimits()
         for (index, route) in routes.enumerated() {
             let report = RequestReportMiddleware(
                 reporter: reporter,

@@ -1,17 +1,20 @@
-import HTTPKit
-import ServerKit
+package import LocalSocket
 
-/// Limits how many `GET` requests of one user run at the same time.
-struct ReadLimits: Sendable {
+/// Limits how many `GET` requests of one user run at the same time. A server has one value for all its routes.
+package struct ReadLimits: Sendable {
     private let reads = ReadConcurrency(atOnce: 4)
     /// The limit of the requests that wait for events. Each may wait for up to 30 s, so these requests do not count in
     /// `reads`.
     private let waitingReads = ReadConcurrency(atOnce: 32)
 
-    func run(
-        _ call: RESTCall, _ handler: @Sendable (RESTCall) async throws -> RESTResponse
-    ) async throws -> RESTResponse {
-        let concurrency = call.query["wait"] == nil ? reads : waitingReads
-        return try await concurrency.run(for: call.peer.holder) { try await handler(call) }
+    package init() {}
+
+    /// Runs a read. If too many reads of the user are running already, the read first waits until another read has ended.
+    ///
+    /// - Parameter waitsForEvents: whether the read may wait for events.
+    package func run<Value: Sendable>(
+        for user: UserQuotas.Holder, waitsForEvents: Bool = false, _ read: () async throws -> Value
+    ) async throws -> Value {
+        try await (waitsForEvents ? waitingReads : reads).run(for: user, read)
     }
 }

@@ -45,11 +45,11 @@ package struct RequestReporter: Sendable {
     }
 
     /// The response to a request that violates a rule of HTTP. ``RequestGuard`` refuses such a request before the router
-    /// receives it, so this function also counts the request.
-    package func refusal(_ fault: HTTPFault, _ connection: RESTConnection) -> RequestGuard.Refusal {
+    /// receives it, so this function also counts the request in the metrics.
+    package func refusal(_ error: any Error, _ connection: RESTConnection) -> RequestGuard.Refusal {
         let caller = connection.peer.caller
         let problem = problems.response(
-            to: fault, requestId: RequestId.make(), source: caller.name, metadata: caller.logMetadata)
+            to: error, requestId: RequestId.make(), source: caller.name, metadata: caller.logMetadata)
         recorder.record(nil, status: problem.status, duration: .zero)
         return RequestGuard.Refusal(
             status: HTTPResponseStatus(statusCode: problem.status),

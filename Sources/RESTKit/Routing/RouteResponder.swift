@@ -36,7 +36,13 @@ struct RouteResponder<Handlers: RESTHandlers>: HTTPResponder {
             peer: context.peer, requestId: context.requestId, headers: request.headers, query: query, body: body,
             outOfScope: Handlers.outOfScope)
         let response =
-            if route.method == .get { try await readLimits.run(call, handler) } else { try await handler(call) }
+            if route.method == .get {
+                try await readLimits.run(for: call.peer.holder, waitsForEvents: call.query["wait"] != nil) {
+                    try await handler(call)
+                }
+            } else {
+                try await handler(call)
+            }
         // Only responses to GET can be large. For other methods no memory is reserved: a reservation may fail, but the
         // change was already made and its response must be sent.
         if route.method == .get, !response.isShared { try context.reserve(response.body.readableBytes) }

@@ -42,8 +42,12 @@ extension StoreTransaction {
             """, [caller])
     }
 
-    func removeOperatorSessions(of uid: UInt32) throws -> Int {
-        try execute("DELETE FROM portal_sessions WHERE operator_uid = ? AND operator_uid IS NOT NULL", [uid])
+    func removeOperatorSessions(of uid: UInt32?) throws -> Int {
+        // The comparison lets SQLite search the index of the operators' sessions, which it would otherwise scan.
+        guard let uid else {
+            return try execute("DELETE FROM portal_sessions WHERE operator_uid >= 0 AND operator_uid IS NOT NULL", [])
+        }
+        return try execute("DELETE FROM portal_sessions WHERE operator_uid = ? AND operator_uid IS NOT NULL", [uid])
     }
 }
 
@@ -63,6 +67,16 @@ extension StoreTransaction {
                 .internalError,
                 "login \(login.secret.identifier) is not stored: it must be inserted before it is updated")
         }
+    }
+
+    func removeOpenLogins(of uid: UInt32?, at now: Timestamp) throws -> Int {
+        // A login that was created earlier has expired. The limit lets SQLite use the index of the creation times.
+        let oldest = now.adding(.zero - OperatorLogin.life)
+        return try execute(
+            """
+            DELETE FROM operator_logins
+            WHERE created_at >= ? AND expires_at > ? AND used_at IS NULL AND (? IS NULL OR operator_uid = ?)
+            """, [oldest.millisecondsSince1970, now.millisecondsSince1970, uid, uid])
     }
 }
 

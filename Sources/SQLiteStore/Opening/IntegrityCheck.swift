@@ -9,7 +9,7 @@ enum IntegrityCheck {
     /// After about this many findings in all, the present stage ends, and each later stage checks only its first batch.
     private static let maximumFindings = 20
     private static let keyPairsPerBatch = 2000
-    private static let recordsPerBatch = 20_000
+    static let recordsPerBatch = 20_000
     /// The audit actions whose records name the new state of the key pair in `value_after`.
     private static let stateChanges: [AuditAction] = [
         .keyGenerated, .keyImported, .certificateStored, .keyPromoted, .keySuperseded, .keyRevoked, .keyRestored,
@@ -19,6 +19,10 @@ enum IntegrityCheck {
     /// What the next batch checks. The check runs in stages, and each stage in batches of limited size, so that the
     /// write-ahead log can be checkpointed between two batches.
     enum Stage: Sendable {
+        /// What the audit records about the accesses.
+        case accessRecords(AccessRecords)
+        /// The accesses whose row id is above `after`.
+        case accesses(after: Int, AccessRecords)
         /// The key pairs whose row id is above `after`.
         case keyPairs(after: Int)
         /// The audit records whose sequence is above `after`.
@@ -26,11 +30,12 @@ enum IntegrityCheck {
         /// The tables, indexes and triggers.
         case schema
 
-        fileprivate static let first = keyPairs(after: 0)
+        fileprivate static let first = accessRecords(AccessRecords())
 
         /// The beginning of the next stage; nil after the last stage.
-        fileprivate var following: Stage? {
+        var following: Stage? {
             switch self {
+            case .accessRecords, .accesses: .keyPairs(after: 0)
             case .keyPairs: .records(after: 0)
             case .records: .schema
             case .schema: nil
@@ -39,6 +44,7 @@ enum IntegrityCheck {
 
         fileprivate var name: String {
             switch self {
+            case .accessRecords, .accesses: "accesses"
             case .keyPairs: "key pairs"
             case .records: "the rows that the audit names"
             case .schema: "the schema"
@@ -51,6 +57,8 @@ enum IntegrityCheck {
 
     private static func check(_ stage: Stage, in db: Database) throws -> Batch {
         switch stage {
+        case .accessRecords(let records): try readAccessRecords(after: records, in: db)
+        case .accesses(let row, let records): try inconsistentAccesses(in: db, after: row, records)
         case .keyPairs(let row): try inconsistentKeyPairs(in: db, after: row)
         case .records(let sequence): try missingRows(in: db, after: sequence)
         case .schema: (try alteredSchema(in: db), nil)
@@ -129,29 +137,40 @@ enum IntegrityCheck {
         return (found, count < keyPairsPerBatch ? Stage.keyPairs(after: 0).following : .keyPairs(after: last))
     }
 
-    /// Checks one batch of audit records. If a record says that a key pair or merchant was created, the row of that key
-    /// pair or merchant must exist, because the daemon never deletes such a row.
+    /// Checks one batch of audit records. If a record says that a key pair, merchant or access was created, its row must
+    /// exist, because the daemon never deletes such a row.
     private static func missingRows(in db: Database, after sequence: Int) throws -> Batch {
         let end = sequence + recordsPerBatch
         let rows = try Row.fetchAll(
             db,
             sql: """
-                SELECT sequence, public_key_hash, merchant_identifier FROM audit
+                SELECT sequence, action, public_key_hash, merchant_identifier, value_after FROM audit
                 WHERE sequence > ? AND sequence <= ? AND (
                     action IN ('keyGenerated', 'keyImported') AND NOT EXISTS (
                         SELECT 1 FROM key_pairs WHERE key_pairs.public_key_hash = audit.public_key_hash)
                     OR action = 'merchantAdded' AND NOT EXISTS (
-                        SELECT 1 FROM merchants WHERE merchants.identifier = audit.merchant_identifier))
+                        SELECT 1 FROM merchants WHERE merchants.identifier = audit.merchant_identifier)
+                    OR action = 'accessCreated' AND NOT EXISTS (
+                        SELECT 1 FROM accesses
+                        WHERE accesses.name = substr(value_after, 8, instr(value_after, ' ') - 8)))
                 LIMIT \(maximumFindings)
                 """, arguments: [sequence, end])
         let found = try rows.map { row in
-            let hash = try? row.publicKeyHashIfAny()
-            let keyPair = hash.map { "key pair \($0) of " } ?? ""
-            return
-                "\(keyPair)merchant \(try row.textIfAny("merchant_identifier") ?? "?") is not in the database, although audit record \(try row.integer("sequence")) reports its creation: the row was removed"
+            "\(try createdRow(row)) is not in the database, although audit record \(try row.integer("sequence")) reports its creation: the row was removed"
         }
         let last = try Int.fetchOne(db, sql: "SELECT max(sequence) FROM audit") ?? 0
         return (found, end < last ? .records(after: end) : Stage.records(after: 0).following)
+    }
+
+    /// The name of the row whose creation an audit record reports.
+    private static func createdRow(_ row: Row) throws -> String {
+        if try row.text("action") == AuditAction.accessCreated.rawValue {
+            let access = try row.textIfAny("value_after").flatMap { AuditedAccess(auditText: $0) }
+            return "access \(access?.name.rawValue ?? "?")"
+        }
+        let hash = try? row.publicKeyHashIfAny()
+        let keyPair = hash.map { "key pair \($0) of " } ?? ""
+        return "\(keyPair)merchant \(try row.textIfAny("merchant_identifier") ?? "?")"
     }
 
     /// Compares tables, indexes and triggers with those that the migrations create. Accepts additional tables and
@@ -190,8 +209,9 @@ enum IntegrityCheck {
 }
 
 extension SQLiteStore {
-    /// Finds key pairs whose state differs from their last audit record, or whose public key has another hash. Also
-    /// finds missing key pairs and merchants that the audit names, and altered parts of the schema.
+    /// Finds key pairs whose state differs from their last audit record, or whose public key has another hash, and
+    /// accesses that differ from their last audit record or have none. Also finds missing key pairs, merchants and
+    /// accesses that the audit names, and altered parts of the schema.
     ///
     /// - Returns: one sentence for each finding; empty if there are none.
     package func inconsistentContent() async throws -> [String] { try await IntegrityCheck.findings(in: self) }

@@ -15,13 +15,13 @@ struct PortalAccessTests {
     ) throws {
         let installation = try Installation()
         let script = try #require(
-            Bundle.module.path(forResource: "portal_access", ofType: "py", inDirectory: "Scripts"))
+            Bundle.module.path(
+                forResource: "portal_access", ofType: "py", inDirectory: "Scripts/portal_access"))
         let outcome = try Installation.run(
             [
-                "timeout", "600", "python3", script, check, Installation.programs, installation.directory,
+                "timeout", "600", "python3", "-B", script, check, Installation.programs, installation.directory,
                 Self.repository,
-            ]
-                + arguments)
+            ] + arguments)
         // An empty output means that the script itself failed.
         let report = try outcome.json()
         let failures = report["failures"] as? [String] ?? []
@@ -52,6 +52,8 @@ struct PortalAccessTests {
     @Test func `a form is accepted only from a page of its session, and has an effect once`() throws {
         try run("forms")
     }
+
+    @Test func `the page of an error keeps the navigation of the session`() throws { try run("errors") }
 
     @Test func `one of 20 simultaneous uses of an invitation begins a session, and guessing links is limited`() throws {
         try run("once")

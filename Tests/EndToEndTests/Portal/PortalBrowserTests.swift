@@ -42,11 +42,14 @@ struct PortalBrowserTests {
         let requestNames: [[String]]
         let notices: [String: String]
         let liveUpdate: Bool
+        let liveEnd: Bool
+        let reserve: [String]
         let domains: [[String]]
         let searches: [String: [String]]
         let console: [String]
         let accessibility: [String]
         let overflow: [String]
+        let overlaps: [String]
         let foreignRequests: [String]
         let invisibleFocus: [String]
         let control: Control
@@ -54,9 +57,11 @@ struct PortalBrowserTests {
 
     static let domainFile = "the integrator's file"
 
-    /// The onboarding and a roll. An admin finishes the roll: its last step waits for one.
+    /// The onboarding, a roll and the upload for the reserve key. An admin finishes the roll: its last step waits for
+    /// one.
     static let steps = [
         "keyPair", "appleCertificate", "activation", "complete", "appleCertificate", "activation", "done", "complete",
+        "complete",
     ]
 
     /// The problem that the page shows for each file.
@@ -64,7 +69,8 @@ struct PortalBrowserTests {
         "page.cer": "webPage", "store.p12": "pkcs12", "key.pem": "privateKey", "bundle.p7b": "pkcs7",
         "request.csr": "signingRequest", "empty.cer": "empty", "chain.pem": "chain", "letter.pdf": "otherFile",
         "cut.cer": "malformed", "other-merchant.cer": "otherMerchant", "other-key.cer": "unknownKey",
-        "identity.cer": "identityCertificate", "expired.cer": "expired", "large.cer": "tooLarge",
+        "identity.cer": "identityCertificate", "app.mobileprovision": "provisioningProfile", "expired.cer": "expired",
+        "large.cer": "tooLarge",
     ]
 
     static let notices = [
@@ -124,7 +130,8 @@ struct PortalBrowserTests {
     /// `MERCHANTKEYD_SCREENSHOTS`, if this variable names a directory.
     private func start(_ visitor: Visitor) throws -> ChildProcess {
         let script = try #require(
-            Bundle.module.path(forResource: "portal_browser", ofType: "py", inDirectory: "Scripts"))
+            Bundle.module.path(
+                forResource: "portal_browser", ofType: "py", inDirectory: "Scripts/portal_browser"))
         let texts = URL(filePath: #filePath).appending(
             path: "../../../../Sources/PortalServer/Pages/Resources/texts.json"
         ).standardized.path
@@ -162,7 +169,9 @@ struct PortalBrowserTests {
     private func expectOnboarding(by visitor: Visitor, _ report: Report) throws {
         #expect(report.steps == Self.steps, "\(visitor)")
         #expect(report.uploads == Self.uploads, "\(visitor)")
-        #expect(report.requestNames.count == 2, "\(visitor)")
+        #expect(
+            report.reserve == ["Get a certificate for your reserve key", "Everything is set up"], "\(visitor)")
+        #expect(report.requestNames.count == 3, "\(visitor)")
         for names in report.requestNames {
             // The file has the name that the page shows.
             #expect(names.first == names.last, "\(visitor)")
@@ -171,6 +180,7 @@ struct PortalBrowserTests {
             #expect(report.notices[page] == notice, "\(visitor): \(page)")
         }
         #expect(report.liveUpdate == visitor.hasScripts, "\(visitor)")
+        #expect(report.liveEnd == visitor.hasScripts, "\(visitor)")
         #expect(
             report.domains == [
                 ["file", Self.domainFile], ["registered", "shop.example"], ["unregistered"],
@@ -181,6 +191,7 @@ struct PortalBrowserTests {
         }
         #expect(report.searches["none"] == [], "\(visitor)")
         #expect(report.console == [] && report.accessibility == [], "\(visitor)")
+        #expect(report.overlaps == [], "\(visitor)")
         #expect(report.overflow == [] && report.foreignRequests == [] && report.invisibleFocus == [], "\(visitor)")
         // The checks see a violation where there is one.
         #expect(report.control.policyViolations > 0 && report.control.accessibility == ["image-alt"], "\(visitor)")

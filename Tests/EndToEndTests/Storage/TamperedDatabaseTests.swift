@@ -143,6 +143,29 @@ struct TamperedDatabaseTests {
         #expect(try failedBackup().contains(keys[0]))
     }
 
+    @Test func `an access that was altered or inserted in the database is detected`() throws {
+        try installation.start()
+        for name in ["shop", "other"] {
+            let created = try installation.ctl(
+                "access", "create", name, "--permit", "onboard", "--merchant", "merchant.com.a")
+            #expect(created.status == 0, "\(created.error)")
+        }
+        installation.stop()
+        _ = try installation.sql(
+            """
+            DROP TRIGGER accesses_keep_their_identity; UPDATE accesses SET merchants = NULL WHERE name = 'shop';
+            INSERT INTO accesses (name, permits, created_at) VALUES ('thief', 'onboard', 1)
+            """)
+        let diagnosis = try installation.diagnose()
+        #expect(diagnosis.status == 1 && diagnosis.outcome("rows and schema") == "failure", "\(diagnosis)")
+        try installation.start()
+        try installation.eventually("the altered accesses are detected") { try installation.checkStatus() == 2 }
+        let details = try installation.details(of: "keyDamaged")
+        #expect(details.contains("access shop ") && details.contains("access thief "), "\(details)")
+        #expect(!details.contains("access other "), "\(details)")
+        #expect(try failedBackup().contains("access shop "))
+    }
+
     @Test(arguments: [("key_pairs", "id = 1"), ("merchants", "identifier = 'merchant.com.a'")])
     func `a removed row is detected by the audit record that created it`(table: String, row: String) throws {
         let kept = try installation.sql("SELECT sql FROM sqlite_schema WHERE name = '\(table)_are_kept'")

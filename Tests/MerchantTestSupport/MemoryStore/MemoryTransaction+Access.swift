@@ -155,10 +155,10 @@ extension MemoryTransaction {
         return created.reduce(0) { $0 + removePortalSessions(of: $1.identifier) }
     }
 
-    package func removeOperatorSessions(of uid: UInt32) -> Int {
+    package func removeOperatorSessions(of uid: UInt32?) -> Int {
         remove(
             state.portal.sessions.values.filter { session in
-                if case .operating(let holder, _) = session.holder { holder == uid } else { false }
+                if case .operating(let holder, _) = session.holder { uid == nil || holder == uid } else { false }
             })
     }
 
@@ -185,6 +185,14 @@ extension MemoryTransaction {
             throw MerchantError(.internalError, "login \(login.secret.identifier) is not stored, used or expired")
         }
         state.portal.logins[login.secret.identifier]?.usedAt = login.usedAt
+    }
+
+    package func removeOpenLogins(of uid: UInt32?, at now: Timestamp) -> Int {
+        let open = state.portal.logins.filter { _, login in
+            login.usedAt == nil && now < login.expiresAt && (uid == nil || login.uid == uid)
+        }
+        for identifier in open.keys { state.portal.logins[identifier] = nil }
+        return open.count
     }
 
     package func removeExpiredSessions(

@@ -228,6 +228,32 @@ import Testing
         }
     }
 
+    @Test("a client whose HTTP/2 requests violate rules too often loses the connection")
+    func malformedRequests() async throws {
+        let limits = Self.limits { $0.refusedRequests = 5 }
+        try await ListenerFixture.run(limits: limits) { portal in
+            let output = try await portal.python(
+                """
+                s = http2()
+                received = frames(s)
+                answered = set()
+                number = 1
+                try:
+                    while number < 99:
+                        # More fields than the server reads.
+                        s.sendall(frame(1, 5, number, head(extra=[(b"x-%d" % n, b"") for n in range(70)])))
+                        for kind, flags, stream, payload in received:
+                            if stream == number and kind == 1: answered.add(number)
+                            if stream == number and (kind == 3 or flags & 1): break
+                        else: break
+                        number += 2
+                except (BrokenPipeError, ConnectionResetError, ssl.SSLError): pass
+                print(len(answered), number < 99)
+                """)
+            #expect(output == "5 True\n", "\(output)")
+        }
+    }
+
     @Test("a shutdown lets requests in progress end and closes idle connections", arguments: ["--http1.1", "--http2"])
     func shutdown(version: String) async throws {
         try await ListenerFixture.run { portal in

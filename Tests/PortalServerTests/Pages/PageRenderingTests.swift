@@ -25,7 +25,7 @@ import Vocabulary
         for (index, sample) in samples.enumerated() { pages["\(index) \(sample.name)"] = render(sample) }
         let script = try #require(
             Bundle.module.path(forResource: "check_pages", ofType: "py", inDirectory: "Scripts"))
-        let outcome = try ChildProcess.run(["python3", script], input: try JSONEncoder().encode(pages))
+        let outcome = try ChildProcess.run(["python3", "-B", script], input: try JSONEncoder().encode(pages))
         #expect(outcome.status == 0, "\(String(decoding: outcome.outputBytes, as: UTF8.self))\(outcome.error)")
     }
 
@@ -38,6 +38,38 @@ import Vocabulary
     }
 
     @Test func `pages with 1,000 rows are well-formed and accessible`() throws { try check(PageSamples.long) }
+
+    @Test func `no line of the timeline crosses a label on any day, on a narrow screen too`() throws {
+        let samples = stride(from: -800, through: 800, by: 7).flatMap { day -> [PageSample] in
+            let current = Sample.key(1, .current, days: (day - 400, day + 360))
+            let others = [
+                Sample.key(2, .standby, days: (day, day + 760)),
+                Sample.key(3, .retiring, days: (day - 1100, day - 340)),
+            ]
+            return [[current], [current] + others].map { keys in
+                let page = MerchantKeysPage(merchant: Sample.merchant(), keys: keys, hasOpenRoll: false)
+                return PageSample(name: "\(keys.count) keys \(day)", page: page, visitor: .nobody)
+            }
+        }
+        try check(samples)
+    }
+
+    @Test func `the page of a link has the token of the session only in the form to sign out`() {
+        let context = PageContext(
+            visitor: .merchant(Sample.merchantIdentifier, name: nil), csrf: "of-link", signOutToken: "of-session",
+            environment: .sandbox, now: Sample.now)
+        let page = InvitationPage(Sample.openInvitation, path: "/invitations/x")
+        let html = String(buffer: renderer.render(page, in: context))
+        let tokens = html.matches(of: /action="([^"]+)"[^>]*>\s*<input type="hidden" name="csrf" value="([^"]+)"/)
+        #expect(tokens.map { "\($0.1) \($0.2)" } == ["/sign-out of-session", "/invitations/x of-link"])
+    }
+
+    @Test func `a page that refuses a large form names the limit`() {
+        for (limit, text) in [(FormLimits.fields, "16 KB"), (FormLimits.upload, "256 KB")] {
+            let page = ErrorPage(status: 413, requestId: nil, longestBody: limit)
+            #expect(render(PageSample(name: "", page: page, visitor: .nobody)).contains("at most \(text)"))
+        }
+    }
 
     @Test func `every mark in a text is replaced by its value`() throws {
         for sample in PageSamples.all + PageSamples.empty {

@@ -58,6 +58,11 @@ enum PageSamples {
                 outcome: outcome)
             samples.append(PageSample(name: "home done", page: page, visitor: merchant))
         }
+        for (name, keys) in [("home reserve pending", reserve(.pending)), ("home reserve ready", reserve(.standby))] {
+            let page = MerchantHomePage(
+                merchant: Sample.merchant(), steps: Sample.steps(next: nil), focus: Sample.hash(1), keys: keys)
+            samples.append(PageSample(name: name, page: page, visitor: merchant))
+        }
         for (days, name) in [(5, "home ending"), (-3, "home ended"), (0, "home ending today")] {
             let page = MerchantHomePage(
                 merchant: Sample.merchant(), steps: Sample.steps(next: .keyPair), focus: nil,
@@ -65,6 +70,14 @@ enum PageSamples {
             samples.append(PageSample(name: name, page: page, visitor: merchant))
         }
         return samples
+    }
+
+    /// A current key pair, and one for the next roll.
+    private static func reserve(_ state: KeyState) -> [PageKey] {
+        [
+            Sample.key(1, .current, days: (-10, 750)),
+            Sample.key(2, state, days: state == .pending ? nil : (-1, 759)),
+        ]
     }
 
     static var merchantPages: [PageSample] {

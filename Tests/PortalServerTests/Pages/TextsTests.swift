@@ -1,4 +1,6 @@
 import Foundation
+import MerchantCore
+import MerchantOperations
 import PortalServer
 import Testing
 
@@ -74,10 +76,34 @@ import Testing
         #expect(labels.isDisjoint(with: ["t", "page", "site"]))
     }
 
+    /// Limits that texts name without a value.
+    static let limits: [(String, String)] = [
+        ("invitation.once", "\(PortalSession.longestLife.components.seconds / 3600) hours"),
+        ("invitation.once", "\(PortalSession.idleLimit.components.seconds / 60) minutes"),
+        ("sessionEnded.body", "\(PortalSession.longestLife.components.seconds / 3600) hours"),
+        ("sessionEnded.body", "\(PortalSession.idleLimit.components.seconds / 60) minutes"),
+        ("loginRefused.body", "\(OperatorLogin.life.components.seconds) seconds"),
+        ("newInvitation.noteHint", "\(Invitation.longestNote) bytes"),
+        ("newInvitation.tooMany", "\(InvitationOperations.maximumOpen) open"),
+        ("search.tooShort", "\(SearchPage.shortestQuery) characters"),
+        ("search.hint", "\(SearchPage.shortestQuery) characters"),
+    ]
+
+    @Test(arguments: TextsTests.limits)
+    func `a limit in a text is the limit of the program`(_ name: String, _ limit: String) throws {
+        var value = try JSONSerialization.jsonObject(with: Data(Texts.english))
+        for part in name.split(separator: ".") {
+            let group = try #require(value as? [String: Any])
+            value = try #require(group[String(part)])
+        }
+        let text = try #require(value as? String)
+        #expect(text.contains(limit))
+    }
+
     /// The values of the frame of every page.
     private static let frameNames: Set<String> = [
         "csrf", "hasNavigation", "home", "icon", "idempotencyKey", "isCurrent", "isSandbox", "name", "navigation",
-        "script", "signOut", "styleSheet", "title", "visitor",
+        "script", "signOut", "signOutToken", "styleSheet", "title", "visitor",
     ]
 
     private static func collectLabels(of value: Any, into labels: inout Set<String>) {

@@ -1,5 +1,5 @@
-"""Checks pages without a browser: that the HTML is well-formed, and what accessibility and the Content-Security-Policy
-require of every page.
+"""Checks pages without a browser: that the HTML is well-formed, what accessibility and the Content-Security-Policy
+require of every page, and that the labels of charts overlap nothing.
 
 Reads a JSON object of pages by name from standard input. Prints each problem, and exits with status 1 if there is one.
 """
@@ -8,6 +8,8 @@ import html.parser
 import json
 import re
 import sys
+
+import charts
 
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 NAMED = {"a", "button", "h1", "h2", "h3", "label", "legend", "option", "summary", "th", "title"}
@@ -27,6 +29,7 @@ class Page(html.parser.HTMLParser):
         self.forms = []
         self.focused = 0
         self.texts = []
+        self.chart = None
 
     def problem(self, text):
         self.problems.append(f"line {self.getpos()[0]}: {text}")
@@ -68,6 +71,10 @@ class Page(html.parser.HTMLParser):
         if tag == "label":
             self.labels.add(values.get("for"))
         self.check_form(tag, values)
+        if tag == "svg":
+            self.chart = charts.Chart()
+        if self.chart:
+            self.chart.begin(tag, values)
         if tag not in VOID:
             self.open.append((tag, []))
 
@@ -102,6 +109,12 @@ class Page(html.parser.HTMLParser):
         if not self.open or self.open[-1][0] != tag:
             self.problem(f"</{tag}> closes {self.open[-1][0] if self.open else 'nothing'}")
             return
+        if self.chart:
+            self.chart.end(tag)
+        if tag == "svg" and self.chart:
+            for problem in self.chart.overlaps():
+                self.problem(problem)
+            self.chart = None
         name, texts = self.open.pop()
         text = "".join(texts).strip()
         if name in NAMED and not text:
@@ -111,6 +124,8 @@ class Page(html.parser.HTMLParser):
 
     def handle_data(self, data):
         self.texts.append(data)
+        if self.chart:
+            self.chart.text(data)
         if self.open:
             self.open[-1][1].append(data)
 

@@ -8,10 +8,31 @@ enum ChartValue {
         return "\(hundredths / 100).\(CivilTime.digits(hundredths % 100, 2))%"
     }
 
+    /// The largest width of a label with a month and a year, as a share of a chart on a screen of 320 pixels.
+    private static let labelWidth = 0.28
+
     /// How a text is aligned at a position, so that it stays inside of the chart.
     static func anchor(at share: Double) -> String {
-        if share < 0.05 { return "start" }
-        return share > 0.95 ? "end" : "middle"
+        if share < labelWidth / 2 { return "start" }
+        return share > 1 - labelWidth / 2 ? "end" : "middle"
+    }
+
+    /// Which labels a narrow screen has no room for, because they would overlap the label before.
+    ///
+    /// - Parameter shares: the positions of the labels, in ascending order.
+    static func areMinor(labelsAt shares: [Double]) -> [Bool] {
+        var end = -1.0
+        return shares.map { share in
+            let begin =
+                switch anchor(at: share) {
+                case "start": share
+                case "end": share - labelWidth
+                default: share - labelWidth / 2
+                }
+            guard begin >= end else { return true }
+            end = begin + labelWidth
+            return false
+        }
     }
 }
 

@@ -16,12 +16,23 @@ struct KeyTimelineContent {
         let barY: Int
         let x: String
         let width: String
+        /// The mark of today. It crosses the bar, and ends before the texts above and below.
+        let today: Line
+    }
+
+    /// A vertical line.
+    struct Line {
+        let x: String
+        let top: Int
+        let bottom: Int
     }
 
     struct Tick {
         let x: String
         let anchor: String
         let label: String
+        /// Whether a narrow screen has no room for the label.
+        let isMinor: Bool
         let top: Int
         let bottom: Int
         let labelY: Int
@@ -30,16 +41,19 @@ struct KeyTimelineContent {
     /// The picture shows at most this many certificates.
     private static let maximumRows = 12
     private static let rowHeight = 44
+    /// Below the label of today.
+    private static let top = 24
     private static let urgentDays = 30
 
     let height: Int
-    let top = 20
+    /// The position of the axis.
     let bottom: Int
     let title: String
     let description: String
     let ticks: [Tick]
     let rows: [Row]
-    let todayX: String
+    /// Leads from the label of today to the marks.
+    let today: Line
     let todayY = 13
     let todayAnchor: String
     let todayLabel: String
@@ -52,23 +66,24 @@ struct KeyTimelineContent {
         let all = keys.filter { $0.certificate != nil }
         let shown = [PageKey](all.prefix(Self.maximumRows))
         guard let axis = TimeAxis(shown, now: text.now) else { return nil }
-        let bottom = top + 4 + shown.count * Self.rowHeight
+        let bottom = Self.top + shown.count * Self.rowHeight
         var rows: [Row] = []
         for (index, key) in shown.enumerated() {
-            if let row = Self.row(key, axis, y: top + 4 + index * Self.rowHeight, text) { rows.append(row) }
+            if let row = Self.row(key, axis, y: Self.top + index * Self.rowHeight, text) { rows.append(row) }
         }
         self.rows = rows
         self.bottom = bottom
-        height = bottom + 24
-        ticks = axis.ticks.map { tick in
+        height = bottom + 28
+        let minor = ChartValue.areMinor(labelsAt: axis.ticks.map(\.share))
+        ticks = zip(axis.ticks, minor).map { tick, isMinor in
             Tick(
                 x: ChartValue.percent(tick.share), anchor: ChartValue.anchor(at: tick.share),
-                label: tick.isYear ? String(CivilTime(tick.time).year) : text.monthOfYear(tick.time), top: 20,
-                bottom: bottom, labelY: bottom + 18)
+                label: tick.isYear ? String(CivilTime(tick.time).year) : text.monthOfYear(tick.time),
+                isMinor: isMinor, top: bottom, bottom: bottom + 6, labelY: bottom + 22)
         }
-        let today = axis.share(of: text.now)
-        todayX = ChartValue.percent(today)
-        todayAnchor = ChartValue.anchor(at: today)
+        let share = axis.share(of: text.now)
+        today = Line(x: ChartValue.percent(share), top: todayY + 4, bottom: Self.top - 2)
+        todayAnchor = ChartValue.anchor(at: share)
         todayLabel = text[.keysToday]
         title = text[.keysTimelineTitle]
         let summary = text.counted(
@@ -91,7 +106,8 @@ struct KeyTimelineContent {
             isUrgent: state == .current && text.daysLeft(until: certificate.notAfter) < urgentDays, textY: y + 14,
             barY: y + 22, x: ChartValue.percent(begin),
             // A bar of a few days is still visible.
-            width: ChartValue.percent(max(axis.share(of: certificate.notAfter) - begin, 0.004)))
+            width: ChartValue.percent(max(axis.share(of: certificate.notAfter) - begin, 0.004)),
+            today: Line(x: ChartValue.percent(axis.share(of: text.now)), top: y + 19, bottom: y + 35))
     }
 
     private static func sentence(_ key: PageKey, _ text: PageText) -> String? {
@@ -127,8 +143,8 @@ private struct TimeAxis {
         guard let begin = certificates.map(\.notBefore).min(), let end = certificates.map(\.notAfter).max() else {
             return nil
         }
-        self.begin = min(begin, now)
-        self.end = max(end, now)
+        self.begin = CivilTime.nearest(to: min(begin, now))
+        self.end = CivilTime.nearest(to: max(end, now))
     }
 
     /// The position of a time on the axis, from 0 to 1.

@@ -20,6 +20,8 @@ struct WeekChartContent {
             let x: String
             let y: Int
             let text: String
+            /// Whether a narrow screen has no room for the number.
+            let isMinor: Bool
         }
 
         let severityName: String
@@ -89,10 +91,12 @@ struct WeekChartContent {
         let height = week.count > 0 ? max(3, Int((share * Double(barHeight)).rounded())) : 0
         let y = top + barHeight - height
         let middle = ChartValue.percent((Double(index) + 0.5) / Double(count))
+        let number = compact(week.count, text)
         return Bar(
             severityName: severityName(of: week, text), x: ChartValue.percent((Double(index) + 0.12) / Double(count)),
             y: y, width: ChartValue.percent(0.76 / Double(count)), height: height, middle: middle,
-            count: week.count > 0 ? Bar.Count(x: middle, y: y - 6, text: compact(week.count, text)) : nil,
+            count: week.count > 0
+                ? Bar.Count(x: middle, y: y - 6, text: number, isMinor: number.utf8.count > 2) : nil,
             label: text.dayOfYear(week.begin), isMinor: index % 4 != 2, labelY: top + barHeight + 20,
             week: text.day(week.begin), total: text.number(week.count))
     }

@@ -5,27 +5,33 @@ package struct ErrorPage: HTMLPage {
         /// The CSRF token or the origin of a form is not valid.
         case formExpired
         case forbidden, notFound, methodNotAllowed, tooLarge, tooManyRequests, failed, unavailable
-        /// A request without TLS.
-        case plainHTTP
     }
 
     private let kind: Kind
     private let requestId: String?
     private let retryAfter: Int?
+    private let longestBody: Int
 
     package let area = PageArea.entry
     package let template = PageTemplate.message
     package let isProblem = true
 
-    /// - Parameter retryAfter: in seconds.
-    package init(_ kind: Kind, requestId: String?, retryAfter: Int? = nil) {
+    /// - Parameters:
+    ///   - retryAfter: in seconds.
+    ///   - longestBody: the largest body that the server reads at this address, in bytes.
+    package init(
+        _ kind: Kind, requestId: String?, retryAfter: Int? = nil, longestBody: Int = FormLimits.fields
+    ) {
         self.kind = kind
         self.requestId = requestId
         self.retryAfter = retryAfter
+        self.longestBody = longestBody
     }
 
     /// - Parameter status: the HTTP status of the error, from `ProblemTable`.
-    package init(status: Int, requestId: String?, retryAfter: Int? = nil) {
+    package init(
+        status: Int, requestId: String?, retryAfter: Int? = nil, longestBody: Int = FormLimits.fields
+    ) {
         let kind: Kind =
             switch status {
             case 403: .forbidden
@@ -37,12 +43,12 @@ package struct ErrorPage: HTMLPage {
             case 503, 504: .unavailable
             default: .failed
             }
-        self.init(kind, requestId: requestId, retryAfter: retryAfter)
+        self.init(kind, requestId: requestId, retryAfter: retryAfter, longestBody: longestBody)
     }
 
     package var status: Int {
         switch kind {
-        case .badRequest, .plainHTTP: 400
+        case .badRequest: 400
         case .formExpired, .forbidden: 403
         case .notFound: 404
         case .methodNotAllowed: 405
@@ -57,9 +63,10 @@ package struct ErrorPage: HTMLPage {
 
     package func content(_ text: PageText) -> Any {
         var content = MessageContent(title(text))
-        content.paragraphs = ["body", "action"].map { text.named(.error, "\(kind.rawValue).\($0)") }
+        let values = ["limit": text.kilobytes(longestBody)]
+        content.paragraphs = ["body", "action"].map { text.named(.error, "\(kind.rawValue).\($0)", values) }
         if let retryAfter { content.paragraphs.append(text.counted(.errorRetry, retryAfter)) }
-        if kind != .plainHTTP { content.link = MessageContent.home(text) }
+        content.link = MessageContent.home(text)
         content.requestId = requestId
         return content
     }

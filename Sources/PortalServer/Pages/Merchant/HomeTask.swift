@@ -16,11 +16,14 @@ struct HomeTask {
         /// That more key pairs wait for a certificate; nil if there are none.
         let others: String?
         let chinaMainland: String
+        /// When to activate the certificate at Apple.
+        let warning: String
     }
 
     struct Upload {
         let path = PortalPaths.certificates
         let longest = CertificateUploadDiagnosis.longest
+        let hint: String
         /// The element that describes why the last upload was refused.
         let problemId: String?
     }
@@ -67,7 +70,9 @@ struct HomeTask {
         let isRefused = if case .uploadRefused? = outcome { true } else { false }
         // After a refused upload the form stays, so that another file can be chosen.
         if certificate != nil || isRefused {
-            upload = Upload(problemId: isRefused ? AlertContent.identifier : nil)
+            upload = Upload(
+                hint: text.filled(.uploadHint, ["limit": text.kilobytes(CertificateUploadDiagnosis.longest)]),
+                problemId: isRefused ? AlertContent.identifier : nil)
         }
     }
 
@@ -98,14 +103,20 @@ struct HomeTask {
                     days < 0 ? .nowCertificateOverdue : .nowCertificateDeadline,
                     ["date": text.day(end).text, "days": text.remaining(until: end)]))
         }
-        let pending = keys.filter { $0.keyPair.state == .pending }
-        guard let key = focusKey ?? pending.first else { return }
-        let others = pending.count { $0.keyPair.publicKeyHash != key.keyPair.publicKeyHash }
-        certificate = Certificate(
-            csrPath: PortalPaths.signingRequest(of: key.keyPair.publicKeyHash), csrFile: key.signingRequestFile,
-            keyHash: key.keyPair.publicKeyHash.base64,
+        guard let key = focusKey ?? keys.oldestPending else { return }
+        certificate = Self.certificate(for: key, among: keys, warning: text[.appleCreateWarning], text)
+    }
+
+    private static func certificate(
+        for key: PageKey, among keys: [PageKey], warning: String, _ text: PageText
+    ) -> Certificate {
+        let hash = key.keyPair.publicKeyHash
+        let others = keys.count { $0.keyPair.state == .pending && $0.keyPair.publicKeyHash != hash }
+        return Certificate(
+            csrPath: PortalPaths.signingRequest(of: hash), csrFile: key.signingRequestFile, keyHash: hash.base64,
             others: others > 0 ? text.counted(.homeOtherPending, others) : nil,
-            chinaMainland: text[key.keyPair.algorithm == .rsaV1 ? .appleCreate4Yes : .appleCreate4No])
+            chinaMainland: text[key.keyPair.algorithm == .rsaV1 ? .appleCreate4Yes : .appleCreate4No],
+            warning: warning)
     }
 
     private mutating func showActivation(_ focusKey: PageKey?, isAdmin: Bool, _ text: PageText) {
@@ -125,13 +136,28 @@ struct HomeTask {
     }
 
     private mutating func showDone(_ keys: [PageKey], _ text: PageText) {
+        let end = keys.current?.certificate?.notAfter
+        let isDue = end.map { text.daysLeft(until: $0) < Self.renewalDays } ?? false
+        if !isDue, let reserve = keys.oldestPending { return showReserve(reserve, keys, text) }
         title = text[.nowDoneTitle]
         paragraphs = [text[.nowDoneBody]]
         offersRoll = true
-        guard let current = keys.current, let end = current.certificate?.notAfter else { return }
-        let isDue = text.daysLeft(until: end) < Self.renewalDays
         isForMerchant = isDue
+        guard let current = keys.current, end != nil else { return }
         paragraphs += [Self.end(of: current, text), text[isDue ? .nowDoneRenewNow : .nowDoneRenew]].compactMap { $0 }
+        let hasReserve = keys.contains { key in
+            key.keyPair.state == .standby && key.certificate.map { $0.notAfter > text.now } ?? false
+        }
+        if !isDue, hasReserve { paragraphs.append(text[.nowReserveReady]) }
+    }
+
+    /// After a roll, the next key pair is generated. It waits for a certificate.
+    private mutating func showReserve(_ reserve: PageKey, _ keys: [PageKey], _ text: PageText) {
+        isForMerchant = true
+        title = text[.nowReserveTitle]
+        paragraphs = [text[.nowDoneBody], keys.current.flatMap { Self.end(of: $0, text) }, text[.nowReserveBody]]
+            .compactMap { $0 }
+        certificate = Self.certificate(for: reserve, among: keys, warning: text[.nowReserveWarning], text)
     }
 
     /// When the certificate of the current key pair ends.

@@ -17,7 +17,7 @@ struct CivilTime {
     private static let daysBefore1970: Int64 = 719_468
 
     init(_ time: Timestamp) {
-        let milliseconds = min(max(time.millisecondsSince1970, Self.first), Self.last)
+        let milliseconds = Self.nearest(to: time).millisecondsSince1970
         let shifted = milliseconds + Self.daysBefore1970 * Self.millisecondsPerDay
         let days = Int(shifted / Self.millisecondsPerDay)
         let seconds = Int(shifted % Self.millisecondsPerDay / 1000)
@@ -33,6 +33,11 @@ struct CivilTime {
         hour = seconds / 3600
         minute = seconds / 60 % 60
         second = seconds % 60
+    }
+
+    /// The time itself in the years 1 to 9999; otherwise the first or the last time of these years.
+    static func nearest(to time: Timestamp) -> Timestamp {
+        Timestamp(millisecondsSince1970: min(max(time.millisecondsSince1970, first), last))
     }
 
     /// The number of months since January of the year 0.

@@ -13,19 +13,23 @@ package struct PageContext: Sendable {
 
     let visitor: Visitor
     let csrf: String?
+    let signOutToken: String?
     let idempotencyKey: String
     let environment: Environment
     let now: Timestamp
 
     /// - Parameters:
     ///   - csrf: the CSRF token for the forms of the page; nil if the page has no form.
+    ///   - signOutToken: the CSRF token for the form to sign out, which belongs to the session. The forms of the page of
+    ///     a link have a token of the link. nil stands for `csrf`.
     ///   - idempotencyKey: the value of the field `idempotencyKey` in the forms of the page.
     package init(
-        visitor: Visitor, csrf: String?, environment: Environment, now: Timestamp,
+        visitor: Visitor, csrf: String?, signOutToken: String? = nil, environment: Environment, now: Timestamp,
         idempotencyKey: String = PageContext.newIdempotencyKey()
     ) {
         self.visitor = visitor
         self.csrf = csrf
+        self.signOutToken = signOutToken ?? csrf
         self.environment = environment
         self.now = now
         self.idempotencyKey = idempotencyKey
@@ -61,6 +65,7 @@ struct SiteContent {
     let signOut: String
     let isSandbox: Bool
     let csrf: String
+    let signOutToken: String
     let idempotencyKey: String
 
     init(_ page: some HTMLPage, in context: PageContext, _ text: PageText) {
@@ -104,6 +109,7 @@ struct SiteContent {
         signOut = PortalPaths.signOut
         isSandbox = context.environment == .sandbox
         csrf = context.csrf ?? ""
+        signOutToken = context.signOutToken ?? ""
         idempotencyKey = context.idempotencyKey
     }
 }

@@ -39,6 +39,9 @@ package struct PageText: Sendable {
         return number < 0 ? "-\(text)" : text
     }
 
+    /// A number of bytes as a number of kilobytes of 1,024 bytes, rounded down.
+    func kilobytes(_ bytes: Int) -> String { number(bytes / 1024) }
+
     /// Replaces the marks in one pass, so that a value which contains a mark stays as it is.
     private static func fill(_ pattern: String, _ values: [String: String]) -> String {
         guard pattern.utf8.contains(UInt8(ascii: "{")) else { return pattern }

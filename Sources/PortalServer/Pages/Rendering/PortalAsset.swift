@@ -11,12 +11,20 @@ package struct PortalAsset: Sendable {
     package let bytes: [UInt8]
 
     package static let styleSheet = PortalAsset(
-        "style", "css", mediaType: "text/css; charset=utf-8", PackageResources.style_css)
+        "style", "css", mediaType: "text/css; charset=utf-8", styles)
     package static let script = PortalAsset(
         "portal", "js", mediaType: "text/javascript; charset=utf-8", PackageResources.portal_js)
     package static let icon = PortalAsset("favicon", "svg", mediaType: "image/svg+xml", PackageResources.favicon_svg)
 
     package static let all = [styleSheet, script, icon]
+
+    /// The parts of the style sheet. A later part overrides an earlier one, so the rules for screens come last.
+    private static var styles: [UInt8] {
+        [
+            PackageResources.base_css, PackageResources.frame_css, PackageResources.controls_css,
+            PackageResources.content_css, PackageResources.charts_css, PackageResources.screens_css,
+        ].flatMap { $0 }
+    }
 
     /// The value of `Cache-Control` of an asset.
     package static let cacheControl = "public, max-age=31536000, immutable"

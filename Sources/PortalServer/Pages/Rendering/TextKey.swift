@@ -89,6 +89,14 @@ enum TextKey: String, CaseIterable {
     case nowFinishingBody = "now.finishing.body"
     case nowFinishingBodyAdmin = "now.finishing.bodyAdmin"
 
+    case nowReserveTitle = "now.reserve.title"
+    case nowReserveBody = "now.reserve.body"
+    case nowReserveWarning = "now.reserve.warning"
+    case nowReserveReady = "now.reserve.ready"
+
+    case uploadHint = "upload.hint"
+
+    case appleCreateWarning = "apple.createWarning"
     case appleCreate4No = "apple.create4No"
     case appleCreate4Yes = "apple.create4Yes"
 

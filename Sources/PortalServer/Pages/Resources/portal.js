@@ -80,7 +80,7 @@
   };
 
   // Asks for the onboarding document every 5 seconds, and replaces the state on the page after a change. Stops asking
-  // while the page is hidden, and after 10 minutes without input, so that an idle session can end.
+  // while the page is hidden, and after 10 minutes without input. The requests do not keep the session alive.
   const followState = (region) => {
     const interval = 5000;
     const idleLimit = 10 * 60 * 1000;
@@ -118,6 +118,9 @@
       if (tag) headers["If-None-Match"] = tag;
       const response = await fetch(region.dataset.liveUrl, { headers, cache: "no-store" });
       if (response.status === 401) {
+        const note = document.getElementById("live-note");
+        note.querySelector("p").textContent = region.dataset.ended;
+        note.hidden = false;
         announce(region.dataset.ended);
         delay = 0;
         return;

@@ -41,6 +41,11 @@ extension [PageKey] {
             }
     }
 
+    /// The oldest key pair that waits for its certificate: its CSR is the most likely to have been sent to Apple.
+    var oldestPending: PageKey? {
+        filter { $0.keyPair.state == .pending }.min { $0.keyPair.createdAt < $1.keyPair.createdAt }
+    }
+
     /// The current key pair whose certificate ends last.
     var current: PageKey? {
         filter { $0.keyPair.state == .current && $0.keyPair.purpose == .paymentProcessing }

@@ -80,7 +80,7 @@ extension PageOutcome {
                 requestId: requestId)
         case .uploadRefused(let problem):
             let name = problem.kind.rawValue
-            let values = ["merchant": merchant]
+            let values = ["merchant": merchant, "limit": text.kilobytes(CertificateUploadDiagnosis.longest)]
             return .problem(
                 text.named(.uploadProblem, "\(name).title"),
                 [

@@ -1,7 +1,7 @@
-"""Chromium, as portal_browser.py uses it: by mouse or by keyboard alone, with JavaScript on or off.
+"""Chromium, as the checks use it: by mouse or by keyboard alone, with JavaScript on or off.
 
-check() is called on every page. It notes errors in the console, findings of axe, horizontal overflow and requests to
-other servers, and stores a screenshot.
+check() is called on every page. It notes errors in the console, findings of axe, horizontal overflow, overlapping labels
+of charts and requests to other servers, and stores a screenshot.
 """
 import base64
 import json
@@ -22,6 +22,22 @@ from selenium.webdriver.chrome.service import Service
 
 AXE = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
 LIMIT = 30
+# Labels of charts that overlap each other, a bar or a line.
+OVERLAPS = """
+    const found = [];
+    for (const chart of document.querySelectorAll(".chart svg")) {
+        const boxes = selector => [...chart.querySelectorAll(selector)].map(e => [e, e.getBoundingClientRect()]);
+        const labels = boxes("text").filter(([, box]) => box.width > 0), frame = chart.getBoundingClientRect();
+        labels.forEach(([label, a], index) => {
+            if (a.left < frame.left - 1 || a.right > frame.right + 1) found.push(label.textContent + " leaves the chart");
+            for (const [other, b] of labels.slice(index + 1).concat(boxes("line, rect"))) {
+                const isApart = a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
+                if (!isApart) found.push(label.textContent + " overlaps " + (other.textContent || other.getAttribute("class")));
+            }
+        });
+    }
+    return found;
+    """
 
 
 class Browser:
@@ -209,6 +225,7 @@ class Browser:
         for scheme in ("light", "dark") if self.options.dark else ("light",):
             self.driver.execute_cdp_cmd(
                 "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+            self.report.overlaps += [f"{name}, {scheme}: {overlap}" for overlap in self.driver.execute_script(OVERLAPS)]
             for finding in self.accessibility():
                 self.report.accessibility.append(f"{name}, {scheme}: {finding}")
             self.screenshot(name, scheme)
@@ -225,6 +242,9 @@ class Browser:
                            and entry["message"].startswith(self.driver.current_url))
             if not is_expected:
                 self.report.console.append(f"{name}: {entry['level']} {entry['message']}")
+
+    def forget_console(self):
+        self.driver.get_log("browser")
 
     def events(self):
         """Events of the browser since the last call. Notes requests to other servers."""

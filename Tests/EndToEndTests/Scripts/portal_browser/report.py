@@ -1,0 +1,35 @@
+"""What the checks in the browser found."""
+import dataclasses
+
+
+@dataclasses.dataclass
+class Report:
+    pages: list = dataclasses.field(default_factory=list)
+    # The onboarding step that was next, in the order in which the overview showed it.
+    steps: list = dataclasses.field(default_factory=list)
+    # The problem that the overview showed for each file that is not the right certificate.
+    uploads: dict = dataclasses.field(default_factory=dict)
+    # The name of each CSR on the page, and the name of the file.
+    requestNames: list = dataclasses.field(default_factory=list)
+    # The titles of notices and problems, by page.
+    notices: dict = dataclasses.field(default_factory=dict)
+    # Whether the page showed the first payment without being loaded again.
+    liveUpdate: bool = False
+    # Whether the page showed that the session had ended, without being loaded again.
+    liveEnd: bool = False
+    # What the overview asks for after the roll, and after the reserve key has its certificate.
+    reserve: list = dataclasses.field(default_factory=list)
+    domains: list = dataclasses.field(default_factory=list)
+    searches: dict = dataclasses.field(default_factory=dict)
+    console: list = dataclasses.field(default_factory=list)
+    accessibility: list = dataclasses.field(default_factory=list)
+    # Labels of charts that overlap each other, a bar or a line.
+    overlaps: list = dataclasses.field(default_factory=list)
+    # Pages wider than the window.
+    overflow: list = dataclasses.field(default_factory=list)
+    # Requests to other servers than the portal.
+    foreignRequests: list = dataclasses.field(default_factory=list)
+    # Elements that had the keyboard's focus without a visible outline.
+    invisibleFocus: list = dataclasses.field(default_factory=list)
+    # What the checks find on a page that violates them on purpose.
+    control: dict = dataclasses.field(default_factory=dict)

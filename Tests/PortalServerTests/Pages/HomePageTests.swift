@@ -1,0 +1,53 @@
+import NIOCore
+import PortalServer
+import Testing
+import Vocabulary
+
+/// What the overview asks for when all steps of the onboarding are done.
+@Suite struct HomePageTests {
+    private let renderer: PageRenderer
+
+    init() throws { renderer = try PageRenderer() }
+
+    private func home(_ keys: PageKey...) -> String {
+        let page = MerchantHomePage(
+            merchant: Sample.merchant(), steps: Sample.steps(next: nil), focus: Sample.hash(1), keys: keys)
+        let context = PageContext(
+            visitor: .merchant(Sample.merchantIdentifier, name: nil), csrf: "csrf-token", environment: .production,
+            now: Sample.now)
+        return String(buffer: renderer.render(page, in: context))
+    }
+
+    private func link(toCSROf number: Int) -> String { "\"/merchant/keys/\(Sample.hash(number).base64URL)/csr\"" }
+
+    private static let upload = "action=\"/merchant/certificates\""
+    private static let roll = "href=\"/merchant/roll\""
+
+    @Test func `a key pair that waits for its certificate is what the merchant must do next`() {
+        let html = home(Sample.key(1, .current, days: (-10, 750)), Sample.key(2, .pending, days: nil))
+        #expect(html.contains(link(toCSROf: 2)))
+        #expect(html.contains(Self.upload))
+        #expect(!html.contains(Self.roll))
+    }
+
+    @Test func `of several key pairs that wait for a certificate, the oldest comes first`() {
+        let html = home(
+            Sample.key(1, .current, days: (-10, 750)), Sample.key(2, .pending, days: nil),
+            Sample.key(3, .pending, days: nil))
+        #expect(html.contains(link(toCSROf: 2)))
+        #expect(!html.contains(link(toCSROf: 3)))
+    }
+
+    @Test func `in the last 30 days of the certificate, the replacement comes first`() {
+        let html = home(Sample.key(1, .current, days: (-700, 29)), Sample.key(2, .pending, days: nil))
+        #expect(html.contains(Self.roll))
+        #expect(!html.contains(link(toCSROf: 2)))
+    }
+
+    @Test(arguments: [KeyState.standby, .retiring, .revoked])
+    func `a key pair that does not wait for a certificate leaves nothing to do`(_ state: KeyState) {
+        let html = home(Sample.key(1, .current, days: (-10, 750)), Sample.key(2, state, days: (-1, 759)))
+        #expect(!html.contains(Self.upload))
+        #expect(html.contains(Self.roll))
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import HTTPKit
+import Logging
+import MerchantCore
+import MerchantOperations
+import MerchantTestSupport
+import PortalServer
+import RESTKit
+import ServiceLifecycle
+import Testing
+import Vocabulary
+import WireAPI
+
+/// The whole portal on a free port of 127.0.0.1, with a store in memory, for the length of a closure.
+struct ServerFixture: Sendable {
+    static let operatorUID: UInt32 = 1000
+    // swift-format-ignore: NeverForceUnwrap
+    static let merchant = MerchantIdentifier("merchant.com.example.shop")!
+    private static let request = Request(caller: Caller(uid: 0, gid: 0, pid: 1, program: "test"), requestId: "test")
+
+    /// The response that curl received.
+    struct Reply: Sendable {
+        let status: String
+        let contentType: String
+        let body: String
+    }
+
+    let port: Int
+    let files: TestCertificates
+    let operations: Operations
+    let clock: HandMovedClock
+    let readLimits: ReadLimits
+
+    static func run(
+        rates: RequestRates.Limits = RequestRates.Limits(), limits: PortalLimits = PortalLimits(),
+        _ body: @escaping @Sendable (ServerFixture) async throws -> Void
+    ) async throws {
+        let files = try TestCertificates()
+        let clock = HandMovedClock()
+        let logger = Logger(label: "portal") { _ in SwiftLogNoOpLogHandler() }
+        let operations = Operations(
+            repository: MemoryRepository(), custodian: FakeCustodian(clock: clock), clock: clock)
+        _ = try await operations.merchants.addMerchant(
+            merchant, name: nil, targetActiveKeyPairs: nil, for: request)
+        let address = PortalAddress { "https://127.0.0.1:\($0)" }
+        let grant = Grant(permits: [.read, .onboard], merchants: nil)
+        let readLimits = ReadLimits()
+        let server = try PortalServer(
+            settings: PortalListenerSettings(listen: try #require(ListenAddress(text: "127.0.0.1:0")), limits: limits),
+            rates: rates,
+            certificates: try PortalCertificates(files.settings(), now: { Timestamp(Date()) }, logger: logger),
+            operations: PortalOperations(from: operations), environment: .sandbox,
+            policy: CallerPolicy(rules: [.init(subject: .uid(operatorUID), grant: grant)]), address: address,
+            health: { HealthDocument(reasons: []) }, openAPI: [], requests: RequestMetrics(), readLimits: readLimits,
+            logger: logger, now: { clock.now })
+        let group = ServiceGroup(services: [server], logger: logger)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            tasks.addTask {
+                while address.url == nil { try await Task.sleep(for: .milliseconds(2)) }
+                let result: Result<Void, any Error>
+                do {
+                    let port = try #require(address.url.flatMap { URL(string: $0)?.port })
+                    try await body(
+                        ServerFixture(
+                            port: port, files: files, operations: operations, clock: clock, readLimits: readLimits))
+                    result = .success(())
+                } catch { result = .failure(error) }
+                await group.triggerGracefulShutdown()
+                try result.get()
+            }
+            for try await _ in tasks {}
+        }
+    }
+
+    // MARK: Sessions
+
+    /// - Returns: the cookie of an operator's session.
+    func signInOperator() async throws -> String {
+        let sessions = operations.portalSessions
+        let login = try await sessions.createLogin(uid: Self.operatorUID, groups: [], for: Self.request).secret
+        let secret = try await sessions.begin(login: login.text, address: "192.0.2.7", requestId: "test").secret
+        return Self.cookie(secret)
+    }
+
+    /// - Returns: the cookie of a session at the merchant.
+    func signInMerchant() async throws -> String {
+        let invitation = try await operations.invitations.create(
+            for: Self.merchant, expiresAt: nil, note: nil, for: Self.request
+        ).secret
+        let secret = try await operations.portalSessions.begin(
+            invitation: invitation.text, address: "192.0.2.7", requestId: "test"
+        ).secret
+        return Self.cookie(secret)
+    }
+
+    func endOperatorSessions() async throws {
+        _ = try await operations.portalSessions.endOperatorSessions(of: Self.operatorUID, for: Self.request)
+    }
+
+    private static func cookie(_ secret: PortalSecret) -> String { "Cookie: __Host-merchantkeyd=\(secret.text)" }
+
+    // MARK: Clients
+
+    /// - Parameter headers: such as `Cookie: …`.
+    func curl(_ path: String, headers: [String] = [], _ arguments: [String] = []) async throws -> Reply {
+        let outcome = try await TestCommand.run(command(path, headers, arguments))
+        try #require(outcome.status == 0, "\(outcome.error)")
+        let parts = outcome.output.components(separatedBy: "\n--end--")
+        return Reply(
+            status: String(parts[1].prefix(3)), contentType: String(parts[1].dropFirst(4)), body: parts[0])
+    }
+
+    /// Whether the portal does not respond within a second.
+    func isWaiting(_ path: String, headers: [String]) async throws -> Bool {
+        // curl's status 28 is a timeout.
+        try await TestCommand.run(command(path, headers, ["--max-time", "1"])).status == 28
+    }
+
+    private func command(_ path: String, _ headers: [String], _ arguments: [String]) -> [String] {
+        [
+            "curl", "--silent", "--show-error", "--max-time", "20", "--cacert", files.path("server.pem"),
+            "--write-out", "\n--end--%{http_code} %{content_type}",
+        ] + headers.flatMap { ["--header", $0] } + arguments + ["https://127.0.0.1:\(port)\(path)"]
+    }
+
+    /// Runs a script in Python, after ``TestCommand/pythonClient``.
+    func python(_ script: String) async throws -> String {
+        try await TestCommand.output([
+            "python3", "-c", TestCommand.pythonClient + script, String(port), files.path("server.pem"),
+        ])
+    }
+}
