@@ -97,10 +97,9 @@ class Browser:
             time.sleep(0.02)
 
     def find(self, selector):
-        try:
-            return self.driver.find_element(By.CSS_SELECTOR, selector)
-        except NoSuchElementException:
-            raise self.failure(f"no {selector}") from None
+        """The first element, which the page's script may still be loading."""
+        self.wait(lambda: self.driver.find_elements(By.CSS_SELECTOR, selector), lambda: f"no {selector}")
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
 
     def failure(self, problem):
         """An exception that says what the browser shows. A screenshot shows it too."""
