@@ -117,8 +117,8 @@ package struct InvitationOperations: Sendable {
         }
     }
 
-    /// When an invitation of the caller ends: at `requested`, or with the caller's access if that is earlier. Else the
-    /// invitation would let a machine act after its access has ended.
+    /// When an invitation of the caller ends: at `requested`, or with the caller's access if that is earlier. Otherwise
+    /// the invitation would let a machine act after its access has ended.
     ///
     /// - Throws: `unauthorized` if the access was revoked or expired after the request was authenticated.
     private static func end(

@@ -23,7 +23,7 @@ struct PageOutput: Sendable {
             if let setCookie { headers[.setCookie] = setCookie }
             return Response(status: .seeOther, headers: headers)
         case .pageEndingSession(let page):
-            var response = render(page, as: .nobody, for: nil)
+            var response = render(page, as: .signedOut, for: nil)
             response.headers[.setCookie] = SessionCookie.ending
             return response
         case .download(let bytes, let mediaType, let fileName):
@@ -61,7 +61,7 @@ struct PageOutput: Sendable {
             status: problem.status.code, requestId: requestId,
             retryAfter: problem.headers[.retryAfter].flatMap { Int($0) }, longestBody: longestBody)
         // Without the merchant's name: reading it could fail for the same reason as the request.
-        let frame = visitor.map { Self.frame(of: $0, merchantName: nil) } ?? .nobody
+        let frame = visitor.map { Self.frame(of: $0, merchantName: nil) } ?? .signedOut
         var response = render(page, as: frame, for: visitor)
         response.status = problem.status
         for name in [HTTPField.Name.retryAfter, .allow] { response.headers[name] = problem.headers[name] }
@@ -83,7 +83,7 @@ struct PageOutput: Sendable {
     /// The frame of the page: the navigation and the name of the visitor.
     private static func frame(of visitor: PageVisitor, merchantName: String?) -> PageContext.Visitor {
         switch visitor.identity.session?.holder {
-        case nil: .nobody
+        case nil: .signedOut
         case .operating?: .operating(visitor.identity.peer.caller.name)
         case .invitation(_, let identifier)?: .merchant(identifier, name: merchantName)
         }

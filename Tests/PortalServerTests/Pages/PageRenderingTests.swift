@@ -48,7 +48,7 @@ import Vocabulary
             ]
             return [[current], [current] + others].map { keys in
                 let page = MerchantKeysPage(merchant: Sample.merchant(), keys: keys, hasOpenRoll: false)
-                return PageSample(name: "\(keys.count) keys \(day)", page: page, visitor: .nobody)
+                return PageSample(name: "\(keys.count) keys \(day)", page: page, visitor: .signedOut)
             }
         }
         try check(samples)
@@ -67,7 +67,7 @@ import Vocabulary
     @Test func `a page that refuses a large form names the limit`() {
         for (limit, text) in [(FormLimits.fields, "16 KB"), (FormLimits.upload, "256 KB")] {
             let page = ErrorPage(status: 413, requestId: nil, longestBody: limit)
-            #expect(render(PageSample(name: "", page: page, visitor: .nobody)).contains("at most \(text)"))
+            #expect(render(PageSample(name: "", page: page, visitor: .signedOut)).contains("at most \(text)"))
         }
     }
 
@@ -92,12 +92,12 @@ import Vocabulary
             #expect(!html.contains("\" onload=\""), "\(sample.name)")
         }
         let page = UnregistrationPage(PageSamples.hostile, of: Sample.partner("shop-1"))
-        let html = render(PageSample(name: "", page: page, visitor: .nobody))
+        let html = render(PageSample(name: "", page: page, visitor: .signedOut))
         #expect(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;&quot; onload=&quot;x&#39; &amp; {{page.heading}}"))
     }
 
     @Test func `a problem is in the title and in the status`() throws {
-        let ended = PageSample(name: "", page: SessionEndedPage(after: .upload), visitor: .nobody)
+        let ended = PageSample(name: "", page: SessionEndedPage(after: .upload), visitor: .signedOut)
         #expect(render(ended).contains("<title>Error: Your session has ended - Apple Pay onboarding</title>"))
         #expect(SessionEndedPage(after: .upload).status == 401)
         #expect(InvitationRefusedPage(.used).status == 410)
@@ -122,7 +122,7 @@ import Vocabulary
             let invitation = Sample.invitation(
                 Sample.merchantIdentifier, note: nil, expiresAt: expiry)
             let page = InvitationPage(invitation, path: "/invitations/x")
-            let html = render(PageSample(name: "", page: page, visitor: .nobody))
+            let html = render(PageSample(name: "", page: page, visitor: .signedOut))
             #expect(html.contains("29 \(Self.months[month - 1]) 2028, 23:59 UTC"))
         }
     }
@@ -139,7 +139,7 @@ import Vocabulary
     }
 
     @Test func `every asset is found at its path, and pages name these paths`() throws {
-        let html = render(PageSample(name: "", page: SignInPage(), visitor: .nobody))
+        let html = render(PageSample(name: "", page: SignInPage(), visitor: .signedOut))
         for asset in PortalAsset.all {
             #expect(PortalAsset.asset(at: asset.path)?.bytes == asset.bytes)
             #expect(html.contains("\"\(asset.path)\""))

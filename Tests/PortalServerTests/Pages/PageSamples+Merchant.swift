@@ -22,7 +22,7 @@ enum PageSamples {
         for kind in ErrorPage.Kind.allCases {
             pages.append(("error \(kind.rawValue)", ErrorPage(kind, requestId: "4f9a11bc", retryAfter: 30)))
         }
-        return pages.map { PageSample(name: $0.0, page: $0.1, visitor: .nobody) }
+        return pages.map { PageSample(name: $0.0, page: $0.1, visitor: .signedOut) }
     }
 
     static var home: [PageSample] {

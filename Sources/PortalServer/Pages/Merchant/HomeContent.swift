@@ -23,8 +23,8 @@ struct HomeContent {
     /// The form for the certificate if the instructions are not shown.
     let otherUpload: HomeTask.Upload?
     let activation: HomeTask.Activation?
-    let isDone: Bool
-    let isRenewalDue: Bool
+    let offersRoll: Bool
+    let asksForRoll: Bool
     let summary: String
     let doneShare: String
     let steps: [StepContent]
@@ -52,8 +52,8 @@ struct HomeContent {
         upload = task.certificate == nil ? nil : task.upload
         otherUpload = task.certificate == nil ? task.upload : nil
         activation = task.activation
-        isDone = task.offersRoll
-        isRenewalDue = task.isForMerchant
+        offersRoll = task.offersRoll
+        asksForRoll = task.asksForRoll
         summary = Self.summary(steps, text)
         let done = steps.count { $0.state == .done }
         doneShare = ChartValue.percent(Double(done) / Double(max(steps.count, 1)))

@@ -43,8 +43,9 @@ struct HomeTask {
     private(set) var certificate: Certificate?
     private(set) var upload: Upload?
     private(set) var activation: Activation?
-    /// Whether the page offers to replace the key.
+    /// Whether the page offers to replace the key, and whether that is what it asks for.
     private(set) var offersRoll = false
+    private(set) var asksForRoll = false
 
     init(
         steps: [ProgressStep], focus: PublicKeyHash?, keys: [PageKey], _ outcome: PageOutcome?, _ text: PageText
@@ -86,6 +87,7 @@ struct HomeTask {
             title = text[.nowRenewalTitle]
             paragraphs = [Self.end(of: current, text), text[.nowRenewalBody]].compactMap { $0 }
             offersRoll = true
+            asksForRoll = true
         } else {
             title = text[.nowKeyPairTitle]
             paragraphs = [text[.nowKeyPairBody]]
@@ -142,6 +144,7 @@ struct HomeTask {
         title = text[.nowDoneTitle]
         paragraphs = [text[.nowDoneBody]]
         offersRoll = true
+        asksForRoll = isDue
         isForMerchant = isDue
         guard let current = keys.current, end != nil else { return }
         paragraphs += [Self.end(of: current, text), text[isDue ? .nowDoneRenewNow : .nowDoneRenew]].compactMap { $0 }
@@ -154,6 +157,7 @@ struct HomeTask {
     /// After a roll, the next key pair is generated. It waits for a certificate.
     private mutating func showReserve(_ reserve: PageKey, _ keys: [PageKey], _ text: PageText) {
         isForMerchant = true
+        offersRoll = true
         title = text[.nowReserveTitle]
         paragraphs = [text[.nowDoneBody], keys.current.flatMap { Self.end(of: $0, text) }, text[.nowReserveBody]]
             .compactMap { $0 }

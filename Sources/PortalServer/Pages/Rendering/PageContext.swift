@@ -4,7 +4,7 @@ package import Vocabulary
 package struct PageContext: Sendable {
     package enum Visitor: Hashable, Sendable {
         /// Without a session.
-        case nobody
+        case signedOut
         /// A person at a merchant.
         case merchant(MerchantIdentifier, name: String?)
         /// An operator; the associated value is the caller's name.
@@ -73,7 +73,7 @@ struct SiteContent {
             Link(path: path, label: text[label], isCurrent: page.area == area)
         }
         switch context.visitor {
-        case .nobody:
+        case .signedOut:
             name = text[.siteName]
             home = PortalPaths.home
             navigation = []

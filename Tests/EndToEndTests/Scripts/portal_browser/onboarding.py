@@ -54,9 +54,7 @@ class Onboarding(Visit):
         return certificate
 
     def roll(self, first):
-        # The end of another merchant's roll may have prepared a reserve key. The overview then asks for its certificate,
-        # and has no link to the roll.
-        self.browser.open(self.portal + "/merchant/roll")
+        self.browser.follow("a[href='/merchant/roll']")
         self.page("roll")
         self.browser.submit("form[action='/merchant/roll'] button")
         self.overview("home-roll-certificate", "appleCertificate")
