@@ -54,6 +54,7 @@ extension Target.Dependency {
     static let nioTLS = product(name: "NIOTLS", package: "swift-nio")
     static let serviceLifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
     static let swiftASN1 = product(name: "SwiftASN1", package: "swift-asn1")
+    static let tracing = product(name: "Tracing", package: "swift-distributed-tracing")
     static let unixSignals = product(name: "UnixSignals", package: "swift-service-lifecycle")
     static let x509 = product(name: "X509", package: "swift-certificates")
     static let yams = product(name: "Yams", package: "Yams")
@@ -64,7 +65,8 @@ let base: [Target] = [
     module("StrictJSON"),
     module("Secrets"),
     module("LocalSocket", [.nioCore]),
-    module("HTTPKit", [.nioCore, .nioHTTP1, .logging]),
+    module("HTTPKit", [.nioCore, .nioHTTP1, .logging, .tracing]),
+    module("MetricsKit"),
     module("OutboundHTTP", [.asyncHTTPClient, .nioCore, .nioHTTP1, .nioPosix, .nioSSL]),
     .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
     // No module imports it. A program that depends on it is linked with its `free`, which overwrites memory.
@@ -88,7 +90,9 @@ let domain: [Target] = [
 ]
 
 let useCases: [Target] = [
-    module("MerchantOperations", ["MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", .crypto])
+    module(
+        "MerchantOperations",
+        ["MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", "MetricsKit", .crypto, .tracing])
 ]
 
 let servers: [Target] = [
@@ -96,7 +100,7 @@ let servers: [Target] = [
         "ServerKit",
         [
             "MerchantOperations", "MerchantCore", "WireAPI", "Vocabulary", "StrictJSON", "LocalSocket", "HTTPKit",
-            .nioCore, .nioHTTP1, .logging,
+            "MetricsKit", .nioCore, .nioHTTP1, .logging,
         ])
 ]
 
@@ -105,8 +109,9 @@ let restServers: [Target] = [
         "RESTKit",
         [
             "MerchantOperations", "MerchantCore", "WireAPI", "Vocabulary", "StrictJSON", "Secrets", "LocalSocket",
-            "HTTPKit", "ServerKit", .hummingbird, .hummingbirdCore, .httpTypes, .nioCore, .nioHTTP1, .nioHTTPTypes,
-            .nioHTTPTypesHTTP1, .logging,
+            "HTTPKit", "MetricsKit", "ServerKit", .hummingbird, .hummingbirdCore, .httpTypes, .nioCore, .nioHTTP1,
+            .nioHTTPTypes,
+            .nioHTTPTypesHTTP1, .logging, .tracing,
         ])
 ]
 
@@ -127,23 +132,32 @@ let edges: [Target] = [
         "AdminServer",
         [
             "MerchantOperations", "MerchantCore", "WireAPI", "Vocabulary", "Secrets", "LocalSocket", "HTTPKit",
-            "ServerKit", "RESTKit", .hummingbird, .httpTypes, .nioCore, .nioPosix, .logging, .serviceLifecycle,
+            "MetricsKit", "ServerKit", "RESTKit", .hummingbird, .httpTypes, .nioCore, .nioPosix, .logging,
+            .serviceLifecycle,
+        ]),
+    module(
+        "MetricsServer",
+        [
+            "MerchantCore", "LocalSocket", "HTTPKit", "MetricsKit", "ServerKit", .nioCore, .nioHTTP1, .nioPosix,
+            .logging, .serviceLifecycle,
         ]),
     module(
         "PortalServer",
         [
             "MerchantOperations", "MerchantCore", "WireAPI", "Vocabulary", "StrictJSON", "Schema", "LocalSocket",
-            "HTTPKit", "ServerKit", "RESTKit", "CLinux", .crypto, .hummingbird, .hummingbirdCore, .httpTypes, .mustache,
+            "HTTPKit", "MetricsKit", "ServerKit", "RESTKit", "CLinux", .crypto, .hummingbird, .hummingbirdCore,
+            .httpTypes, .mustache,
             .nioCore, .nioPosix, .nioHPACK, .nioHTTP1, .nioHTTP2, .nioHTTPTypes, .nioHTTPTypesHTTP1,
-            .nioHTTPTypesHTTP2, .nioSSL, .nioTLS, .logging, .serviceLifecycle,
+            .nioHTTPTypesHTTP2, .nioSSL, .nioTLS, .logging, .serviceLifecycle, .tracing,
         ], resources: portalPages),
     module(
         "DecryptorServer",
         [
             "MerchantOperations", "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "StrictJSON", "Secrets",
-            "LocalSocket", "HTTPKit", "ServerKit", .nioCore, .nioHTTP1, .nioPosix, .logging, .serviceLifecycle,
+            "LocalSocket", "HTTPKit", "MetricsKit", "ServerKit", .nioCore, .nioHTTP1, .nioPosix, .logging,
+            .serviceLifecycle, .tracing,
         ]),
-    module("SQLiteStore", ["MerchantCore", "Vocabulary", "Schema", "CSQLite", .grdb, .crypto]),
+    module("SQLiteStore", ["MerchantCore", "Vocabulary", "Schema", "MetricsKit", "CSQLite", .grdb, .crypto]),
     module(
         "KeyCustody",
         [
@@ -161,14 +175,15 @@ let edges: [Target] = [
         ["WireAPI", "Vocabulary", "StrictJSON", .asyncHTTPClient, .nioCore, .nioHTTP1]),
     module(
         "AppleGateway",
-        ["MerchantCore", "Vocabulary", "OutboundHTTP", .crypto, .nioPosix, .logging]),
+        ["MerchantCore", "Vocabulary", "OutboundHTTP", "MetricsKit", .crypto, .nioPosix, .logging]),
 ]
 
 let composition: [Target] = [
     module(
         "DaemonKit",
         [
-            "AdminServer", "PortalServer", "AppleGateway", "DecryptorServer", "EventDelivery", "SQLiteStore",
+            "AdminServer", "PortalServer", "MetricsServer", "AppleGateway", "DecryptorServer", "EventDelivery",
+            "SQLiteStore", "ServerKit", "MetricsKit",
             "KeyCustody",
             "MerchantOperations",
             "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", "LocalSocket", "HTTPKit",
@@ -177,7 +192,7 @@ let composition: [Target] = [
             .configuration,
             .yams,
             .serviceLifecycle,
-            .unixSignals, .logging, .argumentParser,
+            .unixSignals, .logging, .argumentParser, .tracing,
         ]),
     module(
         "AdminCommands",
@@ -230,6 +245,13 @@ let testTargets: [Target] = [
         dependencies: ["MerchantOperations", "MerchantCore", "PaymentToken", "Vocabulary", "Secrets", "CLinux", .yams],
         path: "Tests/MerchantTestSupport", resources: [.copy("Scripts")], swiftSettings: strict),
     tests("LocalSocketTests", ["LocalSocket", .nioCore, .nioEmbedded]),
+    tests("MetricsKitTests", ["MetricsKit", "MerchantTestSupport"]),
+    tests(
+        "MetricsServerTests",
+        [
+            "MetricsServer", "MetricsKit", "ServerKit", "HTTPKit", "MerchantTestSupport", "MerchantOperations",
+            "MerchantCore", .logging, .serviceLifecycle,
+        ]),
     tests("HTTPKitTests", ["HTTPKit", "MerchantTestSupport", .logging, .nioCore, .nioEmbedded, .nioHTTP1]),
     tests("OutboundHTTPTests", ["OutboundHTTP"]),
     tests(
@@ -241,26 +263,26 @@ let testTargets: [Target] = [
     tests(
         "RESTKitTests",
         [
-            "RESTKit", "ServerKit", "HTTPKit", "LocalSocket", "MerchantTestSupport", "MerchantOperations",
+            "RESTKit", "ServerKit", "HTTPKit", "MetricsKit", "LocalSocket", "MerchantTestSupport", "MerchantOperations",
             "MerchantCore", "Vocabulary", .hummingbird, .httpTypes, .logging, .nioCore, .nioEmbedded,
         ]),
     tests(
         "MerchantOperationsTests",
         [
-            "MerchantOperations", "SQLiteStore", "MerchantTestSupport", "MerchantCore", "WireAPI", "Vocabulary",
-            "Secrets",
+            "MerchantOperations", "PaymentToken", "SQLiteStore", "MerchantTestSupport", "MerchantCore", "WireAPI",
+            "Vocabulary", "Secrets",
         ]),
     tests(
         "AdminServerTests",
         [
-            "AdminServer", "RESTKit", "ServerKit", "HTTPKit", "LocalSocket", "MerchantTestSupport",
+            "AdminServer", "RESTKit", "ServerKit", "HTTPKit", "MetricsKit", "LocalSocket", "MerchantTestSupport",
             "MerchantOperations", "MerchantCore", "WireAPI", "Vocabulary", .logging, .serviceLifecycle, .httpTypes,
             .yams, .nioCore, .nioEmbedded, .nioHTTP1, .nioHTTPTypes,
         ]),
     tests(
         "PortalServerTests",
         [
-            "PortalServer", "RESTKit", "ServerKit", "HTTPKit", "LocalSocket", "MerchantTestSupport",
+            "PortalServer", "RESTKit", "ServerKit", "HTTPKit", "MetricsKit", "LocalSocket", "MerchantTestSupport",
             "MerchantOperations", "MerchantCore", "WireAPI", "Vocabulary", .crypto, .logging, .serviceLifecycle,
             .hummingbirdCore, .httpTypes, .yams, .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .nioHTTP2,
             .nioHTTPTypes, .nioSSL,
@@ -268,22 +290,29 @@ let testTargets: [Target] = [
     tests(
         "DecryptorServerTests",
         [
-            "DecryptorServer", "HTTPKit", "MerchantTestSupport", "SandboxKit", "LocalSocket", "MerchantOperations",
+            "DecryptorServer", "HTTPKit", "MetricsKit", "MerchantTestSupport", "SandboxKit", "LocalSocket",
+            "MerchantOperations",
             "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", .crypto, .logging, .nioCore, .nioHTTP1,
             .nioPosix, .serviceLifecycle,
         ]),
     tests(
         "SQLiteStoreTests",
-        ["SQLiteStore", "MerchantTestSupport", "MerchantCore", "Vocabulary", "Schema", .grdb, .crypto]),
+        ["SQLiteStore", "MetricsKit", "MerchantTestSupport", "MerchantCore", "Vocabulary", "Schema", .grdb, .crypto]),
     // One suite for each port of the store. Each runs on every implementation of the store.
     tests(
         "StoreContractTests", ["MerchantTestSupport", "SQLiteStore", "MerchantCore", "Vocabulary"]),
-    tests("DaemonKitTests", ["DaemonKit", "MerchantCore", "Vocabulary", .yams, .logging, .serviceLifecycle]),
+    tests(
+        "DaemonKitTests",
+        [
+            "DaemonKit", "HTTPKit", "LocalSocket", "MerchantTestSupport", "MerchantCore", "Vocabulary", .yams, .logging,
+            .serviceLifecycle, .tracing,
+        ]),
     tests("EndToEndTests", ["MerchantTestSupport", "SandboxKit", "Vocabulary"], resources: [.copy("Scripts")]),
     tests(
         "AppleGatewayTests",
         [
-            "AppleGateway", "OutboundHTTP", "KeyCustody", "SandboxKit", "MerchantTestSupport", "MerchantCore",
+            "AppleGateway", "OutboundHTTP", "KeyCustody", "SandboxKit", "MetricsKit", "MerchantTestSupport",
+            "MerchantCore",
             "Vocabulary", .logging,
             .nioCore, .nioHTTP1, .nioPosix, .nioSSL,
         ], resources: [.copy("Scripts")]),
@@ -323,6 +352,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),

@@ -5,6 +5,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 say() { printf '%s\n' "$*" >&2; }
 die() { say "error: $*"; exit 1; }
 
+# hide_test_variables: keeps the variables of the tests, such as MERCHANTKEYD_FIXTURES, in this script, but out of the
+# environment of the programs that it starts. The daemon refuses to start with a variable MERCHANTKEYD_… that is no setting.
+hide_test_variables() {
+  local name
+  for name in "${!MERCHANTKEYD_@}"; do export -n "${name?}"; done
+}
+
 # can_be_root: succeeds if as_root can run commands: as root, or with sudo without a password.
 can_be_root() { [ "$(id -u)" -eq 0 ] || sudo -n true 2>/dev/null; }
 
@@ -109,6 +116,21 @@ build() {
   need_toolchain
   say "building (the first time takes 5 to 10 minutes)"
   swift build "${SWIFT_FLAGS[@]}" --build-tests >&2
+}
+
+# build_static: builds the programs with the Swift runtime linked statically, in .build/static. Needs a build of its own,
+# because such a build has no tests: https://github.com/swiftlang/swift-package-manager/issues/5590.
+build_static() {
+  local name
+  need_toolchain
+  # URLSession of the Swift runtime needs libcurl.
+  need_packages libcurl4-openssl-dev zlib1g-dev
+  say "building with the Swift runtime linked statically (the first time takes about 10 minutes)"
+  for name in merchantkeyd merchantkeyctl applepay-sandbox; do
+    # -z now: the linker's tables of functions are read-only while the program runs.
+    swift build "${SWIFT_FLAGS[@]}" --static-swift-stdlib -Xlinker -z -Xlinker now --scratch-path .build/static \
+      --product "$name" >&2
+  done
 }
 
 # run_slow_test FILTER: builds, and runs the tests whose names match FILTER. Fails if no test matches, for example after

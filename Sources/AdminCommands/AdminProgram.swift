@@ -12,11 +12,12 @@ package enum AdminProgram {
     }
 
     static func run(_ arguments: [String]) async -> ExitStatus {
+        let format = OutputFormat.requested(by: arguments)
         var command: any ParsableCommand
         do {
-            command = try MerchantKeyCtl.parseAsRoot(arguments)
+            command = try await MerchantKeyCtl.asyncParseAsRoot(arguments)
         } catch {
-            return report(otherError: error)
+            return report(otherError: error, format)
         }
         do {
             if var command = command as? any AsyncParsableCommand {
@@ -26,33 +27,41 @@ package enum AdminProgram {
             }
             return .done
         } catch let failure as CommandFailure {
-            return report(failure)
+            return report(failure, format)
         } catch let error as ClientError {
-            return report(CommandFailure(error))
+            return report(CommandFailure(error), format)
         } catch let exit as MonitoringExit {
             // A monitoring plugin gives the statuses 0 to 3 other meanings. Here only the raw values of ``ExitStatus``
             // matter, not the names of its cases.
             return ExitStatus(rawValue: exit.status) ?? .unreachable
         } catch {
-            return report(otherError: error)
+            return report(otherError: error, format)
         }
     }
 
-    private static func report(_ failure: CommandFailure) -> ExitStatus {
-        StandardStream.error.write(failure.message.printable(keepingLines: true) + "\n")
+    private static func report(_ failure: CommandFailure, _ format: OutputFormat) -> ExitStatus {
+        let text =
+            switch format {
+            case .table: failure.message.printable(keepingLines: true)
+            case .json: ErrorDocument(failure).json
+            }
+        StandardStream.error.write(text + "\n")
         return failure.status
     }
 
     /// Reports an error of the argument parser, or an unexpected error of a command. If the user requests help, the
     /// parser throws the help as an error: then this function prints the help to standard output and returns exit
     /// status 0.
-    private static func report(otherError error: any Error) -> ExitStatus {
+    private static func report(otherError error: any Error, _ format: OutputFormat) -> ExitStatus {
         let message = MerchantKeyCtl.fullMessage(for: error)
         guard !MerchantKeyCtl.exitCode(for: error).isSuccess else {
             if !message.isEmpty { StandardStream.output.write(message + "\n") }
             return .done
         }
-        StandardStream.error.write(message.printable(keepingLines: true) + "\n")
-        return MerchantKeyCtl.exitCode(for: error) == .validationFailure ? .wrongUsage : .refused
+        let status: ExitStatus =
+            MerchantKeyCtl.exitCode(for: error) == .validationFailure ? .wrongUsage : .refused
+        // In JSON without the usage, which is a text for people.
+        let text = format == .json ? MerchantKeyCtl.message(for: error) : message
+        return report(CommandFailure(status, text), format)
     }
 }

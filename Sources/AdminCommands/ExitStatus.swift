@@ -1,4 +1,4 @@
-import MerchantKeyClient
+package import MerchantKeyClient
 
 /// The exit status of `merchantkeyctl`.
 package enum ExitStatus: Int32, Sendable {
@@ -14,20 +14,27 @@ package enum ExitStatus: Int32, Sendable {
 package struct CommandFailure: Error, Hashable, Sendable {
     package let status: ExitStatus
     package let message: String
+    /// The daemon's refusal, if it is the cause.
+    package let refusal: Refusal?
 
-    package init(_ status: ExitStatus, _ message: String) {
+    package init(_ status: ExitStatus, _ message: String, refusal: Refusal? = nil) {
         self.status = status
         self.message = message
+        self.refusal = refusal
     }
+
+    /// How the message about an error of the program itself begins.
+    static let programPrefix = "merchantkeyctl: "
 
     /// Maps a failed call to the daemon to an exit status and a message.
     init(_ error: ClientError) {
         switch error {
-        case .unreachable: self.init(.unreachable, "merchantkeyctl: \(error)")
+        case .unreachable: self.init(.unreachable, "\(Self.programPrefix)\(error)")
         case .refused(let refusal):
             self.init(
-                .refused, "refused: \(refusal)" + (refusal.requestId.isEmpty ? "" : " (request \(refusal.requestId))"))
-        case .protocolViolation, .malformed: self.init(.refused, "merchantkeyctl: \(error)")
+                .refused, "refused: \(refusal)" + (refusal.requestId.isEmpty ? "" : " (request \(refusal.requestId))"),
+                refusal: refusal)
+        case .protocolViolation, .malformed: self.init(.refused, "\(Self.programPrefix)\(error)")
         }
     }
 }

@@ -11,13 +11,20 @@ struct GlobalOptions: ParsableArguments {
                 Default: the environment variable MERCHANTKEYD_SOCKET, else $XDG_STATE_HOME/merchantkeyd/admin.sock, \
                 else ~/.local/state/merchantkeyd/admin.sock.
                 """,
-            valueName: "path"))
+            valueName: "path"), completion: .file())
     var socket: String?
 
-    @Option(help: ArgumentHelp("Print results as table or json.", valueName: "format"))
+    @Option(
+        help: ArgumentHelp(
+            "Print results as table or json.",
+            discussion: "With json, an error is one JSON object on the last line of standard error.",
+            valueName: "format"))
     var output: OutputFormat = .table
 
-    var printer: Printer { Printer(format: output) }
+    @Flag(name: .shortAndLong, help: "Print only results and errors: no notes, no warnings, no progress.")
+    var quiet = false
+
+    var printer: Printer { Printer(format: output, isQuiet: quiet) }
 
     func adminSocketPath() throws -> String {
         try SocketLocation(environment: .ofThisProcess).adminSocket(option: socket)
@@ -38,7 +45,8 @@ struct DecryptorOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Connect to the daemon's decryptor socket at this path.",
-            discussion: "Default: decryptor.sock in the directory of the admin socket.", valueName: "path"))
+            discussion: "Default: decryptor.sock in the directory of the admin socket.", valueName: "path"),
+        completion: .file())
     var decryptorSocket: String?
 
     func withDecryptorClient<Result>(

@@ -2,7 +2,7 @@ import ArgumentParser
 import Vocabulary
 
 /// The command `merchantkeyctl` itself, which contains all command groups.
-struct MerchantKeyCtl: SubcommandGroup {
+struct MerchantKeyCtl: SubcommandGroup, AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "merchantkeyctl",
         abstract: "Manage merchants, their Apple Pay keys and certificates, through the daemon merchantkeyd.",
@@ -26,6 +26,9 @@ struct MerchantKeyCtl: SubcommandGroup {
     // Every subcommand declares these options too. This declaration accepts them before the command group as well, as
     // in `merchantkeyctl --output json key list`.
     @OptionGroup var global: GlobalOptions
+
+    /// Both protocols have a default of this method. `AsyncParsableCommand` allows completions that ask the daemon.
+    func run() throws { throw CommandFailure(.wrongUsage, Self.helpMessage(for: Self.self)) }
 }
 
 /// A command such as `merchant` that only contains subcommands. Without a subcommand it prints its help as an error.

@@ -5,6 +5,7 @@ import LocalSocket
 package import Logging
 package import MerchantCore
 import MerchantOperations
+package import MetricsKit
 import NIOCore
 import NIOPosix
 import RESTKit
@@ -53,10 +54,12 @@ package struct AdminServer: Service {
     ///   - openAPI: the bytes of the OpenAPI document, which `GET /v1/openapi.yaml` returns unchanged.
     ///   - requests: the metrics of all servers, which `GET /metrics` shows and in which this server counts its
     ///     requests.
+    ///   - metricsSources: the other parts of the daemon that `GET /metrics` shows.
+    ///   - accessLog: gets a line for each response.
     package init(
         socketPath: String, socketMode: UInt32, operations: AdminOperations, policy: CallerPolicy,
         health: @escaping @Sendable () -> HealthDocument, version: String, startedAt: Timestamp, openAPI: [UInt8],
-        requests: RequestMetrics, logger: Logger
+        requests: RequestMetrics, metricsSources: [any MetricsSource] = [], accessLog: AccessLog = .off, logger: Logger
     ) {
         self.socketPath = socketPath
         self.socketMode = socketMode
@@ -68,10 +71,14 @@ package struct AdminServer: Service {
         reporter = RequestReporter(
             problems: ProblemReporter(
                 log: log, integrityFindings: operations.integrity, refusalLevel: .info, forbiddenLevel: .warning),
-            requests: requests, server: "admin", routes: AdminRoutes.all.map { ($0.method.rawValue, $0.path) })
+            requests: requests, server: "admin", routes: AdminRoutes.all.map { ($0.method.rawValue, $0.path) },
+            accessLog: accessLog)
         let handlers = AdminHandlers(
             operations: operations, health: health, version: version, startedAt: startedAt,
-            openAPI: ByteBuffer(bytes: openAPI), requests: requests)
+            openAPI: ByteBuffer(bytes: openAPI),
+            metrics: MetricsReport(
+                monitoring: operations.monitoring, masterKey: operations.masterKey,
+                sources: [requests as any MetricsSource] + metricsSources, version: version, startedAt: startedAt))
         responder = RESTRouter(routes: AdminRoutes.all, handlers: handlers, reporter: reporter, logger: logger)
             .buildResponder()
     }

@@ -15,13 +15,19 @@ package enum Daemon {
     /// - Parameter acceptsOlderDatabase: whether the daemon starts even if the database lacks changes that the
     ///   daemon has acknowledged.
     /// - Throws: ``StartRefusal``, ``SettingsError`` or `MerchantError`.
-    package static func run(_ settings: Settings, acceptsOlderDatabase: Bool = false, logger: Logger) async throws {
+    package static func run(_ prepared: PreparedStart, acceptsOlderDatabase: Bool = false, logger: Logger) async throws
+    {
+        let settings = prepared.settings
+        for warning in prepared.warnings {
+            logger.warning("a setting does not work", metadata: ["problem": "\(warning)"])
+        }
         for failure in ProcessProtection.apply() {
             logger.warning(
                 "other programs may be able to read the process's memory", metadata: ["failure": "\(failure)"])
         }
         try StateDirectory.prepare(settings.stateDirectory)
         let lock = try InstanceLock(path: settings.lockPath)
+        try SocketPaths(settings).requireFree()
         DiskReserve(directory: settings.stateDirectory).freeSpaceForStart()
         let observer = StartObserver(settings: settings)
         let observation = try observer.observeFiles(lock.previousContent)
@@ -39,7 +45,7 @@ package enum Daemon {
             let observedStore = try ObservedStore(path: settings.databasePath, clock: SystemClock(), lock: lock)
             do {
                 try await serve(
-                    settings, observedStore, observation, acceptsOlderDatabase: acceptsOlderDatabase, lock, logger)
+                    prepared, observedStore, observation, acceptsOlderDatabase: acceptsOlderDatabase, lock, logger)
             } catch {
                 // The next start must know if the database file was moved or replaced while it was open.
                 if let openInode = observedStore.store.checkForReplacement() { lock.markDatabaseReplaced(openInode) }
@@ -58,11 +64,11 @@ package enum Daemon {
     }
 
     private static func serve(
-        _ settings: Settings, _ observedStore: ObservedStore, _ observation: StartObservation,
+        _ prepared: PreparedStart, _ observedStore: ObservedStore, _ observation: StartObservation,
         acceptsOlderDatabase: Bool,
         _ lock: InstanceLock, _ logger: Logger
     ) async throws {
-        let files = try ReferencedFiles(reading: settings)
+        let (settings, files) = (prepared.settings, prepared.files)
         let keyring = try openKeyring(settings, observedStore, observation, logger: logger)
         let backupDraft = await observedStore.store.backupDraft()
         let parts = try DaemonParts(settings, files, observedStore, keyring, lock: lock, logger: logger)

@@ -1,11 +1,14 @@
+import AppleGateway
 import Glibc
 import HTTPKit
 import KeyCustody
 import Logging
 import MerchantCore
 import MerchantOperations
+import MetricsKit
 import PaymentToken
 import PortalServer
+import SQLiteStore
 import Vocabulary
 import WireAPI
 
@@ -26,6 +29,7 @@ struct DaemonParts {
     /// nil if the settings define no portal.
     let portalServer: PortalServer?
     let requestMetrics = RequestMetrics()
+    let accessLog: AccessLog
     /// The caller in audit records of actions that the daemon performs by itself.
     let caller = Caller.daemon(uid: geteuid(), gid: getegid(), pid: getpid())
     let startedAt: Timestamp
@@ -40,6 +44,7 @@ struct DaemonParts {
         self.observedStore = observedStore
         self.lock = lock
         self.logger = logger
+        accessLog = AccessLog(settings.log.logsRequests ? logger : nil)
         startedAt = clock.now
         let activeFindings = ActiveFindings()
         self.activeFindings = activeFindings
@@ -59,13 +64,23 @@ struct DaemonParts {
                 store: store, custodian: custody, claims: claims.ledger, clock: clock,
                 confirmedTime: observedStore.confirmedTime, environment: settings.environment,
                 tokenRoots: files.tokenRoots, rollPolicy: settings.rolls,
+                backupPolicy: settings.backupPolicy,
                 backups: BackupService(store: store, masterKey: settings.masterKey, clock: clock), masterKey: rotation,
                 conditions: { daemonHealth.findings }, gateway: outbound.gateway, domainChecker: outbound.domainChecker,
                 notifier: observedStore.notifier))
         portalServer = try portal?.server(
             settings, operations: operations,
             health: { [monitoring = operations.monitoring] in HealthDocument(of: daemonHealth, monitoring) },
-            requests: requestMetrics, clock: clock, logger: logger)
+            requests: requestMetrics, accessLog: accessLog, clock: clock, logger: logger)
+    }
+
+    /// The parts of the daemon that count in memory, other than the servers' requests.
+    var metricsSources: [any MetricsSource] {
+        [
+            observedStore.keyResponses, operations.tokenMetrics,
+            StoreMetrics(observedStore.store, claims: claims.store),
+            outbound.gateway.metrics,
+        ]
     }
 
     /// A closure that determines the daemon's health for a response of the health route.

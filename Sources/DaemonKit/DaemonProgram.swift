@@ -17,20 +17,21 @@ package enum DaemonProgram {
             }
             exit(0)
         } catch let error as SettingsError {
-            fail(error.description)
+            for problem in error.problems.dropLast() { write(problem) }
+            fail(error.problems.last ?? "the settings cannot be used")
         } catch let error as StartRefusal {
             fail(error.description)
         } catch let error as MerchantError {
             fail(error.detail)
-        } catch is ChecksFailed {
-            exit(1)
+        } catch let error as ChecksFailed {
+            exit(error.status)
         } catch {
             switch DaemonCommand.exitCode(for: error) {
             case .success:
                 print(DaemonCommand.fullMessage(for: error))
                 exit(0)
             case .validationFailure:
-                LogfmtHandler.writeToStandardError("\(DaemonCommand.fullMessage(for: error))\n")
+                StandardError.write("\(DaemonCommand.fullMessage(for: error))\n")
                 exit(2)
             default: fail("\(error)")
             }
@@ -38,10 +39,15 @@ package enum DaemonProgram {
     }
 
     private static func fail(_ text: String) -> Never {
-        LogfmtHandler.writeToStandardError("merchantkeyd: \(text)\n")
+        write(text)
         exit(1)
     }
+
+    private static func write(_ text: String) { StandardError.write("merchantkeyd: \(text)\n") }
 }
 
-/// The error with which a subcommand ends with status 1 after it has printed which checks failed.
-struct ChecksFailed: Error {}
+/// The error with which a subcommand ends after it has printed which checks failed.
+struct ChecksFailed: Error {
+    /// The exit status of the program.
+    var status: Int32 = 1
+}

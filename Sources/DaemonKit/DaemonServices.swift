@@ -1,14 +1,19 @@
 import AdminServer
 import DecryptorServer
 import EventDelivery
+import HTTPKit
 import Logging
 import MerchantCore
 import MerchantOperations
+import MetricsKit
+import MetricsServer
 import PortalServer
 import SQLiteStore
 import Schema
+import ServerKit
 import ServiceLifecycle
 import Vocabulary
+import WireAPI
 
 /// The services that the daemon runs.
 struct DaemonServices {
@@ -113,8 +118,8 @@ struct DaemonServices {
                 every: .seconds(2), mayBlock: true,
                 StoreRecovery(
                     store: store, lock: parts.lock, reserve: DiskReserve(directory: settings.stateDirectory),
-                    sockets: [settings.adminSocket.path, settings.decryptorSocket.path], activeFindings: activeFindings,
-                    logger: logger)),
+                    sockets: NewSockets([settings.adminSocket.path, settings.decryptorSocket.path]),
+                    activeFindings: activeFindings, logger: logger)),
             Recurring(every: .seconds(2), mayBlock: true, StartRecordRetry(startRecord: startRecord)),
             Recurring(every: .seconds(5), start: .afterOneInterval, mayBlock: true, FreeMemoryReturn(logger: logger)),
             Recurring(
@@ -149,19 +154,39 @@ struct DaemonServices {
         ]
     }
 
+    /// Only if the settings define a port for metrics.
+    private var metrics: [any Service] {
+        guard let listen = settings.metrics?.listen else { return [] }
+        return [
+            MetricsServer(
+                address: MetricsServer.Address(host: listen.host, port: listen.port),
+                report: MetricsReport(
+                    monitoring: operations.monitoring, masterKey: operations.masterKey,
+                    sources: [parts.requestMetrics as any MetricsSource] + parts.metricsSources,
+                    version: Program.version,
+                    startedAt: parts.startedAt),
+                isReady: { [health = parts.health] in health().ready }, requests: parts.requestMetrics,
+                problems: ProblemReporter(
+                    log: LimitedLog(logger), integrityFindings: operations.integrity, refusalLevel: .debug,
+                    forbiddenLevel: .debug),
+                accessLog: parts.accessLog, logger: logger)
+        ]
+    }
+
     private var servers: [any Service] {
-        portal + [
+        metrics + portal + [
             DecryptorServer(
                 socketPath: settings.decryptorSocket.path, socketMode: settings.decryptorSocket.mode,
                 operations: operations.paymentTokens, refusals: operations.refusals, integrity: operations.integrity,
                 policy: settings.policy, health: parts.health, responses: parts.observedStore.keyResponses,
-                requests: parts.requestMetrics, logger: logger),
+                requests: parts.requestMetrics, accessLog: parts.accessLog, logger: logger),
             AdminServer(
                 socketPath: settings.adminSocket.path, socketMode: settings.adminSocket.mode,
                 operations: AdminOperations(from: operations, portalURL: portalURL), policy: settings.policy,
                 health: parts.health,
                 version: Program.version, startedAt: parts.startedAt, openAPI: Schema.openAPI,
-                requests: parts.requestMetrics, logger: logger),
+                requests: parts.requestMetrics, metricsSources: parts.metricsSources, accessLog: parts.accessLog,
+                logger: logger),
         ]
     }
 }

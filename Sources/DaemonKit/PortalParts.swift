@@ -2,6 +2,7 @@ import HTTPKit
 import Logging
 import MerchantCore
 import MerchantOperations
+import MetricsKit
 import PortalServer
 import Schema
 import Vocabulary
@@ -36,12 +37,13 @@ struct PortalParts {
 
     func server(
         _ settings: Settings, operations: Operations, health: @escaping @Sendable () -> HealthDocument,
-        requests: RequestMetrics, clock: any WallClock, logger: Logger
+        requests: RequestMetrics, accessLog: AccessLog, clock: any WallClock, logger: Logger
     ) throws -> PortalServer {
         try PortalServer(
             settings: self.settings.listener, rates: self.settings.rates, certificates: certificates,
             operations: PortalOperations(from: operations), environment: settings.environment, policy: settings.policy,
-            address: address, health: health, openAPI: Schema.openAPI, requests: requests, logger: logger,
+            address: address, health: health, openAPI: Schema.openAPI, requests: requests, accessLog: accessLog,
+            logger: logger,
             now: { clock.now })
     }
 }

@@ -4,6 +4,7 @@ import LocalSocket
 package import Logging
 package import MerchantCore
 package import MerchantOperations
+package import MetricsKit
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -28,6 +29,7 @@ package struct DecryptorServer: Service {
     private let responses: KeyResponseCache
     private let requestMetrics: RequestMetrics
     private let limits: Limits
+    private let accessLog: AccessLog
     private let logger: Logger
 
     /// - Parameters:
@@ -37,10 +39,12 @@ package struct DecryptorServer: Service {
     ///   - health: returns the daemon's health. It is called on an event loop, so it must not block.
     ///   - responses: the cache of responses. The store must notify the cache of key changes.
     ///   - requests: the metrics of all servers, in which this server counts its requests.
+    ///   - accessLog: gets a line for each response.
     package init(
         socketPath: String, socketMode: UInt32, operations: PaymentTokenOperations, refusals: RefusalLog,
         integrity: IntegrityFindings, policy: CallerPolicy, health: @escaping @Sendable () -> HealthDocument,
-        responses: KeyResponseCache, requests: RequestMetrics, limits: Limits = Limits(), logger: Logger
+        responses: KeyResponseCache, requests: RequestMetrics, limits: Limits = Limits(),
+        accessLog: AccessLog = .off, logger: Logger
     ) {
         self.socketPath = socketPath
         self.socketMode = socketMode
@@ -52,6 +56,7 @@ package struct DecryptorServer: Service {
         self.responses = responses
         self.requestMetrics = requests
         self.limits = limits
+        self.accessLog = accessLog
         self.logger = logger
     }
 
@@ -74,7 +79,8 @@ package struct DecryptorServer: Service {
                 operations: operations, responses: responses, health: HealthResponses(health), blockingPool: pool),
             problems: ProblemReporter(
                 log: log, integrityFindings: integrity, refusalLevel: .debug, forbiddenLevel: .debug),
-            work: OffLoopWork(limit: limits.waitingRequests, pool: pool, jobs: jobsContinuation), limits: limits)
+            work: OffLoopWork(limit: limits.waitingRequests, pool: pool, jobs: jobsContinuation), limits: limits,
+            accessLog: accessLog)
         let resources = try await LoopResourcesByLoop(loops, requests: requestMetrics)
         let server = try await bootstrap(acceptor, loops, gate, environment, resources).withBoundSocket(
             listener.descriptor

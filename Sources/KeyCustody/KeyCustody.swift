@@ -44,11 +44,20 @@ package final class KeyCustody: KeyCustodian, KeyPairVerifier {
     package func importKeyPair(
         privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
         for merchant: MerchantIdentifier
-    ) throws -> NewKeyPair {
+    ) throws -> ImportedKeyPair {
         defer { clibcrypto_overwrite_traces() }
         let imported = try PrivateKeyFile.read(privateKey, passphrase: passphrase)
         try Self.requirePermitted(imported.bytes.algorithm, for: purpose)
-        return try newKeyPair(sealing: imported.bytes, imported.signingKey, purpose: purpose, for: merchant)
+        let certificates = imported.certificates
+        let keyPair = try newKeyPair(sealing: imported.bytes, imported.signingKey, purpose: purpose, for: merchant)
+        return ImportedKeyPair(
+            keyPair: keyPair, certificate: Self.certificate(of: keyPair.publicKeyHash, among: certificates))
+    }
+
+    /// The certificate of a key. If there is none, the first certificate, whose refusal then says to which key the
+    /// certificate belongs.
+    private static func certificate(of hash: PublicKeyHash, among certificates: [[UInt8]]) -> [UInt8]? {
+        certificates.first { (try? CertificateFacts(upload: $0))?.publicKeyHash == hash } ?? certificates.first
     }
 
     package func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts {

@@ -52,17 +52,27 @@ package struct UnixListener: Sendable {
         if FileIdentity(at: path) == identity { unlink(path) }
     }
 
-    /// Throws if the path is too long, or if the new socket must not replace the file at the path.
-    private static func requireUsable(_ path: String) throws(SocketFault) {
+    /// Checks the length of a path, and the file that exists there. Does not check the directory, nor whether another
+    /// process listens on the path.
+    ///
+    /// - Returns: why no socket can be created at the path; nil if one can be created.
+    package static func problem(withPath path: String) -> String? {
         let length = path.utf8.count
         guard (1...longestPath).contains(length) else {
-            throw SocketFault("the socket path has \(length) bytes, expected 1 to \(longestPath): \(path)")
+            return "the socket path has \(length) bytes, expected 1 to \(longestPath): \(path)"
         }
-        guard !path.utf8.contains(0) else { throw SocketFault("the socket path contains a zero byte") }
+        guard !path.utf8.contains(0) else { return "the socket path contains a zero byte" }
+        guard !path.hasSuffix("/") else { return "\(path) is a directory, expected the path of a socket" }
         var found = stat()
         if lstat(path, &found) == 0, found.st_mode & S_IFMT != S_IFSOCK {
-            throw SocketFault("\(path) exists and is not a socket: remove that file, or choose another path")
+            return "\(path) exists and is not a socket: remove that file, or choose another path"
         }
+        return nil
+    }
+
+    /// Throws if no socket can be created at the path, or if another process listens there.
+    private static func requireUsable(_ path: String) throws(SocketFault) {
+        if let problem = problem(withPath: path) { throw SocketFault(problem) }
         guard !isListenedOn(path) else {
             throw SocketFault("another process listens on \(path): give each daemon its own path")
         }

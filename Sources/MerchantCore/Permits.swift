@@ -17,24 +17,12 @@ package enum Permit: String, Sendable, CaseIterable {
     case exportPrivateKey
     /// Onboard a merchant through the portal: its key pairs, certificates, rolls and registrations.
     case onboard
+    /// Read the metrics on the admin socket.
+    case monitor
     /// Read merchants, keys, certificates, status and audit on the admin socket.
     case read
     /// Change anything on the admin socket.
     case administer
-}
-
-extension Permit {
-    /// The error for a caller without this permit.
-    fileprivate var missing: MerchantError {
-        MerchantError(.forbidden, "the caller has no permit '\(rawValue)': grant it in the setting callers")
-    }
-
-    /// The error for a caller that has this permit only for other merchants.
-    fileprivate var missingForMerchant: MerchantError {
-        MerchantError(
-            .forbidden,
-            "the caller's permit '\(rawValue)' is not for this merchant: add the merchant in the setting callers")
-    }
 }
 
 /// The permits of a caller, and the merchants that they apply to.
@@ -46,21 +34,6 @@ package struct Grant: Hashable, Sendable {
     package init(permits: Set<Permit>, merchants: Set<MerchantIdentifier>?) {
         self.permits = permits
         self.merchants = merchants
-    }
-
-    /// - Throws: `forbidden` if the permit is missing.
-    package func require(_ permit: Permit) throws(MerchantError) {
-        guard permits.contains(permit) else {
-            throw permit.missing
-        }
-    }
-
-    /// - Throws: `forbidden` if the permit is missing, or is only for other merchants.
-    package func require(_ permit: Permit, for merchant: MerchantIdentifier) throws(MerchantError) {
-        try require(permit)
-        guard merchants?.contains(merchant) ?? true else {
-            throw permit.missingForMerchant
-        }
     }
 }
 
@@ -112,19 +85,12 @@ package struct CallerPolicy: Hashable, Sendable {
 }
 
 extension [Grant] {
-    /// - Throws: `forbidden` unless one of the grants has the permit, whichever merchants the grant is for.
-    package func require(_ permit: Permit) throws(MerchantError) {
-        guard contains(where: { $0.permits.contains(permit) }) else {
-            throw permit.missing
-        }
-    }
+    /// Whether one of the grants has the permit, for any merchants.
+    package func allow(_ permit: Permit) -> Bool { contains { $0.permits.contains(permit) } }
 
-    /// - Throws: `forbidden` unless one of the grants has the permit for this merchant.
-    package func require(_ permit: Permit, for merchant: MerchantIdentifier) throws(MerchantError) {
-        try require(permit)
-        guard contains(where: { $0.permits.contains(permit) && $0.merchants?.contains(merchant) ?? true }) else {
-            throw permit.missingForMerchant
-        }
+    /// Whether one of the grants has the permit for this merchant.
+    package func allow(_ permit: Permit, for merchant: MerchantIdentifier) -> Bool {
+        contains { $0.permits.contains(permit) && $0.merchants?.contains(merchant) ?? true }
     }
 
     /// Whether the caller has no permit at all.

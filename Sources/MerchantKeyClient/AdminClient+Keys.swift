@@ -44,6 +44,34 @@ extension AdminClient {
         try await list(Paths.keys, query: [("prefix", prefix)], limit: limit)
     }
 
+    /// All merchants' key pairs in one of the states, state by state, and oldest first in each state.
+    ///
+    /// - Parameter limit: how many key pairs of each state are listed at most.
+    package func keys(in states: [KeyState], limit: Int = .max) async throws(ClientError) -> Listing<KeyDocument> {
+        var listings: [Listing<KeyDocument>] = []
+        for state in states {
+            listings.append(
+                try await list(
+                    Paths.keys, query: [("state", state.rawValue)], limit: limit, pageSize: Self.keysPerPage))
+        }
+        return Listing(items: listings.flatMap(\.items), pages: listings.flatMap(\.pages), hasMore: false)
+    }
+
+    /// All merchants' active key pairs whose certificate expires before a time, earliest expiry first.
+    ///
+    /// - Parameter state: nil for all active states.
+    package func keys(
+        endingBefore time: Timestamp, in state: KeyState?
+    ) async throws(ClientError) -> Listing<KeyDocument> {
+        var query = [(name: "endingBefore", value: time.rfc3339)]
+        if let state { query.append(("state", state.rawValue)) }
+        return try await list(Paths.keys, query: query, pageSize: Self.keysPerPage)
+    }
+
+    /// A key pair may have several certificates of a few KiB, and a page must fit into 16 MiB, the largest response that
+    /// the client reads.
+    private static let keysPerPage = 500
+
     /// One page of all merchants' key pairs that are in `state`, oldest first.
     package func keys(
         in state: KeyState, cursor: String?

@@ -7,9 +7,19 @@ extension AdminClient {
         try await post(Paths.merchants, request)
     }
 
-    /// Every merchant, sorted by identifier.
-    package func merchants() async throws(ClientError) -> Listing<MerchantDocument> {
-        try await list(Paths.merchants)
+    /// The merchants that match, sorted by identifier.
+    ///
+    /// - Parameters:
+    ///   - prefix: how the identifier begins; nil for every identifier.
+    ///   - belowTarget: whether only merchants are listed that have fewer active key pairs than their target.
+    ///   - limit: how many merchants are listed at most.
+    package func merchants(
+        prefix: String? = nil, belowTarget: Bool = false, limit: Int = .max
+    ) async throws(ClientError) -> Listing<MerchantDocument> {
+        var query: [(name: String, value: String)] = []
+        if let prefix { query.append(("prefix", prefix)) }
+        if belowTarget { query.append(("belowTarget", "true")) }
+        return try await list(Paths.merchants, query: query, limit: limit)
     }
 
     package func merchant(_ merchant: MerchantIdentifier) async throws(ClientError) -> Response<MerchantDocument> {

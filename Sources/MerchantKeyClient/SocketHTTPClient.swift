@@ -95,7 +95,9 @@ final class SocketHTTPClient: Sendable {
         do {
             return Response(document: try JSONDecoder().decode(Document.self, from: json), json: json)
         } catch {
-            throw .protocolViolation("the body can't be decoded as \(Document.self)")
+            throw .protocolViolation(
+                "the body can't be decoded as \(Document.self); is \(socketPath) the right socket of a daemon of this version?"
+            )
         }
     }
 

@@ -20,6 +20,7 @@ package struct Operations: Sendable {
         package let environment: Environment
         package let tokenRoots: [TrustRoot]
         package let rollPolicy: RollPolicy
+        package let backupPolicy: BackupPolicy
         package let backups: any BackupManaging
         package let masterKey: any MasterKeyRotating
         /// Returns the current findings about the daemon itself and its machine.
@@ -36,7 +37,8 @@ package struct Operations: Sendable {
         package init(
             store: any MerchantRepository, custodian: any KeyCustodian, claims: any ClaimLedger, clock: any WallClock,
             confirmedTime: ConfirmedTime? = nil, environment: Environment, tokenRoots: [TrustRoot]? = nil,
-            rollPolicy: RollPolicy = RollPolicy(), backups: any BackupManaging, masterKey: any MasterKeyRotating,
+            rollPolicy: RollPolicy = RollPolicy(), backupPolicy: BackupPolicy = BackupPolicy(),
+            backups: any BackupManaging, masterKey: any MasterKeyRotating,
             conditions: @escaping @Sendable () -> [StatusFinding] = { [] },
             gateway: any RegistrationGateway = NotConfiguredGateway(), domainChecker: any DomainChecker,
             notifier: EventNotifier
@@ -49,6 +51,7 @@ package struct Operations: Sendable {
             self.environment = environment
             self.tokenRoots = tokenRoots ?? [.appleRootCAG3]
             self.rollPolicy = rollPolicy
+            self.backupPolicy = backupPolicy
             self.backups = backups
             self.masterKey = masterKey
             self.conditions = conditions
@@ -94,6 +97,7 @@ package struct Operations: Sendable {
     package let integrity = IntegrityFindings()
     /// Counts the uses of key pairs in memory until they are stored.
     package let observedUses = KeyUses()
+    package let tokenMetrics = TokenMetrics()
 
     package init(_ parts: Collaborators) {
         let (store, clock, confirmedTime, policy) = (parts.store, parts.clock, parts.confirmedTime, parts.rollPolicy)
@@ -110,9 +114,10 @@ package struct Operations: Sendable {
         merchants = Merchants(
             records: .init(store, reads: { $0 }, writes: { $0 }), clock: clock, confirmedTime: confirmedTime)
         keys = KeyOperations(
-            records: keyRecords, custodian: parts.custodian, generation: generation, clock: clock,
-            confirmedTime: confirmedTime)
-        certificates = CertificateOperations(records: keyRecords, custodian: parts.custodian, clock: clock)
+            records: keyRecords, custodian: parts.custodian, generation: generation, environment: parts.environment,
+            clock: clock, confirmedTime: confirmedTime)
+        certificates = CertificateOperations(
+            records: keyRecords, custodian: parts.custodian, environment: parts.environment, clock: clock)
         transitions = KeyTransitionOperations(
             records: .init(store, reads: { _ in }, writes: { $0 }),
             eraseRemovedBytes: { try await store.eraseRemovedBytes() }, confirmedTime: confirmedTime)
@@ -137,7 +142,7 @@ package struct Operations: Sendable {
         paymentTokens = PaymentTokenOperations(
             records: .init(store, reads: { $0 }, writes: { $0 }), custodian: parts.custodian, claims: parts.claims,
             verifier: SignatureVerifier(environment: parts.environment, trustRoots: parts.tokenRoots),
-            tokenTimes: tokenTimes, uses: observedUses, clock: clock)
+            tokenTimes: tokenTimes, uses: observedUses, metrics: tokenMetrics, clock: clock)
         keyUses = KeyUseRecording(
             records: .init(store, reads: { $0 }, writes: { $0 }), uses: observedUses, policy: policy,
             confirmedTime: confirmedTime)
@@ -160,8 +165,8 @@ package struct Operations: Sendable {
                 conditions: parts.conditions, claims: { [claims = parts.claims] in claims.health },
                 gateway: { [gateway = parts.gateway] in gateway.health },
                 circuit: { [gateway = parts.gateway] in gateway.circuitHealth }),
-            integrity: integrity, tokenTimes: tokenTimes, environment: parts.environment, policy: policy, clock: clock,
-            confirmedTime: confirmedTime)
+            integrity: integrity, tokenTimes: tokenTimes, environment: parts.environment, policy: policy,
+            backupPolicy: parts.backupPolicy, clock: clock, confirmedTime: confirmedTime)
         self.clock = ClockOperations(
             records: .init(store, reads: { $0 }, writes: { $0 }), policy: policy, confirmedTime: confirmedTime)
         start = StartOperations(records: .init(store, reads: { $0 }, writes: { $0 }), clock: clock)

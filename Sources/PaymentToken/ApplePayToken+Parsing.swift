@@ -27,8 +27,11 @@ extension ApplePayToken {
     }
 
     /// Creates a token from a parsed JSON object, in the same forms as ``init(parsing:)``.
+    ///
+    /// A field that is null counts as absent, although the daemon's requests permit no null: programs that pass a token
+    /// on may write the optional fields of the token as null.
     package init(_ fields: JSONFields) throws(PaymentTokenError) {
-        var token = fields
+        var token = fields.acceptingNull()
         var paymentData: JSONFields
         let outerIdentifier: String?
         let version: String
@@ -62,7 +65,7 @@ extension ApplePayToken {
             case .ecV1: ("ephemeralPublicKey", "wrappedKey")
             case .rsaV1: ("wrappedKey", "ephemeralPublicKey")
             }
-        guard header.value(forbidden) == nil else {
+        guard try header.value(forbidden) == nil else {
             throw JSONFault(
                 "a token of version \(version.rawValue) must have 'header.\(expected)' "
                     + "and must not have 'header.\(forbidden)'")

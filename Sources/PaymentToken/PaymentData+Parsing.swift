@@ -1,11 +1,11 @@
 import StrictJSON
 
 extension PaymentData {
-    /// Creates payment data from the parsed plaintext.
+    /// Creates payment data from the parsed plaintext. A field that is null counts as absent.
     ///
     /// - Throws: `JSONFault`, which names the field and contains no value.
     init(_ fields: JSONFields) throws(JSONFault) {
-        var fields = fields
+        var fields = fields.acceptingNull()
         applicationPrimaryAccountNumber = SensitiveText(
             try fields.digits("applicationPrimaryAccountNumber", 8...19))
         applicationExpirationDate = try fields.digits("applicationExpirationDate", 6...6)
@@ -96,7 +96,7 @@ extension JSONFields {
 
     /// Returns a required amount, which is a JSON number or a JSON string.
     fileprivate mutating func amount(_ name: String) throws(JSONFault) -> TransactionAmount {
-        switch value(name) {
+        switch try value(name) {
         case .number(let text): return TransactionAmount(text: text, isString: false)
         case .string(let text): return TransactionAmount(text: text, isString: true)
         case .some(let other): throw JSONFault("'\(name)' is \(other.kind), expected a number or a string")
@@ -106,7 +106,7 @@ extension JSONFields {
 
     /// Returns the objects of an array; no objects if the field is missing.
     fileprivate mutating func objects(_ name: String) throws(JSONFault) -> [JSONFields] {
-        guard let value = value(name) else { return [] }
+        guard let value = try value(name) else { return [] }
         guard case .array(let items) = value else {
             throw JSONFault("'\(name)' is \(value.kind), expected an array of objects")
         }
@@ -115,7 +115,7 @@ extension JSONFields {
             guard case .object(let object) = item else {
                 throw JSONFault("'\(name)' contains \(item.kind), expected an array of objects")
             }
-            objects.append(JSONFields(object, at: "\(name)."))
+            objects.append(JSONFields(object, at: "\(name).").acceptingNull())
         }
         return objects
     }

@@ -5,6 +5,7 @@ import HummingbirdCore
 package import Logging
 package import MerchantCore
 import MerchantOperations
+package import MetricsKit
 import NIOCore
 package import RESTKit
 import ServerKit
@@ -27,13 +28,15 @@ package struct PortalServer: Service {
     ///   - openAPI: the bytes of the OpenAPI document.
     ///   - requests: the metrics of all servers, in which this server counts its requests.
     ///   - readLimits: the limits that REST and the pages share.
+    ///   - accessLog: gets a line for each response.
     ///   - now: the daemon's clock.
     /// - Throws: an error if a page's template or text is missing in this program.
     package init(
         settings: PortalListenerSettings, rates: RequestRates.Limits, certificates: PortalCertificates,
         operations: PortalOperations, environment: Vocabulary.Environment, policy: CallerPolicy, address: PortalAddress,
         health: @escaping @Sendable () -> HealthDocument, openAPI: [UInt8], requests: RequestMetrics,
-        readLimits: ReadLimits = ReadLimits(), logger: Logger, now: @escaping @Sendable () -> Timestamp
+        readLimits: ReadLimits = ReadLimits(), accessLog: AccessLog = .off, logger: Logger,
+        now: @escaping @Sendable () -> Timestamp
     ) throws {
         let authentication = PortalAuthentication(
             accesses: operations.accesses, sessions: operations.sessions, policy: policy,
@@ -43,7 +46,8 @@ package struct PortalServer: Service {
                 log: LimitedLog(logger), integrityFindings: operations.integrity, refusalLevel: .info,
                 forbiddenLevel: .warning),
             requests: requests, server: "portal",
-            routes: PortalRoutes.all.map { (method: $0.method.rawValue, path: $0.path) } + PageRoutes.all.map(\.names))
+            routes: PortalRoutes.all.map { (method: $0.method.rawValue, path: $0.path) } + PageRoutes.all.map(\.names),
+            accessLog: accessLog)
         let handlers = PortalHandlers(
             operations: operations, health: health, openAPI: ByteBuffer(bytes: openAPI), publicURL: { address.url })
         let rest = RESTRouter(
@@ -66,7 +70,8 @@ package struct PortalServer: Service {
             respond: { request, writer, connection in
                 let context = RESTContext(
                     source: Self.connection(
-                        connection, at: connection.clientAddress(of: request.headers), authentication, logger))
+                        connection, at: connection.clientAddress(of: request.headers), authentication, logger),
+                    identifiers: RequestIdentifiers(request.headers))
                 let response =
                     if Self.isForREST(request) { try await rest.respond(to: request, context: context) } else {
                         try await pages.respond(to: request, context: context)

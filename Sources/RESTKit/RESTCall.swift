@@ -128,6 +128,4 @@ extension HTTPField.Name {
     // The initializer returns nil only for a name that is not a token of RFC 9110 section 5.6.2.
     // swift-format-ignore: NeverForceUnwrap
     package static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
-    // swift-format-ignore: NeverForceUnwrap
-    package static let requestId = HTTPField.Name("X-Request-Id")!
 }

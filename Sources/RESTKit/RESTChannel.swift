@@ -79,7 +79,8 @@ extension RESTConnection {
     /// a connection of its own.
     package func requestLoop(_ responder: any HTTPResponder<RESTContext>) -> HTTPChannelHandler.Responder {
         { request, writer, _ in
-            let response = try await responder.respond(to: request, context: RESTContext(source: self))
+            let context = RESTContext(source: self, identifiers: RequestIdentifiers(request.headers))
+            let response = try await responder.respond(to: request, context: context)
             try await writer.write(response: response.head, body: response.body)
         }
     }

@@ -2,6 +2,7 @@ import CSQLite
 import FoundationEssentials
 import GRDB
 package import MerchantCore
+import MetricsKit
 import Schema
 import Synchronization
 import Vocabulary
@@ -49,6 +50,14 @@ package final class SQLiteStore: MerchantRepository, Sendable {
 
     /// Whether writes succeed, and if not, why.
     package var health: StoreHealth { queue.health }
+
+    /// Counts the audit records since the store was opened.
+    var auditedActions: LabeledCounter<AuditAction> { queue.auditedActions }
+
+    var metricsSource: StoreMetrics.Database {
+        StoreMetrics.Database(
+            name: "merchants", metrics: queue.metrics, waiting: { [queue] in queue.waitingCount }, path: path)
+    }
 
     /// Checks that the paths of the database and its write-ahead log still name the opened files. If a path names
     /// another file or none, the store refuses all further writes.

@@ -69,6 +69,11 @@ enum Files {
         }
     }
 
+    /// The path of the directory that contains a file.
+    static func directory(of path: String) -> String {
+        path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    }
+
     static func createDirectory(_ path: String) throws(SandboxError) {
         guard mkdir(path, 0o755) == 0 || errno == EEXIST else { throw systemError("create", path) }
     }
@@ -110,7 +115,7 @@ enum Files {
 
     /// Syncs the directory that contains a file, so that the file's name is on stable storage.
     private static func syncDirectory(of path: String) throws(SandboxError) {
-        let parent = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let parent = directory(of: path)
         let descriptor = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw systemError("open", parent) }
         defer { close(descriptor) }

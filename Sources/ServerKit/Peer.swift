@@ -31,11 +31,9 @@ package struct Peer: Sendable {
     package func require(
         _ permit: Permit, of key: @autoclosure () -> PublicKeyHash? = nil, for merchant: MerchantIdentifier? = nil
     ) throws(MerchantError) {
-        do {
-            if let merchant { try grants.require(permit, for: merchant) } else { try grants.require(permit) }
-        } catch {
+        guard merchant.map({ grants.allow(permit, for: $0) }) ?? grants.allow(permit) else {
             recordRefusal(permit, of: key(), for: merchant)
-            throw caller.process == nil ? remoteRefusal(permit, for: merchant) : error
+            throw refusal(permit, for: merchant)
         }
     }
 
@@ -49,7 +47,7 @@ package struct Peer: Sendable {
             recordRefusal(permit)
             throw MerchantError(
                 .forbidden,
-                "this request needs the permit '\(permit.rawValue)' for all merchants, but the caller has it only for some: \(advice)"
+                "this request needs the permit '\(permit.rawValue)' for all merchants, but \(subject) has it only for some: \(advice)"
             )
         }
     }
@@ -62,22 +60,27 @@ package struct Peer: Sendable {
     package func requireAnyPermit(of key: @autoclosure () -> PublicKeyHash?) throws(MerchantError) {
         guard !grants.allowNothing else {
             recordRefusal(nil, of: key())
-            throw MerchantError(.forbidden, "the caller has no permit at all: \(advice)")
+            throw MerchantError(.forbidden, "\(subject) has no permit at all: \(advice)")
         }
     }
 
-    /// What a caller without a permit must do. A client of the portal cannot read the daemon's settings.
+    /// The caller in an error message, such as `uid 1000`. A client of the portal knows neither the name of its access
+    /// nor the daemon's settings, so the message does not name them.
+    private var subject: String { caller.process.map { "uid \($0.uid)" } ?? "the caller" }
+
+    /// What a caller without a permit must do.
     private var advice: String {
-        caller.process == nil ? "ask the platform for other credentials" : "see the setting 'callers'"
+        caller.process == nil
+            ? "ask the platform for other credentials"
+            : "an admin grants permits in the setting 'callers' of the daemon"
     }
 
-    /// The error for a client of the portal that lacks a permit.
-    private func remoteRefusal(_ permit: Permit, for merchant: MerchantIdentifier?) -> MerchantError {
-        let isForOthers = merchant != nil && grants.contains { $0.permits.contains(permit) }
+    /// The error for a caller that lacks a permit.
+    private func refusal(_ permit: Permit, for merchant: MerchantIdentifier?) -> MerchantError {
+        let isForOthers = merchant != nil && grants.allow(permit)
+        let missing = "the permit '\(permit.rawValue)'\(isForOthers ? " for this merchant" : "")"
         return MerchantError(
-            .forbidden,
-            "this request needs the permit '\(permit.rawValue)'\(isForOthers ? " for this merchant" : ""), which the caller does not have: \(advice)"
-        )
+            .forbidden, "this request needs \(missing), which \(subject) does not have: \(advice)")
     }
 
     /// Records for the audit that a request was refused because the caller lacks a permit.

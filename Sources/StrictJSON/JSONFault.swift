@@ -4,4 +4,9 @@ package struct JSONFault: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
     package init(_ description: String) { self.description = description }
+
+    /// - Parameter field: the name of the field that is null, with its path.
+    static func null(_ field: String) -> JSONFault {
+        JSONFault("'\(field)' is null; give a value, or leave the field out")
+    }
 }

@@ -1,10 +1,14 @@
 /// Reads the members (fields) of a JSON object by name and type. Call ``refuseUnknown()`` after the last read, to
 /// refuse an object with members that were not read.
+///
+/// A member that is null is refused, because its meaning would not be clear: in a request, null could mean the default,
+/// "leave unchanged" or "remove the value". ``acceptingNull()`` reads such a member as if it was absent.
 package struct JSONFields {
     let object: JSONObject
     /// The path of the object with a final dot, such as `expected.`; empty for the outermost object.
     let path: String
     private var namesRead: Set<String> = []
+    private var acceptsNull = false
 
     package init(_ object: JSONObject, at path: String = "") {
         self.object = object
@@ -18,15 +22,27 @@ package struct JSONFields {
         self.init(object)
     }
 
-    /// The member's value; nil if the member is absent or null.
-    package mutating func value(_ name: String) -> JSONValue? {
+    /// The same members, of which a member that is null counts as absent. For documents of Apple, such as payment
+    /// tokens, to which Apple adds fields over time.
+    package func acceptingNull() -> JSONFields {
+        var fields = self
+        fields.acceptsNull = true
+        return fields
+    }
+
+    /// The member's value; nil if the member is absent.
+    ///
+    /// - Throws: ``JSONFault`` if the member is null, unless the fields accept null.
+    package mutating func value(_ name: String) throws(JSONFault) -> JSONValue? {
         namesRead.insert(name)
-        guard let value = object[name], value != .null else { return nil }
-        return value
+        guard let value = object[name] else { return nil }
+        guard value == .null else { return value }
+        guard acceptsNull else { throw .null("\(path)\(name)") }
+        return nil
     }
 
     package mutating func string(_ name: String) throws(JSONFault) -> String? {
-        guard let value = value(name) else { return nil }
+        guard let value = try value(name) else { return nil }
         guard case .string(let text) = value else { throw wrongType(name, value, "a string") }
         return text
     }
@@ -37,16 +53,17 @@ package struct JSONFields {
     }
 
     package mutating func bool(_ name: String) throws(JSONFault) -> Bool? {
-        guard let value = value(name) else { return nil }
+        guard let value = try value(name) else { return nil }
         guard case .bool(let isTrue) = value else { throw wrongType(name, value, "a boolean") }
         return isTrue
     }
 
-    /// The members of a nested object; nil if the member is absent or null.
+    /// The members of a nested object, which also accept null if these fields do; nil if the member is absent.
     package mutating func fields(_ name: String) throws(JSONFault) -> JSONFields? {
-        guard let value = value(name) else { return nil }
+        guard let value = try value(name) else { return nil }
         guard case .object(let inner) = value else { throw wrongType(name, value, "an object") }
-        return JSONFields(inner, at: "\(path)\(name).")
+        let fields = JSONFields(inner, at: "\(path)\(name).")
+        return acceptsNull ? fields.acceptingNull() : fields
     }
 
     package mutating func requiredFields(_ name: String) throws(JSONFault) -> JSONFields {

@@ -28,7 +28,7 @@ struct StrictObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     ///   value".
     func decodeNil(forKey key: Key) throws -> Bool {
         guard contains(key), object[key.stringValue] == .null else { return false }
-        throw JSONFault("'\(prefix)\(key.stringValue)' is null; give a value, or leave the field out")
+        throw JSONFault.null("\(prefix)\(key.stringValue)")
     }
 
     private func member<Value: Decodable>(_ type: Value.Type, _ key: Key, _ kind: String) throws -> Value {

@@ -92,7 +92,9 @@ extension StrictDecoder: SingleValueDecodingContainer {
     }
 
     private func integer<Number: FixedWidthInteger>() throws -> Number {
-        guard case .number(let digits) = value, let number = Number(digits) else { throw wrongType("an integer") }
+        guard case .number(let digits) = value, let number = Number(jsonNumber: digits) else {
+            throw wrongType("an integer")
+        }
         return number
     }
 

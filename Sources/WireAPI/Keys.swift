@@ -52,6 +52,9 @@ package struct KeyDocument: Codable, Hashable, Sendable {
     /// The certificate signing request, PKCS#10 in PEM. Present only if the request generates or reads a single key
     /// pair, and in a merchant's `pendingKeyPairs`.
     package var csr: String?
+    /// What the caller should know about the certificate that the request has stored. Present only if the request
+    /// stores a certificate.
+    package var warnings: [String]?
 
     package init(
         _ hash: PublicKeyHash, of merchant: MerchantIdentifier, algorithm: KeyAlgorithm, purpose: KeyPurpose,
@@ -124,8 +127,9 @@ package struct GenerateKeyRequest: RequestBody {
 package struct ImportKeyRequest: RequestBody {
     /// The private key's file, PEM or PKCS#12, encoded in Base64.
     package let privateKey: String
-    /// The certificate's file, PEM or DER, encoded in Base64.
-    package let certificate: String
+    /// The certificate's file, PEM or DER, encoded in Base64. May be absent if the private key's file contains the
+    /// certificate.
+    package var certificate: String?
     /// The passphrase of the private key's file, if the file is encrypted.
     package var passphrase: String?
     /// The state of the imported key pair: `standby` (default), `current` or `retiring`.
@@ -134,9 +138,7 @@ package struct ImportKeyRequest: RequestBody {
     /// Whether to accept a certificate that has expired.
     package var allowExpired: Bool?
 
-    package init(privateKey: String, certificate: String) {
-        (self.privateKey, self.certificate) = (privateKey, certificate)
-    }
+    package init(privateKey: String) { self.privateKey = privateKey }
 }
 
 /// The body of `POST /v1/keys/{publicKeyHash}/promote` and `/restore`.

@@ -86,6 +86,11 @@ struct BulkCommandTests {
             let good = try program.write("merchantIdentifier\nmerchant.a\n", to: "g.csv")
             let dry = try await program.run(["merchant", "import", good, "--dry-run", "--socket", daemon.socketPath])
             #expect(dry.status == 0 && dry.error == "would import 1 merchants\n")
+            let json = try await program.run([
+                "merchant", "import", good, "--dry-run", "--output", "json", "--socket", daemon.socketPath,
+            ])
+            let document = try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any]
+            #expect(document?["dryRun"] as? Bool == true && document?["items"] as? Int == 1 && json.error.isEmpty)
             #expect(daemon.requests.isEmpty)
             #expect(!FileManager.default.fileExists(atPath: program.path("g.csv.report.jsonl")))
             #expect(try await program.run(["merchant", "import", good, "--csr-directory", "d"]).status == 2)

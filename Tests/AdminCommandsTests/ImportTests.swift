@@ -1,3 +1,4 @@
+import AdminCommands
 import Foundation
 import Synchronization
 import Testing
@@ -178,6 +179,49 @@ struct ImportTests {
             let transcript = try await program.run(Self.importing(file, daemon))
             #expect(transcript.status == 0 && daemon.requests.count == 21, "\(transcript)")
         }
+    }
+
+    @Test("a file with one fault is refused as a whole: nothing is registered, and each fault is named with its line")
+    func oneFault() async throws {
+        let names = (1...100).map { "d\($0).example" }.joined(separator: " ")
+        let columns = Self.header.dropLast() + ",merchantUrl,merchantIdentifier\n"
+        try await Self.with({ _ in .problem(404, "merchantNotFound", "no") }) { program, daemon, _ in
+            for (line, says) in [
+                ("shop-2,Shop,b.example c.example b.example,,", "contains 'b.example' twice"),
+                ("shop-2,Shop,,,", "'domainNames' is empty"), ("shop-2,Shop,\(names),,", "100 names"),
+                ("shop-2,\u{200B}x,b.example,,", "'partnerMerchantName' contains U+200B"),
+                ("shop-2,Shop,b.example,ftp://b.example/,", "'merchantUrl' is 'ftp"),
+                ("shop-2,Shop,b.example,,merchant.unknown", "there is no merchant merchant.unknown"),
+                ("shop-2,,b.example,,", "'partnerMerchantName' is empty"),
+                ("x,Shop,b.example,,", "'partnerInternalMerchantIdentifier' is 'x'"),
+            ] {
+                let file = try program.write("\(columns)shop-1,Shop,a.example,,\n\(line)\n", to: "fault.csv")
+                for dryRun in [[], ["--dry-run"]] {
+                    let transcript = try await program.run(
+                        ["registration", "import", file, "--socket", daemon.socketPath] + dryRun)
+                    #expect(transcript.status == 1 && transcript.output.isEmpty, "\(transcript)")
+                    #expect(transcript.error.hasPrefix("nothing was registered: "), "\(transcript)")
+                    #expect(transcript.error.contains("line 3: ") && transcript.error.contains(says), "\(transcript)")
+                }
+            }
+            #expect(daemon.requests.allSatisfy { $0.method == "GET" })
+            let good = try program.write("\(columns)shop-1,Shop,a.example,,\n", to: "good.csv")
+            let dry = try await program.run([
+                "registration", "import", good, "--dry-run", "--output", "json", "--socket", daemon.socketPath,
+            ])
+            let document = try JSONSerialization.jsonObject(with: Data(dry.output.utf8)) as? [String: Any]
+            #expect(dry.status == 0 && document?["items"] as? Int == 1, "\(dry)")
+            #expect(daemon.requests.allSatisfy { $0.method == "GET" })
+        }
+    }
+
+    @Test("every fault of a file is named")
+    func everyFault() throws {
+        let text = Self.header + "x,Shop,a.example\nshop-2,Shop,https://a.example b\nshop-3,Shop,\n"
+        let failure = #expect(throws: CommandFailure.self) { try RegistrationFile(Data(text.utf8), named: "r.csv") }
+        let lines = failure?.message.split(separator: "\n").map { $0.prefix { $0 != ":" } } ?? []
+        #expect(
+            lines == ["nothing was registered", "line 2", "line 3", "line 3", "line 4"], "\(failure?.message ?? "")")
     }
 
     @Test("an invalid file sends nothing; a file that is not a report is unchanged")

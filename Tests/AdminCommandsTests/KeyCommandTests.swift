@@ -192,6 +192,41 @@ struct KeyCommandTests {
         }
     }
 
+    @Test("An import of a file with both sends no certificate")
+    func importWithoutCertificate() async throws {
+        try await FakeDaemon.with({ _ in try .json(Samples.key(state: .standby)) }) { program, daemon in
+            let file = try program.write("P12", to: "k.p12")
+            let transcript = try await program.run([
+                "key", "import", "merchant.com.example", "--private-key", file, "--socket", daemon.socketPath,
+            ])
+            #expect(transcript.status == 0 && daemon.requests.first?.text == #"{"privateKey":"UDEy"}"#, "\(transcript)")
+        }
+    }
+
+    @Test("roll finish announces the next key pair: in its dry run, before its question and in its result")
+    func finishRoll() async throws {
+        try await FakeDaemon.with({ request in
+            var roll = RollDocument(
+                "7", of: "merchant.com.example", algorithm: .ecV1, to: .init(stringLiteral: Samples.hash),
+                startedAt: Samples.time, state: "quiet", since: Samples.time, waitingFor: "admin")
+            guard request.method == "POST" else { return try .json(Page(items: [roll], nextCursor: nil)) }
+            let dryRun = request.text.contains(#""dryRun":true"#)
+            roll.dryRun = dryRun
+            roll.transitions = [.init(.init(stringLiteral: Samples.hash), from: .retiring, to: .revoked)]
+            roll.nextKeyPairs = 1
+            roll.generatedKeyPairs = dryRun ? nil : [.init(stringLiteral: Samples.otherHash)]
+            return try .json(roll)
+        }) { program, daemon in
+            let finish = ["roll", "finish", "merchant.com.example", "--socket", daemon.socketPath]
+            let dry = try await program.run(finish + ["--dry-run"])
+            #expect(dry.output.contains("\nwould generate 1 key pair with its CSR for the next roll\n"), "\(dry)")
+            let asked = try await program.run(finish)
+            #expect(asked.status == 1 && asked.error.contains("would generate 1 key pair with its CSR"), "\(asked)")
+            let done = try await program.run(finish + ["--yes"])
+            #expect(done.output.contains("generated key \(Samples.otherHash) for the next roll"), "\(done)")
+        }
+    }
+
     @Test("A certificate is sent as it is, with its merchant or without, also from standard input")
     func upload() async throws {
         try await FakeDaemon.with({ _ in try .json(Samples.key(state: .standby)) }) { program, daemon in

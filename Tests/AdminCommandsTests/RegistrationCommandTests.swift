@@ -114,6 +114,32 @@ struct RegistrationCommandTests {
         }
     }
 
+    @Test(
+        "sync --check is exit status 1 if a registration differs, also after a repair; without --check it is 0",
+        arguments: [
+            ([], [], 0), (["--check"], [], 0), ([], [nil], 0), (["--check"], [nil], 1),
+            (["--check", "--repair"], [true], 0), (["--check", "--repair"], [true, false], 1),
+        ] as [([String], [Bool?], Int32)])
+    func syncCheck(options: [String], repaired: [Bool?], status: Int32) async throws {
+        try await FakeDaemon.with({ request in
+            guard request.target != "/v1/status" else { return try .json(Samples.status([])) }
+            var batch = SyncDocument()
+            batch.compared = 3
+            batch.findings = repaired.enumerated().map { number, repaired in
+                var finding = SyncDocument.Finding(.init(stringLiteral: "shop-\(number)"))
+                finding.drift = [DriftDocument("missingDomain", expected: "a.example")]
+                finding.repaired = repaired
+                finding.remaining = repaired == true ? [] : finding.drift
+                return finding
+            }
+            return try .json(batch)
+        }) { program, daemon in
+            let transcript = try await program.run(["registration", "sync", "--socket", daemon.socketPath] + options)
+            #expect(transcript.status == status, "\(transcript)")
+            #expect(status == 0 || transcript.error.contains("registration"), "\(transcript)")
+        }
+    }
+
     @Test("The domain file is printed unchanged to standard output, instructions to standard error")
     func domainFile() async throws {
         try await FakeDaemon.with({ request in

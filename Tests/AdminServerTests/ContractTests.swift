@@ -116,7 +116,7 @@ import Yams
         for (name, type) in Self.wireTypes {
             let schema = try #require(contract.root["components"]?["schemas"]?[name], "\(name)")
             let properties = Set(schema["properties"]?.mapping?.keys.compactMap(\.string) ?? [])
-            let json = try JSONSerialization.data(withJSONObject: example(of: schema))
+            let json = try JSONSerialization.data(withJSONObject: contract.example(of: schema))
             let fields = try #require(
                 try? Self.fields(of: type, decodedFrom: json), "\(name): \(String(decoding: json, as: UTF8.self))")
             #expect(fields == properties, "\(name)")
@@ -127,37 +127,6 @@ import Yams
         String
     > {
         Set(Mirror(reflecting: try JSONDecoder().decode(type, from: json)).children.compactMap(\.label))
-    }
-
-    /// A value of the schema, with every property.
-    private func example(of schema: Node) throws -> Any {
-        switch schema["$ref"]?.string?.split(separator: "/").last {
-        case "MerchantIdentifier": return "merchant.com.example"
-        case "PartnerInternalMerchantIdentifier": return "shop-1"
-        case "DomainName": return "shop.example.com"
-        case "PublicKeyHash": return "aXryfzzhfHFLCl+guEkcYpVd1R+mPYEmmeu1N4aR2Ls="
-        case "SHA256Hex": return String(repeating: "ab", count: 32)
-        case "Time": return "2026-11-21T04:53:15Z"
-        case "AccessName": return "shop-portal"
-        case "InvitationId": return "0123456789abcdef"
-        default: break
-        }
-        let schema = contract.resolved(schema)
-        if schema["$ref"] != nil { return try example(of: schema) }
-        if let first = schema["enum"]?.sequence?.first?.string { return first }
-        switch schema["type"]?.string {
-        case "string": return ""
-        case "boolean": return true
-        case "integer": return schema["minimum"]?.int ?? 1
-        case "number": return 1
-        case "array": return [try example(of: try #require(schema["items"]))]
-        default:
-            var object: [String: Any] = [:]
-            for (name, property) in schema["properties"]?.mapping ?? [:] {
-                object[try #require(name.string)] = try example(of: property)
-            }
-            return object
-        }
     }
 
     // MARK: With Python's openapi-spec-validator and jsonschema

@@ -1,7 +1,7 @@
 import AdminServer
 import Foundation
-import HTTPKit
 import MerchantTestSupport
+import MetricsKit
 import NIOCore
 import Testing
 
@@ -11,7 +11,7 @@ import Testing
         try await TestServer.run { server in
             _ = try await server.stock()
             server.requests.makeRecorder(server: "decryptor", routes: [("GET", "/v1/keys/{publicKeyHash}")])
-                .record(0, status: 200, duration: .microseconds(30))
+                .record(0, status: 200, nanoseconds: 30_000)
             _ = try await server.curl("GET", "/v1/merchants/merchant.com.example.shop")
             _ = try await server.curl("HEAD", "/v1/merchants/merchant.com.example.gone")
             _ = try await server.curl("PUT", "/v1/merchants")

@@ -7,6 +7,7 @@ import Logging
 import MerchantCore
 import MerchantOperations
 import MerchantTestSupport
+import MetricsKit
 import ServiceLifecycle
 import Testing
 import Vocabulary

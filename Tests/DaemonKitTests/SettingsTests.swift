@@ -9,12 +9,12 @@ import Vocabulary
 @Suite struct SettingsTests {
     private let directory: URL
 
-    init() throws {
+    init() {
         directory = URL(filePath: NSTemporaryDirectory()).appending(path: "settings-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     }
 
     private func read(_ yaml: String?, environment: [String: String] = [:]) throws -> Settings {
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
         let file = directory.appending(path: "c.yaml")
         if let yaml { try Data(yaml.utf8).write(to: file) }
@@ -52,12 +52,75 @@ import Vocabulary
             let name = try #require(declaration.environmentName)
             // Most formats refuse the text, by the setting's name; the others show it among what is set.
             let seen: String
+            // The command line would override the variable.
+            let directory = declaration.name == "state-directory" ? nil : "/state"
             do {
-                let settings = try Settings.read(file: nil, stateDirectory: "/state", environment: [name: "\u{1}"])
+                let settings = try Settings.read(file: nil, stateDirectory: directory, environment: [name: "\u{1}"])
                 seen = settings.explicitlySet.map(\.name).joined()
             } catch { seen = "\(error)" }
             #expect(seen.contains(declaration.name) || seen.contains("apple.gateway.identity"), "\(name): \(seen)")
         }
+    }
+
+    @Test(arguments: [
+        "MERCHANTKEYD_CALLERS", "MERCHANTKEYD_CALLERS_0_UID", "MERCHANTKEYD_EVENTS_WEBHOOKS", "MERCHANTKEYD_LOG_LEVL",
+        "MERCHANTKEYD_FIXTURES", "MERCHANTKEYD_",
+    ])
+    func `an environment variable that is no setting is refused by name`(name: String) throws {
+        let error = try #require(throws: SettingsError.self) {
+            try read("callers:\n  - uid: 5\n    permits: [read]\n", environment: [name: "0"])
+        }
+        #expect(error.problems.count == 1 && error.description.contains(name), "\(error.problems)")
+    }
+
+    @Test func `the variable of merchantkeyctl and those of other programs are ignored`() throws {
+        let settings = try read(
+            nil, environment: ["MERCHANTKEYD_SOCKET": "/x", "XMERCHANTKEYD_CALLERS": "x", "PATH": "/"])
+        #expect(settings.explicitlySet.isEmpty)
+    }
+
+    @Test func `every problem is reported, not only the first`() throws {
+        let error = try #require(throws: SettingsError.self) {
+            try read(
+                "enviroment: sandbox\nlog:\n  level: loud\nbackup:\n  keep: 0\ncallers:\n  - uid: x\n  - gid: y\n",
+                environment: ["MERCHANTKEYD_NONSENSE": "1"])
+        }
+        let names = [
+            "'log.level'", "'backup.keep'", "'enviroment'", "'callers.0.uid'", "'callers.1.gid'",
+            "MERCHANTKEYD_NONSENSE",
+        ]
+        for name in names { #expect(error.problems.count { $0.contains(name) } == 1, "\(name): \(error.problems)") }
+        #expect(error.problems.count == names.count, "\(error.problems)")
+    }
+
+    @Test func `every setting is in force with its value as it is written, and says where it comes from`() throws {
+        let settings = try read(
+            "backup:\n  directory: /backups\n  every: 12h\ncallers:\n  - uid: 5\n    permits: [read, resolve]\n",
+            environment: ["MERCHANTKEYD_BACKUP_KEEP": "7"])
+        func inForce(_ name: String) -> SettingInForce? { settings.inForce.first { $0.name == name } }
+        for declaration in SettingsCatalog.standard.declarations where declaration.table == nil {
+            #expect(settings.inForce.count { $0.name == declaration.name } == 1, "\(declaration.name)")
+        }
+        #expect(inForce("backup.every")?.value == "12h" && inForce("backup.every")?.origin == .file)
+        #expect(inForce("backup.keep")?.value == "7" && inForce("backup.keep")?.origin == .environment)
+        #expect(inForce("audit.head.every")?.value == "60s" && inForce("audit.head.every")?.origin == .standard)
+        #expect(inForce("state-directory")?.value == "/state" && inForce("state-directory")?.origin == .commandLine)
+        #expect(inForce("sockets.admin.path")?.value == "/state/admin.sock")
+        #expect(inForce("sockets.admin.mode")?.value == "0666")
+        #expect(inForce("master-key.file")?.value == "/state/master.key")
+        #expect(inForce("callers.0.permits")?.value == "read, resolve")
+        #expect(inForce("backup.missing.critical-after")?.value == "7d")
+    }
+
+    @Test func `a missing backup is reported by default in production only`() throws {
+        let production = try read(nil).backupPolicy
+        #expect(production.warningAfter == .zero && production.criticalAfter == .seconds(7 * 86_400))
+        let sandbox = try read("environment: sandbox\n").backupPolicy
+        #expect(sandbox.warningAfter == nil && sandbox.criticalAfter == nil)
+        let set = try read(
+            "environment: sandbox\nbackup:\n  missing: {warn-after: 1d, critical-after: never}\n"
+        ).backupPolicy
+        #expect(set.warningAfter == .seconds(86_400) && set.criticalAfter == nil && !set.isScheduled)
     }
 
     @Test func `what is set is reported by name, as config check prints it`() throws {
@@ -81,6 +144,10 @@ import Vocabulary
         ("callers:\n  - uid: 0\n    permits: [read]\n    merchants:\n", "'callers.0.merchants'"),
         ("callers:\n  - uid: 0\n    merchants: [shop]\n", "'callers.0.merchants'"),
         ("callers:\n", "'callers'"), ("callers: {}\n", "'callers'"), ("a: [", "YAML"),
+        ("callers: root", "'callers'"), ("callers: [root]", "'callers.0'"), ("log: info", "'log.level'"),
+        ("log: [info]", "'log.level'"), ("enviroment:\n", "enviroment"), ("- log", "mapping"),
+        ("backup:\n  every: 1d", "'backup.directory'"), ("backup:\n  keep: 7", "'backup.directory'"),
+        ("backup:\n  missing:\n    warn-after: soon", "'backup.missing.warn-after'"),
         ("log:\n  level: loud", "'log.level'"), ("log:\n  0:\n    level: info", "'log.0.level'"),
         ("log:\n  level: [info]", "'log.level'"), ("sockets:\n  admin:\n    mode: rw", "'sockets.admin.mode'"),
         ("sockets:\n  admin:\n    mode: 1777", "'sockets.admin.mode'"),

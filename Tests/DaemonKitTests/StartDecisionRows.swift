@@ -178,6 +178,15 @@ enum Rows {
                     file: Observations.shippedFile, head: Observations.head, at: Observations.shippedAt, difference: nil
                 ))
         },
+        Row("the environment changed", .warns([.environmentChanged])) {
+            $0.environmentChange = StartObservation.EnvironmentChange(from: .production, to: .sandbox)
+        },
+        Row("the environment is the same", .opens) {
+            $0.environmentChange = StartObservation.EnvironmentChange(from: .sandbox, to: .sandbox)
+        },
+        Row("the environment of former starts is unknown", .opens) {
+            $0.environmentChange = StartObservation.EnvironmentChange(from: nil, to: .sandbox)
+        },
         Row("no head was shipped yet", .warns([.noShippedHead])) {
             $0.auditComparison = .init(
                 headInDatabase: Observations.head, shippedHead: .none(file: Observations.shippedFile))

@@ -66,7 +66,7 @@ final class FakeCustodian: KeyCustodian {
     func importKeyPair(
         privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
         for merchant: MerchantIdentifier
-    ) throws -> NewKeyPair { throw NotNeeded() }
+    ) throws -> ImportedKeyPair { throw NotNeeded() }
     func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts { throw NotNeeded() }
     func fingerprint(ofClientCertificate upload: [UInt8]) throws -> Bits256 { throw NotNeeded() }
     func issuerFinding(for certificate: CertificateFacts, at time: Timestamp) -> IssuerFinding { .notConfigured }

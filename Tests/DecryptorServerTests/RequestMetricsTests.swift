@@ -1,6 +1,6 @@
 import DecryptorServer
-import HTTPKit
 import MerchantCore
+import MetricsKit
 import Synchronization
 import Testing
 import Vocabulary

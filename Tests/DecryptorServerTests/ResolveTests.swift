@@ -218,6 +218,8 @@ struct ResolveTests {
             for path in ["/", "/v1/keys", "/v1/keys/a/b", "/v1/health/", "/v2/health", "*", "/v1//health"] {
                 #expect(try await stage.ask("GET", path).status == 404, "\(path)")
             }
+            let status = try await stage.ask("GET", "/v1/status")
+            #expect(status.text.contains("this is the decryptor socket") && status.text.contains("admin.sock"))
             let delete = try await stage.ask("DELETE", "/v1/keys/abc")
             #expect(delete.status == 405)
             #expect(delete.fields["allow"] == "GET, HEAD")

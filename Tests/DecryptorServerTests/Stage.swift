@@ -7,6 +7,7 @@ import Logging
 import MerchantCore
 import MerchantOperations
 import MerchantTestSupport
+import MetricsKit
 import NIOPosix
 import PaymentToken
 import SandboxKit

@@ -189,12 +189,37 @@ struct TokenTests {
             (#"{"paymentData":{},"expected":{"merchantIdentifier":"any"},"verify":false,"claim":true}"#, "claim"),
             (#"{"paymentData":{},"expected":{"merchantIdentifier":"any"},"claim":1}"#, "'claim'"),
             (#"{"paymentData":{},"expected":{"merchantIdentifier":"any"},"view":"all"}"#, "'authorization'"),
+            (#"{"paymentData":{},"expected":{"merchantIdentifier":"any"},"verify":null}"#, "'verify' is null"),
+            (#"{"paymentData":{},"expected":{"merchantIdentifier":"any"},"claim":null}"#, "'claim' is null"),
+            (
+                #"{"paymentData":{},"expected":{"merchantIdentifier":"any","transactionAmount":null}}"#,
+                "'expected.transactionAmount' is null"
+            ),
         ])
     func malformedDecrypt(body: String, word: String) async throws {
         try await stage.serve { _ in
             let reply = try await stage.ask("POST", "/v1/payment-tokens/decrypt", body)
             #expect(reply.status == 400)
             #expect(reply.text.contains(word))
+        }
+    }
+
+    @Test("An expected amount may be written as 1099.0, and null in the token counts as absent")
+    func otherSpellings() async throws {
+        stage.addKey(key: key)
+        var token = try MintedToken(to: key.publicKey, signedAt: stage.clock.now)
+        token.paymentData = token.paymentData.replacing(
+            #""publicKeyHash""#, with: #""applicationData":null,"publicKeyHash""#)
+        let request = token.request(
+            expected: #"{"merchantIdentifier":"any","transactionAmount":1099.0}"#, #","transactionIdentifier":1"#)
+        let whole =
+            #"{"paymentData":{"paymentData":\#(token.paymentData),"transactionIdentifier":null}"#
+            + #","expected":{"merchantIdentifier":"any","transactionAmount":1.099e3}}"#
+        try await stage.serve { _ in
+            #expect(try await stage.ask("POST", "/v1/payment-tokens/decrypt", request).status == 400, "another field")
+            let reply = try await stage.ask("POST", "/v1/payment-tokens/decrypt", whole)
+            #expect(reply.status == 200, "\(reply.text)")
+            #expect(reply.text.contains(#""check":"transactionAmount","outcome":"passed""#))
         }
     }
 

@@ -30,7 +30,7 @@ struct ShellRun {
         let shell = try ChildProcess(
             ["timeout", "--kill-after=10", "240", "bash", "\(directory)/script.sh"],
             output: .file(output), error: .file(output),
-            environment: ProcessInfo.processInfo.environment.merging(["HOME": directory]) { $1 })
+            environment: ChildProcess.inheritedEnvironment.merging(["HOME": directory]) { $1 })
         status = shell.wait().status
         self.output = String(decoding: try Data(contentsOf: URL(filePath: output)), as: UTF8.self)
     }

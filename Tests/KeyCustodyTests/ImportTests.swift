@@ -82,6 +82,35 @@ import Vocabulary
         try Tool.openssl("req -verify -inform DER -in csr.der -noout", in: scratch)
     }
 
+    @Test(
+        arguments: [
+            ("PKCS#12", "pkcs12 -export -inkey key.pem -in cert.pem -out out -passout pass:"),
+            (
+                "PKCS#12 with another certificate",
+                "pkcs12 -export -inkey key.pem -in cert.pem -certfile other.pem -out out -passout pass:"
+            ), ("PEM, the other certificate first", ""),
+        ])
+    func `the certificate of the private key is read from the same file`(name: String, command: String) throws {
+        let scratch = try Scratch()
+        for command in [
+            "ecparam -name prime256v1 -genkey -noout -out other.key",
+            "req -new -x509 -key other.key -subj /CN=other -out other.pem", Self.ecKey, Self.certificate,
+        ] { try Tool.openssl(command, in: scratch) }
+        let file =
+            command.isEmpty
+            ? try ["other.pem", "key.pem", "cert.pem"].flatMap { try scratch.read($0) }
+            : try make([command], in: scratch)
+        let imported = try CustodyFixture().importWithCertificate(file)
+        let expected = try Tool.openssl("x509 -in cert.pem -outform DER", in: scratch)
+        #expect(imported.certificate == expected, "\(name)")
+    }
+
+    @Test func `a private key's file without a certificate has none`() throws {
+        let scratch = try Scratch()
+        let file = try make([Self.ecKey, "pkcs8 -topk8 -nocrypt -in key.pem -out out"], in: scratch)
+        #expect(try CustodyFixture().importWithCertificate(file).certificate == nil)
+    }
+
     @Test(arguments: formats.indices.filter { !formats[$0].passphrase.isEmpty })
     func `a wrong and a missing passphrase are reported as such`(index: Int) throws {
         let format = Self.formats[index]

@@ -148,6 +148,8 @@ import Vocabulary
     func `the real certificates chain through Apple's CA to Apple's root`() async throws {
         let files = ["AppleWWDRCA-G2", "AppleRootCA-G3"].map { "apple-ca/\($0).cert.pem" }
         let issuers = try CertificateIssuers(reading: try files.map(Fixtures.read))
+        #expect(issuers.containsApplePaymentProcessingIssuer)
+        #expect(try !CertificateIssuers(reading: [Fixtures.read(files[1])]).containsApplePaymentProcessingIssuer)
         let custody = try CustodyFixture(issuers: issuers).custody
         for name in ["ec-old", "ec-new", "rsa"] {
             let facts = try custody.readCertificate(try Fixtures.read("rolled-merchant/\(name).cert.pem"))

@@ -120,11 +120,18 @@ struct CustodyFixture {
         _ file: [UInt8], passphrase: String = "", purpose: KeyPurpose = .paymentProcessing,
         for merchant: MerchantIdentifier = merchant
     ) throws -> NewKeyPair {
-        let new = try custody.importKeyPair(
+        try importWithCertificate(file, passphrase: passphrase, purpose: purpose, for: merchant).keyPair
+    }
+
+    func importWithCertificate(
+        _ file: [UInt8], passphrase: String = "", purpose: KeyPurpose = .paymentProcessing,
+        for merchant: MerchantIdentifier = merchant
+    ) throws -> ImportedKeyPair {
+        let imported = try custody.importKeyPair(
             privateKey: SecretBytes(copying: file), passphrase: SecretBytes(copying: Array(passphrase.utf8)),
             purpose: purpose, for: merchant)
-        store.add(new, of: merchant)
-        return new
+        store.add(imported.keyPair, of: merchant)
+        return imported
     }
 
     func symmetricKey(_ hash: PublicKeyHash, _ material: SymmetricKeyMaterial) throws -> [UInt8] {

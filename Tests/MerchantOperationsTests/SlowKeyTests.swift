@@ -47,7 +47,7 @@ import Vocabulary
         func importKeyPair(
             privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
             for merchant: MerchantIdentifier
-        ) throws -> NewKeyPair {
+        ) throws -> ImportedKeyPair {
             block()
             return try custodian.importKeyPair(
                 privateKey: privateKey, passphrase: passphrase, purpose: purpose, for: merchant)

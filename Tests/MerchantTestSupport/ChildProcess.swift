@@ -46,7 +46,7 @@ package final class ChildProcess: @unchecked Sendable {
     /// Starts a program, which gets no descriptors but the three standard ones.
     /// - Parameters:
     ///   - command: the program, searched in PATH unless it contains a slash, and its arguments.
-    ///   - environment: the whole environment; nil for this process's own.
+    ///   - environment: the whole environment; nil for ``inheritedEnvironment``.
     ///   - directory: the program's working directory; nil for this process's own.
     /// - Throws: `POSIXError` if the program cannot be started.
     package init(
@@ -74,7 +74,13 @@ package final class ChildProcess: @unchecked Sendable {
         }
         if let directory { clinux_spawn_change_directory(&actions, directory) }
         clinux_spawn_close_from(&actions, STDERR_FILENO + 1)
-        id = try Self.spawn(command, environment ?? ProcessInfo.processInfo.environment, &actions)
+        id = try Self.spawn(command, environment ?? Self.inheritedEnvironment, &actions)
+    }
+
+    /// This process's environment, without the variables of the tests, such as `MERCHANTKEYD_FIXTURES`: the daemon
+    /// refuses to start with a variable `MERCHANTKEYD_…` that is no setting.
+    package static var inheritedEnvironment: [String: String] {
+        ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("MERCHANTKEYD_") }
     }
 
     private static func spawn(

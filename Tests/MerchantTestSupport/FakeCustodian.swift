@@ -5,7 +5,8 @@ package import Vocabulary
 /// A custodian without cryptography, for tests of its callers. Its keys are names.
 ///
 /// A private key is the text `KEY:<64 hex digits>`, or `LOCKED:<64 hex digits>` with the passphrase `open sesame`; a
-/// certificate is `CERT:<the key's 64 hex digits>:<merchantIdentifier>`.
+/// certificate is `CERT:<the key's 64 hex digits>:<merchantIdentifier>`. A private key's file with its certificate is
+/// `KEY:<64 hex digits>:<merchantIdentifier>`.
 package struct FakeCustodian: KeyCustodian {
     /// An internal error, whose description must not reach a caller.
     package struct InternalFailure: Error, CustomStringConvertible {
@@ -30,15 +31,17 @@ package struct FakeCustodian: KeyCustodian {
     package func importKeyPair(
         privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
         for merchant: MerchantIdentifier
-    ) throws -> NewKeyPair {
+    ) throws -> ImportedKeyPair {
         let parts = Self.parts(privateKey.withUnsafeBytes { Array($0) })
-        guard parts.count == 2, let hash = PublicKeyHash(anySpelling: parts[1]) else {
+        guard (2...3).contains(parts.count), let hash = PublicKeyHash(anySpelling: parts[1]) else {
             throw MerchantError(.privateKeyMalformed, "not a private key")
         }
         guard parts[0] == "KEY" || passphrase.withUnsafeBytes({ Array($0) }) == Array("open sesame".utf8) else {
             throw MerchantError(.wrongPassphrase, "the passphrase does not open the private key")
         }
-        return Self.new(hash, .ecV1, purpose)
+        return ImportedKeyPair(
+            keyPair: Self.new(hash, .ecV1, purpose),
+            certificate: parts.count == 3 ? Array("CERT:\(parts[1]):\(parts[2])".utf8) : nil)
     }
 
     package func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts {

@@ -8,7 +8,7 @@ extension Operations {
     package init(
         repository: any MerchantRepository, custodian: any KeyCustodian, claims: any ClaimLedger = MemoryClaimLedger(),
         clock: any WallClock, confirmedTime: ConfirmedTime? = nil, environment: Environment = .sandbox,
-        tokenRoots: [TrustRoot]? = nil, rolls: RollPolicy = RollPolicy(),
+        tokenRoots: [TrustRoot]? = nil, rolls: RollPolicy = RollPolicy(), backups: BackupPolicy = BackupPolicy(),
         gateway: any RegistrationGateway = NotConfiguredGateway(),
         domainChecker: any DomainChecker = FakeDomainChecker(),
         notifier: EventNotifier = EventNotifier()
@@ -16,7 +16,7 @@ extension Operations {
         self.init(
             Collaborators(
                 store: repository, custodian: custodian, claims: claims, clock: clock, confirmedTime: confirmedTime,
-                environment: environment, tokenRoots: tokenRoots, rollPolicy: rolls,
+                environment: environment, tokenRoots: tokenRoots, rollPolicy: rolls, backupPolicy: backups,
                 backups: MemoryBackups(clock: clock), masterKey: FakeMasterKey(clock: clock), gateway: gateway,
                 domainChecker: domainChecker, notifier: notifier))
     }

@@ -4,6 +4,7 @@ import Logging
 import MerchantCore
 import MerchantOperations
 import MerchantTestSupport
+import MetricsKit
 import NIOEmbedded
 import RESTKit
 import ServerKit

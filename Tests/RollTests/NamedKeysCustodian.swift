@@ -53,7 +53,7 @@ final class NamedKeysCustodian: KeyCustodian {
     func importKeyPair(
         privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
         for merchant: MerchantIdentifier
-    ) throws -> NewKeyPair {
+    ) throws -> ImportedKeyPair {
         throw MerchantError(.privateKeyMalformed, "this custodian imports no private keys")
     }
 

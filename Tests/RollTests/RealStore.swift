@@ -16,7 +16,9 @@ final class RealStore: Sendable {
     let policy: RollPolicy
     let operations: Operations
 
-    init(policy: RollPolicy = RollPolicy()) throws {
+    init(
+        policy: RollPolicy = RollPolicy(), environment: Environment = .sandbox, backups: BackupPolicy = BackupPolicy()
+    ) throws {
         // In memory if possible: other tests check durability.
         let base = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
         directory = URL(filePath: base).appending(path: "rolls-\(UUID().uuidString)")
@@ -27,7 +29,7 @@ final class RealStore: Sendable {
         try store.insert(SealedDataKey(identifier: 1, bytes: [1], masterKeyCheck: [1], createdAt: clock.now))
         operations = Operations(
             repository: store, custodian: NamedKeysCustodian(), claims: MemoryClaimLedger(), clock: clock,
-            environment: .sandbox, rolls: policy)
+            environment: environment, rolls: policy, backups: backups)
     }
 
     deinit {

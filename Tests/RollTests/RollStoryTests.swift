@@ -57,12 +57,51 @@ import Vocabulary
         try await real.operations.keyUses.storeUses(as: RealStore.request.caller)
         #expect(try await state(roll) == .promoted)
         real.clock.advance(by: Self.day * 7)
-        try await finish(roll)
+        let finished = try await finishing(roll, dryRun: false)
         #expect(try real.state(old) == .revoked)
         #expect(try await state(roll) == .finished)
         try await finish(roll)
         let prepared = try await real.operations.keys.keyPairs(of: merchant).filter { $0.keyPair.state == .pending }
         #expect(prepared.count == 1, "the key pair for the next roll")
+        #expect(finished.nextKeyPairs == 1 && finished.generatedKeyPairs == prepared.map(\.keyPair.publicKeyHash))
+    }
+
+    private func finishing(_ roll: RollView, dryRun: Bool) async throws -> RollTransitionResult {
+        try await real.operations.rolls.finishRoll(
+            roll.roll.number, evenIfNotQuiet: true, reason: "test", dryRun: dryRun, for: RealStore.request)
+    }
+
+    @Test func `a dry run says how many key pairs finishing a roll generates, and generates none`() async throws {
+        _ = try await real.onboard(merchant)
+        real.clock.advance(by: Self.day)
+        let roll = try await real.start(merchant)
+        try await real.certify(roll.roll.to, of: merchant)
+        try await real.decryptToken(for: roll.roll.to)
+        let before = try await real.operations.keys.keyPairs(of: merchant).count
+        let plan = try await finishing(roll, dryRun: true)
+        #expect(plan.nextKeyPairs == 1 && plan.generatedKeyPairs == nil)
+        #expect(try await real.operations.keys.keyPairs(of: merchant).count == before)
+        let done = try await finishing(roll, dryRun: false)
+        #expect(done.nextKeyPairs == 1 && done.generatedKeyPairs?.count == 1)
+        let again = try await finishing(roll, dryRun: false)
+        #expect(again.nextKeyPairs == 0 && again.generatedKeyPairs == [])
+        #expect(try await real.operations.keys.keyPairs(of: merchant).count == before + 1)
+    }
+
+    @Test func `a restore that starts a roll says so, also in a dry run`() async throws {
+        let old = try await real.onboard(merchant)
+        real.clock.advance(by: Self.day)
+        let roll = try await real.start(merchant)
+        try await real.certify(roll.roll.to, of: merchant)
+        try await real.decryptToken(for: roll.roll.to)
+        _ = try await finishing(roll, dryRun: false)
+        for dryRun in [true, false] {
+            let restored = try await real.operations.transitions.restore(old, dryRun: dryRun, for: RealStore.request)
+            #expect(
+                restored.warnings.contains { $0.contains("starts a roll") && $0.contains("\(old)") },
+                "\(restored.warnings)")
+        }
+        #expect(try await open() != nil)
     }
 
     @Test func `after a restore the waiting times of rolls and destructions start again`() async throws {

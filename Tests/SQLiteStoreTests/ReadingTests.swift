@@ -190,7 +190,13 @@ import Vocabulary
             _ = try reader.keyPairsScheduledForDestruction(limit: 10)
             _ = try reader.countScheduledForDestruction()
             _ = try reader.merchant(merchant)
-            _ = try reader.merchants(after: nil, limit: 10)
+            for isBelowTarget in [false, true] {
+                for prefix in [nil, "merchant.a"] {
+                    var filter = MerchantFilter()
+                    (filter.identifierPrefix, filter.isBelowTarget) = (prefix, isBelowTarget)
+                    for cursor in [nil, merchant] { _ = try reader.merchants(filter, after: cursor, limit: 10) }
+                }
+            }
             _ = try reader.merchants(identifierPrefix: "merchant.", limit: 10)
             _ = try reader.merchants(nameContaining: "shop", after: nil, examining: 10)
             _ = try reader.keyPair(hash)
@@ -207,6 +213,8 @@ import Vocabulary
             _ = try reader.auditSegment(from: 1, limit: 10)
             _ = try reader.auditHead()
             _ = try reader.backupCoverage()
+            _ = try reader.countIssuerNotVerified()
+            _ = try reader.keyPairsWithIssuerNotVerified(limit: 10)
             _ = try reader.registrations(after: nil, limit: 10, all: true)
             _ = try reader.openCalls(after: nil, limit: 10)
             _ = try reader.keyPairs(after: hash, limit: 10)
@@ -215,6 +223,9 @@ import Vocabulary
             _ = try reader.keyPairsExpiring(by: Sample.time, limit: 10)
             _ = try reader.daemonValue("a")
             _ = try reader.keyPairs(in: .current, after: hash, limit: 10)
+            for state in [nil, .standby, .current, .retiring] as [KeyState?] {
+                _ = try reader.keyPairs(expiringBefore: Sample.time, in: state, after: hash, limit: 10)
+            }
             _ = try reader.webhooks()
             _ = try reader.nextDeliveries(to: "w", limit: 10)
             for part in [EventQuery.Part.after(0), .newest] {

@@ -118,6 +118,19 @@ final class ServeTests {
         #expect(stop() == 0)
     }
 
+    @Test("A second serve on the same directory is refused, and the first one keeps its registrations")
+    func secondServe() throws {
+        try start()
+        #expect(try request("/paymentservices/registerMerchant", registration(["a.example.com"])).status == 200)
+        let second = try Programs.run(["timeout", "20", Self.program, "serve", "--directory", path("apple")])
+        #expect(second.status == 1 && second.output.isEmpty, "\(second)")
+        #expect(second.error.contains("another 'applepay-sandbox serve' uses the directory"))
+        #expect(try request("/paymentservices/registerMerchant", registration(["b.example.com"])).status == 200)
+        #expect(stop() == 0)
+        try start()
+        #expect(try control("GET", "/registrations").contains(#"["a.example.com","b.example.com"]"#))
+    }
+
     @Test("The response is 401 for another client certificate and for none")
     func unauthorized() throws {
         try start()

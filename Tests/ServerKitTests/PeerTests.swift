@@ -41,8 +41,10 @@ import Vocabulary
         }
     }
 
-    @Test func `a process is referred to the setting callers, and a client of the portal is not`() throws {
-        #expect(try refusals(of: Self.process).allSatisfy { $0.contains("callers") })
+    @Test func `a refused process gets its uid and the setting callers, and a client of the portal does not`() throws {
+        let processTexts = try refusals(of: Self.process)
+        #expect(processTexts.allSatisfy { $0.contains("uid 1000") && $0.contains("setting 'callers'") })
+        #expect(processTexts.prefix(3).allSatisfy { $0.contains("'onboard'") })
         let texts = try refusals(of: Self.remote)
         #expect(texts.allSatisfy { !$0.isEmpty && !$0.contains("callers") })
         #expect(texts.prefix(3).allSatisfy { $0.contains("'onboard'") })

@@ -34,6 +34,30 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
+    func `the oldest key pair with a certificate that is in no verified backup is known`(store: StoreUnderTest)
+        async throws
+    {
+        let store = try store.open()
+        func since() async throws -> Timestamp? { try await store.read { try $0.backupCoverage().notBackedUpSince } }
+        try await store.stock(0, .pending)
+        #expect(try await since() == nil)
+        try await store.stock(1, .standby, .current)
+        #expect(try await since() == Sample.time(0))
+        // Key pairs have the ids 1 (pending), 2 and 3.
+        try await store.write { try $0.record(Sample.backup(1, newestKeyPairId: 2), at: "/a", verifiedAt: nil) }
+        #expect(try await since() == Sample.time(0))
+        try await store.write {
+            try $0.record(Sample.backup(2, newestKeyPairId: 3), at: "/b", verifiedAt: Sample.time(5))
+        }
+        #expect(try await since() == nil)
+        try await store.write { transaction in
+            _ = try transaction.insert(Sample.certificate(0), of: Sample.hash(0))
+        }
+        // Its key pair, not its certificate, must be in a backup.
+        #expect(try await since() == nil)
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
     func `a verified backup stays verified`(store: StoreUnderTest) async throws {
         let store = try store.open()
         let backup = Sample.backup(1, newestKeyPairId: 0)

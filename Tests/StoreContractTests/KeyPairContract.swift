@@ -101,6 +101,33 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
+    func `active key pairs whose certificate expires before a time are listed by expiry, after a cursor`(
+        store: StoreUnderTest
+    ) async throws {
+        let store = try store.open()
+        // The certificate of key pair 0 expires after 100 days, of key pair 1 after 101 days, and so on.
+        try await store.stock(0, .retiring, .current, .standby, .revoked, .pending)
+        try await store.write { _ = try $0.insert(Sample.certificate(9, days: 200), of: Sample.hash(0)) }
+        func list(_ days: Int, _ state: KeyState? = nil, after cursor: Int? = nil, limit: Int = 9) async throws -> [Int]
+        {
+            let found = try await store.read {
+                try $0.keyPairs(
+                    expiringBefore: Sample.time(days * 86_400), in: state, after: cursor.map(Sample.hash), limit: limit)
+            }
+            return found.compactMap { keyPair in (0..<10).first { Sample.hash($0) == keyPair.publicKeyHash } }
+        }
+        #expect(try await list(101) == [])
+        #expect(try await list(102) == [1])
+        #expect(try await list(300) == [1, 2, 0], "the last certificate of key pair 0 counts")
+        #expect(try await list(300, limit: 2) == [1, 2])
+        #expect(try await list(300, after: 1) == [2, 0])
+        #expect(try await list(300, after: 0) == [])
+        #expect(try await list(300, .standby) == [2])
+        #expect(try await list(300, .current, after: 1) == [])
+        #expect(try await list(300, .revoked) == [])
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
     func `active identity key pairs are those with that purpose that are active`(store: StoreUnderTest) async throws {
         let store = try store.open()
         try await store.stock(0, .standby)

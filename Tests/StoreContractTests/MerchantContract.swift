@@ -49,6 +49,30 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
+    func `a filter selects merchants by the beginning of their identifier, and those below their target`(
+        store: StoreUnderTest
+    ) async throws {
+        let store = try store.open()
+        try await store.stock(1, .current, .standby)
+        try await store.stock(2, .current)
+        try await store.stock(12)
+        func list(_ prefix: String?, belowTarget: Bool, after cursor: Int? = nil) async throws -> [MerchantIdentifier] {
+            var filter = MerchantFilter()
+            (filter.identifierPrefix, filter.isBelowTarget) = (prefix, belowTarget)
+            return try await store.read { [filter] in
+                try $0.merchants(filter, after: cursor.map(Sample.identifier), limit: 9).map(\.identifier)
+            }
+        }
+        let prefix = "\(Sample.identifier(1))"
+        #expect(try await list(prefix, belowTarget: false) == [Sample.identifier(1), Sample.identifier(12)])
+        #expect(try await list(prefix, belowTarget: true) == [Sample.identifier(12)])
+        #expect(try await list(nil, belowTarget: true) == [Sample.identifier(12), Sample.identifier(2)])
+        #expect(try await list(nil, belowTarget: true, after: 12) == [Sample.identifier(2)])
+        #expect(try await list(prefix, belowTarget: false, after: 12) == [])
+        #expect(try await list("merchant.com.example.z", belowTarget: false) == [])
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
     func `platform integrators are the merchants with such an identifier`(store: StoreUnderTest) async throws {
         let store = try store.open()
         let integrator = try #require(MerchantIdentifier("platformintegrator.com.example"))

@@ -39,13 +39,13 @@ enum Sample {
     }
 
     /// Expires `days` after the fixed time; by default 100 days and one more for each number.
-    static func certificate(_ number: Int, days: Int? = nil) -> StoredCertificate {
+    static func certificate(_ number: Int, days: Int? = nil, issuerVerified: Bool = true) -> StoredCertificate {
         StoredCertificate(
             der: [UInt8(number), 9], fingerprint: PublicKeyHash(of: [UInt8(number), 9]).bytes,
             serialNumber: "0\(number)",
             subject: "CN=Shop", issuer: "CN=Issuer", notBefore: time(-1),
             notAfter: time((days ?? 100 + number) * 86_400),
-            issuerVerified: true, storedAt: time(0))
+            issuerVerified: issuerVerified, storedAt: time(0))
     }
 
     static func entry(_ action: AuditAction, merchant: Int? = nil, key: Int? = nil, at seconds: Int = 0) -> AuditEntry {

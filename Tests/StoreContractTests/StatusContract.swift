@@ -55,6 +55,32 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
+    func `active key pairs whose issuer was not verified are counted and listed until it is verified`(
+        store: StoreUnderTest
+    ) async throws {
+        let store = try store.open()
+        try await store.stock(0, .standby, .pending)
+        func unverified() async throws -> [PublicKeyHash] {
+            let (found, count) = try await store.read { reading in
+                (try reading.keyPairsWithIssuerNotVerified(limit: 9), try reading.countIssuerNotVerified())
+            }
+            #expect(found.count == count)
+            return found.map(\.publicKeyHash)
+        }
+        #expect(try await unverified() == [])
+        let certificate = Sample.certificate(5, issuerVerified: false)
+        try await store.write { _ = try $0.insert(certificate, of: Sample.hash(0)) }
+        #expect(try await unverified() == [Sample.hash(0)])
+        // Key pairs that are not active do not count.
+        try await store.write { _ = try $0.insert(Sample.certificate(6, issuerVerified: false), of: Sample.hash(1)) }
+        #expect(try await unverified() == [Sample.hash(0)])
+        try await store.write { try $0.markIssuerVerified(certificate, of: Sample.hash(0)) }
+        #expect(try await unverified() == [])
+        let stored = try await store.read { try $0.certificates(of: Sample.hash(0)) }
+        #expect(stored.allSatisfy(\.issuerVerified) && stored.count == 2)
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
     func `a merchant that lost its last active key pair is distinguished from a new one`(store: StoreUnderTest)
         async throws
     {

@@ -19,6 +19,19 @@ import Testing
         #expect(throws: JSONFault("'c' is missing, expected a string")) { try fields.requiredString("c") }
     }
 
+    @Test func `null is refused, and counts as absent only where null is accepted`() throws {
+        let text = #"{"a":null,"b":{"c":null},"d":1}"#
+        var strict = try fields(text)
+        #expect(throws: JSONFault("'a' is null; give a value, or leave the field out")) { try strict.bool("a") }
+        var inner = try #require(try strict.fields("b"))
+        #expect(throws: JSONFault("'b.c' is null; give a value, or leave the field out")) { try inner.string("c") }
+        var lenient = try fields(text).acceptingNull()
+        #expect(try lenient.bool("a") == nil)
+        var lenientInner = try #require(try lenient.fields("b"))
+        #expect(try lenientInner.string("c") == nil)
+        #expect(lenient.unknown.map(\.name) == ["d"])
+    }
+
     @Test func `only an object has fields`() {
         #expect(throws: JSONFault("found an array, expected a JSON object")) { try fields("[]") }
     }

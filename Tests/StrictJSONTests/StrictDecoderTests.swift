@@ -77,6 +77,28 @@ import Testing
         #expect(fault?.description.contains(reason) == true, "\(fault?.description ?? "")")
     }
 
+    @Test(
+        arguments: [
+            ("7", 7), ("7.0", 7), ("7.000", 7), ("70e-1", 7), ("0.7e1", 7), ("7E0", 7), ("7e+2", 700), ("-7.0", -7),
+            ("0.0", 0), ("-0.0", 0), ("0e999999999999999999999", 0), ("1200.50e1", 12_005),
+            ("9223372036854775807.0", Int.max), ("-9.223372036854775808e18", Int.min),
+        ])
+    func `a number without a fractional part is an integer in every spelling`(text: String, number: Int) throws {
+        #expect(try order("{\"number\":\(text)}").number == number)
+        #expect(Int(jsonNumber: text) == number)
+    }
+
+    @Test(
+        arguments: [
+            "7.5", "7e-1", "0.1", "1e19", "9223372036854775808.0", "1e1000000000", "1e99999999999999999999",
+            "1e-99999999999999999999", "1.00000000000000000000001",
+        ])
+    func `a number with a fractional part or beyond the type's range is no integer`(text: String) {
+        #expect(throws: JSONFault("'number' is a number, expected an integer")) { try order("{\"number\":\(text)}") }
+        #expect(
+            UInt8(jsonNumber: "256.0") == nil && UInt8(jsonNumber: "-1.0") == nil && UInt8(jsonNumber: "25.5e1") == 255)
+    }
+
     @Test func `an error quotes no value`() {
         let fault = #expect(throws: JSONFault.self) { try order(#"{"number":"s3cret"}"#) }
         #expect(fault?.description.contains("s3cret") == false)

@@ -136,6 +136,8 @@ CREATE TABLE key_pairs (
     exported_at INTEGER,
     -- When the last of its certificates expires; kept by a trigger. NULL without a certificate.
     expires_at INTEGER,
+    -- Whether the issuer of one of its certificates was not verified; kept by triggers.
+    issuer_not_verified INTEGER NOT NULL DEFAULT 0 CHECK (issuer_not_verified IN (0, 1)),
     subject_public_key_info BLOB NOT NULL CHECK (length(subject_public_key_info) BETWEEN 1 AND 4096),
     certificate_signing_request BLOB NOT NULL CHECK (length(certificate_signing_request) BETWEEN 1 AND 16384)
 ) STRICT;
@@ -159,6 +161,12 @@ CREATE INDEX key_pairs_by_state ON key_pairs (state, id);
 
 CREATE INDEX key_pairs_active_identities ON key_pairs (id)
     WHERE purpose = 'identity' AND state IN ('standby', 'current', 'retiring');
+
+-- The key pairs that a backup must contain.
+CREATE INDEX key_pairs_certified ON key_pairs (id) WHERE expires_at IS NOT NULL AND state <> 'destroyed';
+
+CREATE INDEX key_pairs_issuer_not_verified ON key_pairs (id)
+    WHERE issuer_not_verified = 1 AND state IN ('standby', 'current', 'retiring');
 
 CREATE TRIGGER sealed_private_keys_are_kept BEFORE DELETE ON sealed_private_keys BEGIN
     SELECT RAISE(ABORT, 'a sealed private key is erased in place, never deleted');
@@ -256,6 +264,19 @@ CREATE TRIGGER certificates_counted AFTER INSERT ON certificates BEGIN
     UPDATE totals SET value = value + 1 WHERE name = 'certificates';
     UPDATE key_pairs SET expires_at = NEW.not_after
         WHERE public_key_hash = NEW.public_key_hash AND (expires_at IS NULL OR expires_at < NEW.not_after);
+END;
+
+CREATE TRIGGER certificates_not_verified AFTER INSERT ON certificates WHEN NEW.issuer_verified = 0 BEGIN
+    UPDATE key_pairs SET issuer_not_verified = 1
+        WHERE public_key_hash = NEW.public_key_hash AND issuer_not_verified = 0;
+END;
+
+CREATE TRIGGER certificates_verified_later AFTER UPDATE OF issuer_verified ON certificates BEGIN
+    UPDATE key_pairs SET issuer_not_verified = EXISTS (
+        SELECT 1 FROM certificates INDEXED BY certificates_of_key_pair
+        WHERE certificates.public_key_hash = NEW.public_key_hash AND issuer_verified = 0
+    )
+    WHERE public_key_hash = NEW.public_key_hash;
 END;
 
 CREATE TRIGGER certificates_are_kept BEFORE DELETE ON certificates BEGIN

@@ -12,10 +12,12 @@ struct AuditCommands: SubcommandGroup {
 struct AuditOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Select only records of this merchant.", valueName: "id"),
-        transform: MerchantIdentifier.parse)
+        completion: .merchant, transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier?
 
-    @Option(help: ArgumentHelp("Select only records of this key.", valueName: "key"), transform: KeyArgument.parse)
+    @Option(
+        help: ArgumentHelp("Select only records of this key.", valueName: "key"), completion: .key,
+        transform: KeyArgument.parse)
     var key: KeyArgument?
 
     @Option(
@@ -24,13 +26,12 @@ struct AuditOptions: ParsableArguments {
     var caller: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Select only records from this time on, such as 2026-11-21T04:53:15Z.", valueName: "time"),
-        transform: Timestamp.parse)
+        help: ArgumentHelp("Select only records from this time on: \(PastTime.forms).", valueName: "time"),
+        transform: PastTime.parse)
     var since: Timestamp?
 
     @Option(
-        help: ArgumentHelp("Select only records before this time.", valueName: "time"), transform: Timestamp.parse)
+        help: ArgumentHelp("Select only records before this time.", valueName: "time"), transform: PastTime.parse)
     var until: Timestamp?
 
     /// The query for the daemon. If the key is given by its first characters, asks the daemon for the whole hash.

@@ -4,7 +4,8 @@ import StrictJSON
 
 struct AuditExport: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Write audit records to standard output as JSON lines, oldest first.")
+        commandName: "export", abstract: "Write audit records to standard output as JSON lines, oldest first.",
+        examples: ["audit export --since 2026-11-01T00:00:00Z"])
 
     @OptionGroup var options: AuditOptions
     @OptionGroup var global: GlobalOptions

@@ -4,7 +4,8 @@ import WireAPI
 
 struct AuditList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List audit records, newest first.")
+        commandName: "list", abstract: "List audit records, newest first.",
+        examples: ["audit list --merchant merchant.com.example --since 7d"])
 
     @OptionGroup var options: AuditOptions
 

@@ -11,7 +11,8 @@ struct AuditVerify: AsyncParsableCommand {
             is intact, 1 if it is broken. An attacker who can write the database could remove the last records, or recompute \
             all hashes; --head detects this. The head is the number and hash of the last record. Save the head on another \
             machine: 'status' shows it, and the settings audit.head.file and audit.head.syslog make the daemon write it.
-            """)
+            """,
+        examples: ["audit verify"])
 
     @Option(
         help: ArgumentHelp(
@@ -41,6 +42,7 @@ struct AuditVerify: AsyncParsableCommand {
     }
 
     private func verify(_ admin: AdminClient) async throws -> AuditResult {
+        let showsProgress = StandardStream.error.isTerminal && !global.quiet
         var result = AuditResult()
         var cursor: String?
         repeat {
@@ -48,11 +50,11 @@ struct AuditVerify: AsyncParsableCommand {
             let range = try await admin.verifyAudit(against: cursor == nil ? head : nil, from: cursor)
             result.add(range)
             cursor = range.nextCursor
-            if cursor != nil, StandardStream.error.isTerminal {
+            if cursor != nil, showsProgress {
                 StandardStream.error.write("\r\(result.records) of \(result.head?.sequence ?? 0) records")
             }
         } while cursor != nil
-        if StandardStream.error.isTerminal { StandardStream.error.write("\r\u{1B}[K") }
+        if showsProgress { StandardStream.error.write("\r\u{1B}[K") }
         return result
     }
 }

@@ -9,9 +9,10 @@ struct BackupCreate: AsyncParsableCommand {
             The daemon writes FILE as its own user, with mode 0600, and never replaces an existing file. The private keys in \
             the backup are sealed (encrypted), as in the database. The backup does not contain the master key, and is useless \
             without the master key.
-            """)
+            """,
+        examples: ["backup create /var/backups/merchantkeyd/monday.backup"])
 
-    @Argument(help: "The path of the new backup file, on the daemon's machine.")
+    @Argument(help: "The path of the new backup file, on the daemon's machine.", completion: .file())
     var file: String
 
     @Flag(help: "Do not verify the backup. Only a verified backup counts in 'status'.")

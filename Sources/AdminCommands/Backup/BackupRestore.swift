@@ -7,9 +7,10 @@ struct BackupRestore: AsyncParsableCommand {
             Every change made after the backup is undone, including revocations. The backup is verified first: if the master \
             key is wrong or the backup is damaged, nothing is changed. If the restore is interrupted, run the same command \
             again to finish the restore.
-            """)
+            """,
+        examples: ["backup restore /var/backups/merchantkeyd/monday.backup --replace"])
 
-    @Argument(help: "The backup file.")
+    @Argument(help: "The backup file.", completion: .file())
     var file: String
 
     @Flag(help: "Move an existing database to another directory first. Default: refuse to replace a database.")
@@ -22,7 +23,7 @@ struct BackupRestore: AsyncParsableCommand {
         help: ArgumentHelp(
             "Read the master key from this file. Default: the source of the master key in the settings.",
             discussion: "Repeat the option for a backup that was created during a rotation of the master key.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var masterKeyFile: [String] = []
 
     @OptionGroup var paths: DaemonPathOptions

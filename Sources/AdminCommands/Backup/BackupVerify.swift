@@ -8,9 +8,10 @@ struct BackupVerify: AsyncParsableCommand {
         discussion: """
             Decrypts (unseals) every private key, compares it with its public key and certificates, verifies the audit chain, \
             and shows how long this took. FILE is not changed. With --offline, the command needs the master key but no daemon.
-            """)
+            """,
+        examples: ["backup verify /var/backups/merchantkeyd/monday.backup"])
 
-    @Argument(help: "The backup file, on the daemon's machine.")
+    @Argument(help: "The backup file, on the daemon's machine.", completion: .file())
     var file: String
 
     @Flag(help: "Verify on this machine, without the daemon.")
@@ -20,7 +21,7 @@ struct BackupVerify: AsyncParsableCommand {
         help: ArgumentHelp(
             "With --offline: read the master key from this file. Default: the source of the master key in the settings.",
             discussion: "Repeat the option for a backup that was created during a rotation of the master key.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var masterKeyFile: [String] = []
 
     @OptionGroup var paths: DaemonPathOptions

@@ -7,7 +7,7 @@ struct BulkOptions: ParsableArguments {
         help: ArgumentHelp(
             "Append each item's result to this file, as JSON lines. An existing file must be a report of the same command.",
             discussion: "Default: a file whose name ends in .report.jsonl; the summary shows its path.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var report: String?
 
     @Option(help: ArgumentHelp("Run this many requests at the same time, 1 to 128.", valueName: "n"))

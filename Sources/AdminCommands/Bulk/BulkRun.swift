@@ -7,10 +7,13 @@ import MerchantKeyClient
 struct BulkRun<Item: BulkItem> {
     private let report: BulkReport
     private let concurrency: Int
+    /// Whether no progress is shown.
+    private let isQuiet: Bool
 
-    init(report: BulkReport, concurrency: Int) {
+    init(report: BulkReport, concurrency: Int, isQuiet: Bool) {
         self.report = report
         self.concurrency = concurrency
+        self.isQuiet = isQuiet
     }
 
     private enum ItemResult: Sendable {
@@ -33,7 +36,7 @@ struct BulkRun<Item: BulkItem> {
     ) async throws -> BulkSummary {
         var summary = BulkSummary(report: report.path)
         let interruption = Interruption()
-        var progress = ProgressBar(total: total)
+        var progress = ProgressBar(total: total, isQuiet: isQuiet)
         let throttle = BulkThrottle()
         defer {
             progress.clear()

@@ -2,6 +2,6 @@ import ArgumentParser
 
 struct CertificateCommands: SubcommandGroup {
     static let configuration = CommandConfiguration(
-        commandName: "certificate", abstract: "Upload certificates that Apple issued.",
-        subcommands: [CertificateUpload.self])
+        commandName: "certificate", abstract: "Upload and list certificates that Apple issued.",
+        subcommands: [CertificateUpload.self, CertificateList.self])
 }

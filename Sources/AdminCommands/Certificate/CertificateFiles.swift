@@ -56,12 +56,13 @@ struct CertificateFiles {
     }
 
     /// Uploads the files, several at the same time.
-    func upload(_ admin: AdminClient, _ options: BulkOptions) async throws -> BulkSummary {
+    func upload(_ admin: AdminClient, _ options: BulkOptions, isQuiet: Bool) async throws -> BulkSummary {
         let report = try options.openReport(
             of: Self.subcommand, defaultPath: "\(directory)certificate-upload.report.jsonl")
         let runStart = try await admin.status().document.time
         var remainingNames = names[...]
-        return try await BulkRun(report: report, concurrency: options.concurrency).run(total: names.count) {
+        let bulk = BulkRun<Item>(report: report, concurrency: options.concurrency, isQuiet: isQuiet)
+        return try await bulk.run(total: names.count) {
             remainingNames.popFirst().map(item)
         } act: { [merchant] item, earlier in
             // A thrown `CommandFailure` is recorded as the failure of this item. The run continues.
@@ -72,8 +73,10 @@ struct CertificateFiles {
                 key.certificates.first { $0.fingerprint == fingerprint }
             }
             // If an earlier run has uploaded the certificate, only check that the daemon still has it. The daemon would
-            // refuse a second upload if the key pair was revoked since then.
-            if let hash = earlier?.publicKeyHash, let key = try await admin.keyIfAny(hash), certificate(in: key) != nil
+            // refuse a second upload if the key pair was revoked since then. A second upload lets the daemon verify an
+            // issuer that it could not verify before.
+            if let hash = earlier?.publicKeyHash, let key = try await admin.keyIfAny(hash),
+                let known = certificate(in: key), known.issuerVerified || !key.state.isActive
             {
                 return .unchanged(Self.result(key))
             }
@@ -88,10 +91,12 @@ struct CertificateFiles {
 
     /// The details for the report.
     private static func result(_ key: KeyDocument) -> [String: String] {
-        [
+        var details = [
             "merchantIdentifier": key.merchantIdentifier.rawValue, "publicKeyHash": key.publicKeyHash.base64,
             "state": key.state.rawValue, "notAfter": key.notAfter?.rfc3339 ?? "",
         ]
+        if let warnings = key.warnings { details["warnings"] = warnings.joined(separator: "; ") }
+        return details
     }
 
     private func item(_ name: String) -> Item {

@@ -10,19 +10,23 @@ struct CertificateUpload: AsyncParsableCommand {
             The certificate is PEM or DER, at most 64 KiB; the daemon finds the key pair by the certificate's public key. With \
             a directory, uploads every file in it that ends in .cer, .crt, .pem or .der. A certificate that the daemon already \
             has is reported as unchanged.
-            """)
+            """,
+        examples: [
+            "certificate upload example.cer",
+            "certificate upload certificates",
+        ])
 
     @Argument(
         help: ArgumentHelp(
             "The certificate file, '-' for standard input, or a directory of certificates.", valueName: "file|directory"
-        ))
+        ), completion: .file())
     var file: String
 
     @Option(
         help: ArgumentHelp(
             "Refuse a certificate of another merchant. Default: accept certificates of every merchant.", valueName: "id"
         ),
-        transform: MerchantIdentifier.parse)
+        completion: .merchant, transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier?
 
     @OptionGroup var bulk: BulkOptions
@@ -32,7 +36,7 @@ struct CertificateUpload: AsyncParsableCommand {
         if Directory.exists(file) {
             let files = try CertificateFiles(in: file, merchant: merchant)
             let summary = try await global.withAdminClient(connections: bulk.concurrency) { admin in
-                try await files.upload(admin, bulk)
+                try await files.upload(admin, bulk, isQuiet: global.quiet)
             }
             return try summary.printAndThrowIfFailed(global.printer)
         }
@@ -40,6 +44,7 @@ struct CertificateUpload: AsyncParsableCommand {
         try await global.withAdminClient { admin in
             let response = try await admin.uploadCertificate(bytes, of: merchant)
             try global.printer.show(response.json) { response.document.blocks }
+            global.printer.warn(response.document.warnings ?? [])
         }
     }
 }

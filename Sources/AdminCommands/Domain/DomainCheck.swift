@@ -6,7 +6,8 @@ import WireAPI
 struct DomainCheck: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Check whether a domain serves the verification file as Apple requires.",
-        discussion: "The daemon connects to the domain as Apple does. Exit status 1 if Apple would refuse the domain.")
+        discussion: "The daemon connects to the domain as Apple does. Exit status 1 if Apple would refuse the domain.",
+        examples: ["domain check shop.example.com"])
 
     @Argument(help: "The domain name.", transform: DomainName.parse)
     var domain: DomainName

@@ -8,11 +8,16 @@ struct DomainFileCommand: AsyncParsableCommand {
         discussion: """
             Without --set, prints the file unchanged to standard output, and instructions for the merchant to standard error. \
             With --output json, prints the file's size, SHA-256 and time of storage instead.
-            """)
+            """,
+        examples: [
+            "domain file --set apple-developer-merchantid-domain-association",
+            "domain file",
+        ])
 
     @Option(
         help: ArgumentHelp(
-            "Store this file, at most 64 KiB, and replace the stored one; '-' reads standard input.", valueName: "file")
+            "Store this file, at most 64 KiB, and replace the stored one; '-' reads standard input.", valueName: "file"),
+        completion: .file()
     )
     var set: String?
 

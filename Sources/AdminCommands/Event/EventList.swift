@@ -9,13 +9,18 @@ struct EventList: AsyncParsableCommand {
         discussion: """
             With --follow, the command runs until it is stopped, also if the daemon restarts. Each event is printed exactly \
             once; with --output json, as one line.
-            """)
+            """,
+        examples: [
+            "event list --severity warning --last 20",
+            "event list --follow --output json",
+        ])
 
     @Flag(name: .shortAndLong, help: "Wait for new events and print them.")
     var follow = false
 
     @Option(
-        help: ArgumentHelp("List only events of this merchant.", valueName: "id"), transform: MerchantIdentifier.parse)
+        help: ArgumentHelp("List only events of this merchant.", valueName: "id"), completion: .merchant,
+        transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier?
 
     @Option(help: "List only events of this kind, such as keyRevoked or certificateExpired.")

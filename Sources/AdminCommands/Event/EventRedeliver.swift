@@ -8,7 +8,11 @@ struct EventRedeliver: AsyncParsableCommand {
         discussion: """
             After the delivery of an event has failed for 24 hours, the event is parked: the daemon no longer tries to deliver \
             it. 'status' shows how many events are parked.
-            """)
+            """,
+        examples: [
+            "event redeliver",
+            "event redeliver 1044 --webhook billing",
+        ])
 
     @Argument(
         help: ArgumentHelp("Deliver only the event with this number. Default: all parked events.", valueName: "number"))

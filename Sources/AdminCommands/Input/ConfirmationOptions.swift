@@ -45,8 +45,8 @@ struct ConfirmationOptions: ParsableArguments {
                 printer.warn(plan.document.allWarnings)
                 return
             }
-            for change in plan.document.changes { printer.note("would \(change)") }
-            printer.warn(plan.document.allWarnings)
+            for change in plan.document.changes { printer.ask("would \(change)") }
+            for warning in plan.document.allWarnings { printer.ask("warning: \(warning)") }
             try confirm(action)
         }
         let response = try await call(false)
@@ -73,7 +73,7 @@ extension KeyTransitionDocument: PlannedChange {
 }
 
 extension RollDocument: PlannedChange {
-    var changes: [String] { (transitions ?? []).map(\.description) }
+    var changes: [String] { (transitions ?? []).map(\.description) + (nextKeyGeneration.map { [$0] } ?? []) }
     var allWarnings: [String] { warnings ?? [] }
 }
 

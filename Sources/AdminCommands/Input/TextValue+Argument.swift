@@ -14,3 +14,4 @@ extension TextValue {
 
 extension KeyAlgorithm: ExpressibleByArgument {}
 extension KeyPurpose: ExpressibleByArgument {}
+extension KeyState: ExpressibleByArgument {}

@@ -9,10 +9,11 @@ struct InviteCreate: AsyncParsableCommand {
         abstract: "Create a link with which a person at a merchant can sign in to the portal once.",
         discussion: """
             Send the link only to this person: the first person who uses it can manage the merchant's certificates and \
-            domains. Example: merchantkeyctl invite create merchant.com.example --note "Jo, web team"
-            """)
+            domains.
+            """,
+        examples: ["invite create merchant.com.example --note \"Jo, web team\""])
 
-    @Argument(help: "The merchant's identifier.", transform: MerchantIdentifier.parse)
+    @Argument(help: "The merchant's identifier.", completion: .merchant, transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier
 
     @Option(

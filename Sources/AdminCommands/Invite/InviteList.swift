@@ -5,9 +5,12 @@ import WireAPI
 
 struct InviteList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List invitations, also used, expired and revoked ones, newest first.")
+        commandName: "list", abstract: "List invitations, also used, expired and revoked ones, newest first.",
+        examples: ["invite list merchant.com.example"])
 
-    @Argument(help: "The merchant's identifier. Default: all merchants.", transform: MerchantIdentifier.parse)
+    @Argument(
+        help: "The merchant's identifier. Default: all merchants.", completion: .merchant,
+        transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier?
 
     @OptionGroup var global: GlobalOptions

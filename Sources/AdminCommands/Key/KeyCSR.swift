@@ -9,18 +9,24 @@ struct KeyCSR: AsyncParsableCommand {
         commandName: "csr", abstract: "Print or write a key pair's CSR, for Apple to sign.",
         discussion: """
             Prints the CSR as PEM to standard output by default. --all-pending writes one file for each key pair that has no \
-            certificate yet; a second run writes only the files that are missing. \
-            Example: merchantkeyctl key csr --all-pending --out csrs
-            """)
+            certificate yet; a second run writes only the files that are missing.
+            """,
+        examples: [
+            "key csr aXryfzzh --out example.certSigningRequest",
+            "key csr --all-pending --out csrs",
+        ])
 
-    @Argument(help: "The key's publicKeyHash, or its first characters (at least 4).", transform: KeyArgument.parse)
+    @Argument(
+        help: "The key's publicKeyHash, or its first characters (at least 4).", completion: .key,
+        transform: KeyArgument.parse)
     var key: KeyArgument?
 
     @Flag(help: "Instead of one CSR, write the CSRs of all merchants' key pairs that have no certificate yet.")
     var allPending = false
 
     @Option(
-        help: ArgumentHelp("Write to this file; with --all-pending, into this directory.", valueName: "file|directory"))
+        help: ArgumentHelp("Write to this file; with --all-pending, into this directory.", valueName: "file|directory"),
+        completion: .file())
     var out: String?
 
     @Flag(help: "Use DER instead of PEM.")
@@ -48,7 +54,8 @@ struct KeyCSR: AsyncParsableCommand {
         if allPending, let out {
             let directory = try Directory(creating: out)
             let summary = try await global.withAdminClient(connections: bulk.concurrency) { admin in
-                try await PendingCSRs(directory: directory, isDER: der, overwrites: force).run(admin, bulk)
+                try await PendingCSRs(directory: directory, isDER: der, overwrites: force).run(
+                    admin, bulk, isQuiet: global.quiet)
             }
             return try summary.printAndThrowIfFailed(global.printer)
         }

@@ -8,9 +8,15 @@ struct KeyDestroy: AsyncParsableCommand {
         discussion: """
             Until the delay has passed, 'key restore' cancels the destruction. Afterwards no token for this key can be \
             decrypted again. Backups that were created earlier still contain the private key, sealed (encrypted).
-            """)
+            """,
+        examples: [
+            "key destroy aXryfzzh",
+            "key destroy aXryfzzh --after 0s --yes",
+        ])
 
-    @Argument(help: "The key's publicKeyHash, or its first characters (at least 4).", transform: KeyArgument.parse)
+    @Argument(
+        help: "The key's publicKeyHash, or its first characters (at least 4).", completion: .key,
+        transform: KeyArgument.parse)
     var key: KeyArgument
 
     @Option(

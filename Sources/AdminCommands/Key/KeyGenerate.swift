@@ -8,11 +8,11 @@ struct KeyGenerate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate", abstract: "Generate a key pair and its CSR.",
         discussion: """
-            With '--csr -', standard output contains only the CSR. Example: \
-            merchantkeyctl key generate merchant.com.example --csr example.certSigningRequest
-            """)
+            With '--csr -', standard output contains only the CSR.
+            """,
+        examples: ["key generate merchant.com.example --csr example.certSigningRequest"])
 
-    @Argument(help: "The merchant's identifier.", transform: MerchantIdentifier.parse)
+    @Argument(help: "The merchant's identifier.", completion: .merchant, transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier
 
     @Option(
@@ -24,7 +24,7 @@ struct KeyGenerate: AsyncParsableCommand {
     @Option(help: "Purpose: paymentProcessing or identity. Default: paymentProcessing.")
     var purpose: KeyPurpose?
 
-    @Option(help: ArgumentHelp("Write the CSR to this file, as PEM.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write the CSR to this file, as PEM.", valueName: "file"), completion: .file())
     var csr: String?
 
     @Flag(help: "Overwrite an existing CSR file.")

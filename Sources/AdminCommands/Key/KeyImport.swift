@@ -8,25 +8,31 @@ struct KeyImport: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Import an existing private key with its certificate.",
         discussion: """
-            The private key is PEM (PKCS#8, SEC 1 or PKCS#1, encrypted or not) or PKCS#12; the certificate is PEM or DER. \
-            Each file has at most 1 MiB. The daemon stores the private key sealed (encrypted); delete your file afterwards. Example: \
-            merchantkeyctl key import merchant.com.example --private-key key.p12 --certificate example.cer \
-            --passphrase-file passphrase.txt
-            """)
+            The private key is PEM (PKCS#8, SEC 1 or PKCS#1, encrypted or not) or PKCS#12; the certificate is PEM or DER. A \
+            PKCS#12 file contains its certificate, so it needs no --certificate. Each file has at most 1 MiB. The daemon \
+            stores the private key sealed (encrypted); delete your file afterwards.
+            """,
+        examples: [
+            "key import merchant.com.example --private-key key.p12 --passphrase-file passphrase.txt",
+            "key import merchant.com.example --private-key key.pem --certificate example.cer",
+        ])
 
-    @Argument(help: "The merchant's identifier.", transform: MerchantIdentifier.parse)
+    @Argument(help: "The merchant's identifier.", completion: .merchant, transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier
 
-    @Option(help: ArgumentHelp("Read the private key from this file.", valueName: "file"))
+    @Option(help: ArgumentHelp("Read the private key from this file.", valueName: "file"), completion: .file())
     var privateKey: String
 
-    @Option(help: ArgumentHelp("Read the certificate that Apple issued for the key from this file.", valueName: "file"))
-    var certificate: String
+    @Option(
+        help: ArgumentHelp(
+            "Read the certificate that Apple issued for the key from this file. Default: the file of the private key.",
+            valueName: "file"), completion: .file())
+    var certificate: String?
 
     @Option(
         help: ArgumentHelp(
             "Read the private key's passphrase from this file. One line end at the end of the file is ignored.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var passphraseFile: String?
 
     @Option(help: "State of the imported key: standby, current or retiring. Default: standby.")
@@ -49,8 +55,8 @@ struct KeyImport: AsyncParsableCommand {
 
     func run() async throws {
         var fields = ImportKeyRequest(
-            privateKey: try InputFile(privateKey).read().base64EncodedString(),
-            certificate: try InputFile(certificate).read().base64EncodedString())
+            privateKey: try InputFile(privateKey).read().base64EncodedString())
+        fields.certificate = try certificate.map { try InputFile($0).read().base64EncodedString() }
         fields.passphrase = try passphraseFile.map { try Passphrase.read(InputFile($0)) }
         fields.state = state?.state
         fields.purpose = purpose
@@ -59,6 +65,7 @@ struct KeyImport: AsyncParsableCommand {
         try await global.withAdminClient { admin in
             let response = try await admin.importKey(to: merchant, request)
             try global.printer.show(response.json) { response.document.blocks }
+            global.printer.warn(response.document.warnings ?? [])
         }
     }
 }

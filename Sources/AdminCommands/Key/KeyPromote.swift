@@ -9,9 +9,15 @@ struct KeyPromote: AsyncParsableCommand {
             The current key is the key to which Apple encrypts tokens, so promote a key after its certificate was activated at \
             Apple. The former current key becomes retiring: the daemon still decrypts tokens for that key. To undo the \
             promotion, promote the former key.
-            """)
+            """,
+        examples: [
+            "key promote aXryfzzh --dry-run",
+            "key promote aXryfzzh",
+        ])
 
-    @Argument(help: "The key's publicKeyHash, or its first characters (at least 4).", transform: KeyArgument.parse)
+    @Argument(
+        help: "The key's publicKeyHash, or its first characters (at least 4).", completion: .key,
+        transform: KeyArgument.parse)
     var key: KeyArgument
 
     @Flag(help: "Show what would be done, and change nothing.")

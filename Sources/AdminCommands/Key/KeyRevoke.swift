@@ -6,9 +6,15 @@ struct KeyRevoke: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke", abstract: "Revoke a key pair, so that the daemon refuses tokens for it from now on.",
         discussion:
-            "The daemon keeps the private key until 'key destroy'; until then 'key restore' undoes the revocation.")
+            "The daemon keeps the private key until 'key destroy'; until then 'key restore' undoes the revocation.",
+        examples: [
+            "key revoke aXryfzzh --reason \"replaced by another key\"",
+            "key revoke aXryfzzh --reason compromised --yes",
+        ])
 
-    @Argument(help: "The key's publicKeyHash, or its first characters (at least 4).", transform: KeyArgument.parse)
+    @Argument(
+        help: "The key's publicKeyHash, or its first characters (at least 4).", completion: .key,
+        transform: KeyArgument.parse)
     var key: KeyArgument
 
     @Option(

@@ -4,9 +4,12 @@ import WireAPI
 
 struct KeyShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show a key pair and its certificates.")
+        commandName: "show", abstract: "Show a key pair and its certificates.",
+        examples: ["key show aXryfzzh"])
 
-    @Argument(help: "The key's publicKeyHash, or its first characters (at least 4).", transform: KeyArgument.parse)
+    @Argument(
+        help: "The key's publicKeyHash, or its first characters (at least 4).", completion: .key,
+        transform: KeyArgument.parse)
     var key: KeyArgument
 
     @OptionGroup var global: GlobalOptions

@@ -22,7 +22,7 @@ struct PendingCSRs {
     let isDER: Bool
     let overwrites: Bool
 
-    func run(_ admin: AdminClient, _ options: BulkOptions) async throws -> BulkSummary {
+    func run(_ admin: AdminClient, _ options: BulkOptions, isQuiet: Bool) async throws -> BulkSummary {
         let report = try options.openReport(
             of: Self.subcommand, defaultPath: directory.path(ofFile: "key-csr.report.jsonl"))
         let total = try await admin.status().document.keyPairs[KeyState.pending.rawValue]
@@ -30,7 +30,8 @@ struct PendingCSRs {
         var itemsOfPage: [Item] = []
         var cursor: String?
         var isLast = false
-        return try await BulkRun(report: report, concurrency: options.concurrency).run(total: total) {
+        let bulk = BulkRun<Item>(report: report, concurrency: options.concurrency, isQuiet: isQuiet)
+        return try await bulk.run(total: total) {
             while itemsOfPage.isEmpty, !isLast {
                 let page = try await admin.keys(in: .pending, cursor: cursor).document
                 itemsOfPage = page.items.map(item).reversed()

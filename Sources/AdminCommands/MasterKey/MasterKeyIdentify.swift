@@ -6,9 +6,10 @@ struct MasterKeyIdentify: AsyncParsableCommand {
         discussion: """
             Works without the daemon. If a backup needs another master key, the message of 'backup verify' contains the \
             identifier of that key.
-            """)
+            """,
+        examples: ["master-key identify master.key"])
 
-    @Argument(help: "The file with the master key: 32 bytes, mode 0600.")
+    @Argument(help: "The file with the master key: 32 bytes, mode 0600.", completion: .file())
     var file: String
 
     @OptionGroup var global: GlobalOptions

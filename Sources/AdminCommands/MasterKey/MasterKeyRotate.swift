@@ -13,7 +13,11 @@ struct MasterKeyRotate: AsyncParsableCommand {
             master key elsewhere, and keep your own copies of the old master key until no backup needs it. If the daemon \
             reads its master key from a credential or a command, it cannot write the new one. In this case, install the new \
             master key yourself, name the old one in the setting master-key.previous, and restart the daemon before you rotate.
-            """)
+            """,
+        examples: [
+            "master-key rotate --dry-run",
+            "master-key rotate --data-key-only --yes",
+        ])
 
     @Flag(help: "Keep the master key, and replace only the data key.")
     var dataKeyOnly = false
@@ -30,7 +34,7 @@ struct MasterKeyRotate: AsyncParsableCommand {
             if confirmation.dryRun || !confirmation.yes {
                 let plan = try await admin.rotateMasterKey(dataKeyOnly: dataKeyOnly, dryRun: true)
                 if confirmation.dryRun { return try printer.show(plan.json) { plan.document.blocks } }
-                for step in plan.document.steps { printer.note("would \(step)") }
+                for step in plan.document.steps { printer.ask("would \(step)") }
                 try confirmation.confirm("rotate the \(dataKeyOnly ? "data key" : "master key")")
             }
             let started = try await admin.rotateMasterKey(dataKeyOnly: dataKeyOnly, dryRun: false).document
@@ -58,7 +62,7 @@ struct MasterKeyRotate: AsyncParsableCommand {
                     "the rotation is blocked after \(rotation.done) of \(rotation.total) keys: \(blocker). The daemon tries again by itself; see 'master-key status'"
                 )
             }
-            var shown = bar ?? ProgressBar(total: rotation.total)
+            var shown = bar ?? ProgressBar(total: rotation.total, isQuiet: global.quiet)
             shown.show(.init(finished: rotation.done))
             bar = shown
             try await Task.sleep(for: .milliseconds(100))

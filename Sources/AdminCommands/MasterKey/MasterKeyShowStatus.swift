@@ -4,7 +4,8 @@ import WireAPI
 
 struct MasterKeyShowStatus: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show which master key is in use, and the progress of a rotation.")
+        commandName: "status", abstract: "Show which master key is in use, and the progress of a rotation.",
+        examples: ["master-key status"])
 
     @OptionGroup var global: GlobalOptions
 

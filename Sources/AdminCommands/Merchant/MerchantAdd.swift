@@ -7,9 +7,9 @@ struct MerchantAdd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Add a merchant.",
         discussion: """
-            The default target is 2 active key pairs. Adding a merchant again with the same options changes nothing. Example: \
-            merchantkeyctl merchant add merchant.com.example --name "Example Shop" --csr-directory csrs
-            """)
+            The default target is 2 active key pairs. Adding a merchant again with the same options changes nothing.
+            """,
+        examples: ["merchant add merchant.com.example --name \"Example Shop\" --csr-directory csrs"])
 
     @Argument(
         help: "The merchant's identifier: merchant.… or platformintegrator.….", transform: MerchantIdentifier.parse)
@@ -20,7 +20,7 @@ struct MerchantAdd: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Generate key pairs until the merchant has as many as its target, and write their CSRs to this directory.",
-            valueName: "directory"))
+            valueName: "directory"), completion: .directory)
     var csrDirectory: String?
 
     @OptionGroup var global: GlobalOptions

@@ -12,13 +12,10 @@ package struct MerchantFile: Sendable {
 
     /// The largest file, in bytes.
     package static let sizeLimit = 256 << 20
-    /// How many of a file's errors the message shows.
-    static let shownErrors = 20
 
     package let lines: [Line]
 
-    /// - Throws: ``CommandFailure`` if the file has an error. The message has one line for each of the first
-    ///   `shownErrors` errors.
+    /// - Throws: ``CommandFailure`` if the file has an error. The message names the line of each error.
     package init(_ bytes: Data, named path: String) throws(CommandFailure) {
         let table: CSVTable
         do throws(CSVReader.Fault) {
@@ -55,13 +52,7 @@ package struct MerchantFile: Sendable {
             request.targetActiveKeyPairs = target
             lines.append(Line(lineNumber: row.lineNumber, request: request))
         }
-        guard errors.isEmpty else {
-            let more = errors.count - Self.shownErrors
-            throw CommandFailure(
-                .refused,
-                (["nothing was imported: \(path) has \(errors.count) errors"] + errors.prefix(Self.shownErrors)
-                    + (more > 0 ? ["and \(more) more"] : [])).joined(separator: "\n"))
-        }
+        guard errors.isEmpty else { throw .fileErrors(errors, in: path, "nothing was imported") }
         guard !lines.isEmpty else {
             throw CommandFailure(.refused, "nothing was imported: \(path) contains no line after the header line")
         }

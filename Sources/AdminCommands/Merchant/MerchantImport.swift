@@ -9,17 +9,22 @@ struct MerchantImport: AsyncParsableCommand {
         discussion: """
             The first line names the columns: merchantIdentifier, and optionally name and targetActiveKeyPairs (default 2). \
             The file is UTF-8, at most 256 MiB; put a field that contains a comma in quotes. If the file has an error, nothing \
-            is imported. Run the command again to continue after an interruption: existing merchants are not changed. Example: \
-            merchantkeyctl merchant import merchants.csv --generate-keys --csr-directory csrs
-            """)
+            is imported. Run the command again to continue after an interruption: existing merchants are not changed.
+            """,
+        examples: [
+            "merchant import merchants.csv --dry-run",
+            "merchant import merchants.csv --generate-keys --csr-directory csrs",
+        ])
 
-    @Argument(help: "The CSV file, or '-' for standard input.")
+    @Argument(help: "The CSV file, or '-' for standard input.", completion: .file())
     var file: String
 
     @Flag(help: "Generate key pairs until each merchant has as many as its target.")
     var generateKeys = false
 
-    @Option(help: ArgumentHelp("Write the CSRs of the generated keys to this directory.", valueName: "directory"))
+    @Option(
+        help: ArgumentHelp("Write the CSRs of the generated keys to this directory.", valueName: "directory"),
+        completion: .directory)
     var csrDirectory: String?
 
     @Flag(help: "Check the file, and change nothing.")
@@ -38,7 +43,10 @@ struct MerchantImport: AsyncParsableCommand {
         let input = InputFile(file)
         let path = input.isStandardInput ? "standard input" : file
         let merchants = try MerchantFile(try input.read(sizeLimit: MerchantFile.sizeLimit), named: path)
-        if dryRun { return global.printer.note("would import \(merchants.lines.count) merchants") }
+        if dryRun {
+            let count = merchants.lines.count
+            return global.printer.showDryRun("would import \(count) merchants", itemCount: count)
+        }
         let directory = try csrDirectory.map { path throws(CommandFailure) in try Directory(creating: path) }
         let subcommand = generateKeys ? "merchant import --generate-keys" : "merchant import"
         let report = try bulk.openReport(
@@ -49,7 +57,7 @@ struct MerchantImport: AsyncParsableCommand {
                 // By the daemon's clock: a merchant or key created at or after this time counts as created by this run.
                 runStart: try await admin.status().document.time)
             var remainingLines = merchants.lines[...]
-            return try await BulkRun(report: report, concurrency: bulk.concurrency).run(
+            return try await BulkRun(report: report, concurrency: bulk.concurrency, isQuiet: global.quiet).run(
                 total: merchants.lines.count
             ) {
                 remainingLines.popFirst()

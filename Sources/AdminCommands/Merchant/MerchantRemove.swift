@@ -10,9 +10,10 @@ struct MerchantRemove: AsyncParsableCommand {
             A merchant can be removed if each of its key pairs is destroyed, or was revoked before it had a certificate, and no \
             registration names the merchant. The merchant's history is kept, and its identifier can't be used again. A removal \
             can't be undone.
-            """)
+            """,
+        examples: ["merchant remove merchant.com.example --dry-run"])
 
-    @Argument(help: "The merchant's identifier.", transform: MerchantIdentifier.parse)
+    @Argument(help: "The merchant's identifier.", completion: .merchant, transform: MerchantIdentifier.parse)
     var id: MerchantIdentifier
 
     @OptionGroup var confirmation: ConfirmationOptions

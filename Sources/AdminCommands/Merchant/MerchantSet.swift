@@ -7,11 +7,11 @@ struct MerchantSet: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Change the properties of a merchant.",
         discussion: """
-            Properties whose option is not given are not changed. Example: \
-            merchantkeyctl merchant set merchant.com.example --target 3
-            """)
+            Properties whose option is not given are not changed.
+            """,
+        examples: ["merchant set merchant.com.example --target 3"])
 
-    @Argument(help: "The merchant's identifier.", transform: MerchantIdentifier.parse)
+    @Argument(help: "The merchant's identifier.", completion: .merchant, transform: MerchantIdentifier.parse)
     var id: MerchantIdentifier
 
     @OptionGroup var options: MerchantOptions

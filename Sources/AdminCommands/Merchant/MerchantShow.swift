@@ -4,9 +4,11 @@ import Vocabulary
 import WireAPI
 
 struct MerchantShow: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "show", abstract: "Show a merchant.")
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show a merchant.",
+        examples: ["merchant show merchant.com.example"])
 
-    @Argument(help: "The merchant's identifier.", transform: MerchantIdentifier.parse)
+    @Argument(help: "The merchant's identifier.", completion: .merchant, transform: MerchantIdentifier.parse)
     var id: MerchantIdentifier
 
     @OptionGroup var global: GlobalOptions

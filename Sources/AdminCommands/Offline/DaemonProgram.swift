@@ -41,14 +41,14 @@ struct DaemonPathOptions: ParsableArguments {
         help: ArgumentHelp(
             "Read the daemon's settings from this file.",
             discussion: "Default: no file; all settings have their defaults.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var config: String?
 
     @Option(
         help: ArgumentHelp(
             "Use this state directory of the daemon.",
             discussion: "Default: the state directory in the settings, else the default of merchantkeyd.",
-            valueName: "directory"))
+            valueName: "directory"), completion: .directory)
     var stateDirectory: String?
 
     var arguments: [String] {

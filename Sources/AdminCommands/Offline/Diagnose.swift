@@ -6,7 +6,8 @@ struct Diagnose: AsyncParsableCommand {
         discussion: """
             Checks files and their modes, database, schema, master key, sockets, clock, certificates, disk space and limits, \
             and changes nothing. Run it as the daemon's user, on the daemon's machine. Exit status: 0, or 1 if a check failed.
-            """)
+            """,
+        examples: ["diagnose --config /etc/merchantkeyd/merchantkeyd.yaml"])
 
     @OptionGroup var paths: DaemonPathOptions
     @OptionGroup var global: GlobalOptions

@@ -5,9 +5,14 @@ import Vocabulary
 /// Prints results to standard output, and notes and warnings to standard error.
 struct Printer: Sendable {
     let format: OutputFormat
+    /// Whether notes, warnings and progress are not printed.
+    let isQuiet: Bool
     private let style = Style.ofStandardOutput
 
-    init(format: OutputFormat) { self.format = format }
+    init(format: OutputFormat, isQuiet: Bool) {
+        self.format = format
+        self.isQuiet = isQuiet
+    }
 
     /// Prints a document: with `--output json` as JSON, otherwise as the blocks that `table` returns.
     func show(_ json: Data, orTable table: () -> [Block]) throws {
@@ -29,8 +34,13 @@ struct Printer: Sendable {
     /// Prints bytes unchanged.
     func raw(_ bytes: Data) { StandardStream.output.write(bytes) }
 
-    /// Prints one line to standard error.
-    func note(_ text: String) { StandardStream.error.write(text.printable(keepingLines: false) + "\n") }
+    /// Prints one line to standard error, unless the printer is quiet.
+    func note(_ text: String) {
+        if !isQuiet { ask(text) }
+    }
+
+    /// Prints one line to standard error that the user needs for an answer.
+    func ask(_ text: String) { StandardStream.error.write(text.printable(keepingLines: false) + "\n") }
 
     func warn(_ warnings: [String]) {
         for warning in warnings { note("warning: \(warning)") }

@@ -29,10 +29,11 @@ package struct ProgressBar {
     /// When the line was last updated; nil if the line is not on the terminal.
     private var lastUpdate: ContinuousClock.Instant?
 
-    init(total: Int?) {
+    /// - Parameter isQuiet: whether the line is never shown.
+    init(total: Int?, isQuiet: Bool) {
         self.total = total
         let environment = ProcessInfo.processInfo.environment
-        isShown = StandardStream.error.isTerminal && environment["TERM"] != "dumb"
+        isShown = !isQuiet && StandardStream.error.isTerminal && environment["TERM"] != "dumb"
         style = Style.choose(isTerminal: isShown, noColor: environment["NO_COLOR"], term: environment["TERM"])
     }
 

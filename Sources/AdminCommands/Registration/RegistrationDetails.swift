@@ -7,7 +7,8 @@ struct RegistrationDetails: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "details", abstract: "Show a registration and its domains.",
         discussion:
-            "Shows the daemon's record and the age of Apple's last response. With --refresh, the daemon asks Apple.")
+            "Shows the daemon's record and the age of Apple's last response. With --refresh, the daemon asks Apple.",
+        examples: ["registration details shop-1 --refresh"])
 
     @Argument(
         help: "The platform's own identifier of the merchant.", transform: PartnerInternalMerchantIdentifier.parse)

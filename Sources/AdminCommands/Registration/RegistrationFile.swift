@@ -16,48 +16,61 @@ package struct RegistrationFile: Sendable {
 
     package let lines: [Line]
 
-    /// - Throws: ``CommandFailure`` if the file has an error. A file with one error is refused as a whole.
+    /// - Throws: ``CommandFailure`` if the file has an error. A file with one error is refused as a whole. The message
+    ///   names the line of each error.
     package init(_ bytes: Data, named path: String) throws(CommandFailure) {
+        let table: CSVTable
         do throws(CSVReader.Fault) {
-            lines = try CSVTable(bytes, required: Self.requiredColumns, optional: Self.optionalColumns).rows
-                .map(Self.line)
+            table = try CSVTable(bytes, required: Self.requiredColumns, optional: Self.optionalColumns)
         } catch {
-            throw CommandFailure(.refused, "nothing was registered: \(path), \(error)")
+            throw CommandFailure(.refused, "\(Self.nothingDone): \(path), \(error)")
         }
+        var errors: [String] = []
+        lines = table.rows.compactMap { Self.line($0, &errors) }
+        guard errors.isEmpty else { throw .fileErrors(errors, in: path, Self.nothingDone) }
         guard !lines.isEmpty else {
-            throw CommandFailure(.refused, "nothing was registered: \(path) contains no line after the header line")
+            throw CommandFailure(.refused, "\(Self.nothingDone): \(path) contains no line after the header line")
         }
     }
 
-    private static func line(_ row: CSVTable.Row) throws(CSVReader.Fault) -> Line {
+    /// How the message about an error begins.
+    static let nothingDone = "nothing was registered"
+
+    /// Reads one line, and checks what the daemon would check, so that no line is registered if the daemon would refuse
+    /// another one.
+    ///
+    /// - Parameter errors: the line's errors are added.
+    /// - Returns: nil if the identifier is invalid.
+    private static func line(_ row: CSVTable.Row, _ errors: inout [String]) -> Line? {
+        func refuse(_ column: String, _ why: String) { errors.append("line \(row.lineNumber): '\(column)' \(why)") }
+        func value<Value: TextValue>(_ text: String, in column: String) -> Value? {
+            let value = Value(text: text)
+            if value == nil { refuse(column, Value.refusal(of: text)) }
+            return value
+        }
         let names = (row["domainNames"] ?? "").split { $0.isWhitespace || $0 == ";" }
-        var request = RegisterRequest(
-            try value(
-                row["partnerInternalMerchantIdentifier"] ?? "", "partnerInternalMerchantIdentifier", row.lineNumber),
-            domainNames: try names.map { name throws(CSVReader.Fault) in
-                try value(String(name), "domainNames", row.lineNumber)
-            })
-        request.partnerMerchantName = row["partnerMerchantName"]
-        request.encryptTo = try optionalValue("encryptTo", row)
-        request.merchantUrl = row["merchantUrl"]
-        request.merchantIdentifier = try optionalValue("merchantIdentifier", row)
-        return Line(lineNumber: row.lineNumber, request: request)
-    }
-
-    private static func value<Value: TextValue>(
-        _ text: String, _ column: String, _ lineNumber: Int
-    ) throws(CSVReader.Fault) -> Value {
-        guard let value = Value(text: text) else {
-            throw CSVReader.Fault(description: "line \(lineNumber): '\(column)' \(Value.refusal(of: text))")
+        let domainNames: [DomainName] = names.compactMap { value(String($0), in: "domainNames") }
+        if domainNames.count == names.count, let refusal = RegistrationLimits.refusal(of: domainNames) {
+            refuse("domainNames", refusal)
         }
-        return value
-    }
-
-    private static func optionalValue<Value: TextValue>(
-        _ column: String, _ row: CSVTable.Row
-    ) throws(CSVReader.Fault) -> Value? {
-        guard let text = row[column] else { return nil }
-        return try value(text, column, row.lineNumber)
+        if let name = row["partnerMerchantName"] {
+            do throws(DisplayText.Fault) { _ = try DisplayText(name, longest: RegistrationLimits.nameBytes) } catch {
+                refuse("partnerMerchantName", "\(error)")
+            }
+        }
+        if let refusal = row["merchantUrl"].flatMap(RegistrationLimits.refusal(ofMerchantURL:)) {
+            refuse("merchantUrl", refusal)
+        }
+        let encryptTo: MerchantIdentifier? = row["encryptTo"].flatMap { value($0, in: "encryptTo") }
+        let merchant: MerchantIdentifier? = row["merchantIdentifier"].flatMap { value($0, in: "merchantIdentifier") }
+        let column = "partnerInternalMerchantIdentifier"
+        guard let partner: PartnerInternalMerchantIdentifier = value(row[column] ?? "", in: column) else { return nil }
+        var request = RegisterRequest(partner, domainNames: domainNames)
+        request.partnerMerchantName = row["partnerMerchantName"]
+        request.encryptTo = encryptTo
+        request.merchantUrl = row["merchantUrl"]
+        request.merchantIdentifier = merchant
+        return Line(lineNumber: row.lineNumber, request: request)
     }
 }
 

@@ -10,28 +10,40 @@ struct RegistrationImport: AsyncParsableCommand {
             The first line names the columns, in any order: partnerInternalMerchantIdentifier, partnerMerchantName, \
             domainNames (separated by blanks or semicolons), and optionally encryptTo, merchantUrl, merchantIdentifier. The \
             file is UTF-8, at most 64 MiB; put a field that contains a comma in quotes. If the file has an error, nothing is \
-            registered. Run the command again to continue after an interruption: a registration that the report lists as done \
-            and the daemon confirms is not sent to Apple again.
-            """)
+            registered, and each error is shown with its line. Run the command again to continue after an interruption: a \
+            registration that the report lists as done and the daemon confirms is not sent to Apple again.
+            """,
+        examples: [
+            "registration import merchants.csv --dry-run",
+            "registration import merchants.csv",
+        ])
 
     static let subcommand = "registration import"
 
-    @Argument(help: "The CSV file, or '-' for standard input.")
+    @Argument(help: "The CSV file, or '-' for standard input.", completion: .file())
     var file: String
+
+    @Flag(help: "Check the file, and register nothing.")
+    var dryRun = false
 
     @OptionGroup var bulk: BulkOptions
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
         let input = InputFile(file)
+        let path = input.isStandardInput ? "standard input" : file
         let registrations = try RegistrationFile(
-            try input.read(sizeLimit: RegistrationFile.sizeLimit),
-            named: input.isStandardInput ? "standard input" : file)
+            try input.read(sizeLimit: RegistrationFile.sizeLimit), named: path)
+        try await global.withAdminClient { try await RegistrationFileCheck(admin: $0).run(registrations, named: path) }
+        if dryRun {
+            let count = registrations.lines.count
+            return global.printer.showDryRun("would register \(count) merchants", itemCount: count)
+        }
         let report = try bulk.openReport(
             of: Self.subcommand, defaultPath: "\(input.isStandardInput ? "registration-import" : file).report.jsonl")
         let summary = try await global.withAdminClient(connections: bulk.concurrency) { admin in
             var remainingLines = registrations.lines[...]
-            return try await BulkRun(report: report, concurrency: bulk.concurrency).run(
+            return try await BulkRun(report: report, concurrency: bulk.concurrency, isQuiet: global.quiet).run(
                 total: registrations.lines.count
             ) {
                 remainingLines.popFirst()

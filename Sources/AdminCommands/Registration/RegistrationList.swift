@@ -4,7 +4,8 @@ import WireAPI
 
 struct RegistrationList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the registrations that the daemon has stored, without asking Apple.")
+        commandName: "list", abstract: "List the registrations that the daemon has stored, without asking Apple.",
+        examples: ["registration list"])
 
     @OptionGroup var global: GlobalOptions
 

@@ -8,9 +8,9 @@ struct RegistrationRegister: AsyncParsableCommand {
         commandName: "register", abstract: "Register a merchant with Apple, or add domains to its registration.",
         discussion: """
             New domains are added to the registered ones, up to 99. Each domain must serve the verification file first (see \
-            'domain file' and 'domain check'). The command is safe to repeat. Example: \
-            merchantkeyctl registration register 'shop-1' --name 'Example Shop' --domain shop.example.com
-            """)
+            'domain file' and 'domain check'). The command is safe to repeat.
+            """,
+        examples: ["registration register shop-1 --name 'Example Shop' --domain shop.example.com"])
 
     @Argument(
         help: "The platform's own identifier of the merchant.", transform: PartnerInternalMerchantIdentifier.parse)
@@ -31,7 +31,7 @@ struct RegistrationRegister: AsyncParsableCommand {
             discussion: """
                 Default: the registered identifier; for a new registration, the platform integrator's, if there is only one.
                 """,
-            valueName: "id"), transform: MerchantIdentifier.parse)
+            valueName: "id"), completion: .merchant, transform: MerchantIdentifier.parse)
     var encryptTo: MerchantIdentifier?
 
     @Option(help: "The URL of the merchant's web site. Apple does not verify the URL.")
@@ -41,7 +41,7 @@ struct RegistrationRegister: AsyncParsableCommand {
         help: ArgumentHelp(
             "The identifier of the daemon's merchant to which the registration belongs. Default: none.",
             valueName: "id"),
-        transform: MerchantIdentifier.parse)
+        completion: .merchant, transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier?
 
     @OptionGroup var global: GlobalOptions

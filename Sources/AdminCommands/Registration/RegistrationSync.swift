@@ -11,11 +11,19 @@ struct RegistrationSync: AsyncParsableCommand {
         discussion: """
             Shows the differences: missing or additional domains, another name or encryptTo, a missing registration. With \
             --repair, the daemon registers what is missing and unregisters what should not be there; without --repair, nothing \
-            changes at Apple. Exit status 1 if a registration could not be compared or repaired.
-            """)
+            changes at Apple. Exit status 1 if a registration could not be compared or repaired; with --check, also if a \
+            registration differs from Apple's record, or with --repair still differs.
+            """,
+        examples: [
+            "registration sync --check",
+            "registration sync --repair",
+        ])
 
     @Flag(help: "Repair differences at Apple.")
     var repair = false
+
+    @Flag(help: "Exit with status 1 if a registration differs from Apple's record.")
+    var check = false
 
     @OptionGroup var global: GlobalOptions
 
@@ -29,7 +37,7 @@ struct RegistrationSync: AsyncParsableCommand {
             var result = SyncResult(repair: repair)
             // Only for the progress bar. If the daemon can't be reached, the first batch reports the error.
             let total = try? await admin.status().document.registrations
-            var bar = ProgressBar(total: total)
+            var bar = ProgressBar(total: total, isQuiet: global.quiet)
             defer { bar.clear() }
             var request = SyncRequest()
             request.repair = repair
@@ -65,6 +73,7 @@ struct RegistrationSync: AsyncParsableCommand {
             } while request.cursor != nil
             bar.clear()
             try result.show(global.printer)
+            if check { try result.throwIfDifferent() }
         }
     }
 }
@@ -117,5 +126,15 @@ private struct SyncResult {
             throw CommandFailure(
                 .refused, "\(failed) registrations could not be compared or repaired; see the findings above")
         }
+    }
+
+    /// - Throws: ``CommandFailure`` if a registration differs from Apple's record, after the repair if there was one.
+    func throwIfDifferent() throws(CommandFailure) {
+        let different = findings.count { !$0.remaining.isEmpty || $0.repaired == nil && !$0.drift.isEmpty }
+        guard different > 0 else { return }
+        throw CommandFailure(
+            .refused,
+            "\(different) of \(compared) registrations differ\(different == 1 ? "s" : "") from Apple's record; 'registration sync --repair' makes Apple's record match the daemon's"
+        )
     }
 }

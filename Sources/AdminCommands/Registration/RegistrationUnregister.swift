@@ -10,7 +10,8 @@ struct RegistrationUnregister: AsyncParsableCommand {
         discussion: """
             Without --domain, every domain is removed. If you remove the last domain, the registration ends, and Apple Pay no \
             longer works on the merchant's pages.
-            """)
+            """,
+        examples: ["registration unregister shop-1 --domain shop.example.com --reason \"domain was sold\""])
 
     @Argument(
         help: "The platform's own identifier of the merchant.", transform: PartnerInternalMerchantIdentifier.parse)

@@ -29,14 +29,15 @@ struct ExpiringKeyRolls {
         self.algorithm = algorithm
     }
 
-    func start(_ admin: AdminClient, _ options: BulkOptions) async throws -> BulkSummary {
+    func start(_ admin: AdminClient, _ options: BulkOptions, isQuiet: Bool) async throws -> BulkSummary {
         let report = try options.openReport(of: Self.subcommand, defaultPath: "roll-start.report.jsonl")
         let runStart = try await admin.status().document.time
         // The rest of the current page, last item first, so that `popLast` returns the items in order.
         var itemsOfPage: [Item] = []
         var cursor: String?
         var isLast = false
-        return try await BulkRun(report: report, concurrency: options.concurrency).run(total: nil) {
+        let bulk = BulkRun<Item>(report: report, concurrency: options.concurrency, isQuiet: isQuiet)
+        return try await bulk.run(total: nil) {
             while itemsOfPage.isEmpty, !isLast {
                 let page = try await admin.keys(in: .current, cursor: cursor).document
                 itemsOfPage = page.items.filter(isExpiring).map(item).reversed()

@@ -6,7 +6,8 @@ import WireAPI
 struct RollAbandon: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "abandon", abstract: "End a roll before its new key is promoted, and keep the old key.",
-        discussion: "If the new key has no certificate yet, it is revoked. Otherwise the new key stays active.")
+        discussion: "If the new key has no certificate yet, it is revoked. Otherwise the new key stays active.",
+        examples: ["roll abandon merchant.com.example --reason \"wrong algorithm\""])
 
     @OptionGroup var selection: RollSelection
 

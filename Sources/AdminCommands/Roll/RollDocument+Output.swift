@@ -17,8 +17,24 @@ extension RollDocument {
             ("ended (UTC)", endedAt.map { Cell(time: $0) }),
             ("end reason", reason.map { Cell($0) }),
         ])
-        guard let transitions, !transitions.isEmpty else { return [record] }
-        return [record, transitions.table(isPlan: dryRun == true)]
+        var blocks = [record]
+        if let transitions, !transitions.isEmpty { blocks.append(transitions.table(isPlan: dryRun == true)) }
+        if dryRun == true, let nextKeyGeneration { blocks.append(.text("would \(nextKeyGeneration)")) }
+        for key in generatedKeyPairs ?? [] {
+            blocks.append(
+                .text(
+                    "generated key \(key) for the next roll; get its CSR for Apple with: merchantkeyctl key csr \(key)")
+            )
+        }
+        return blocks
+    }
+
+    /// What finishing the roll generates, such as `generate 1 key pair with its CSR for the next roll`; nil if nothing.
+    var nextKeyGeneration: String? {
+        guard let nextKeyPairs, nextKeyPairs > 0 else { return nil }
+        return nextKeyPairs == 1
+            ? "generate 1 key pair with its CSR for the next roll"
+            : "generate \(nextKeyPairs) key pairs with their CSRs for the next roll"
     }
 
     static func table(_ rolls: [RollDocument]) -> Block {

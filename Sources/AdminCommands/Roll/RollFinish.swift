@@ -5,12 +5,20 @@ import WireAPI
 
 struct RollFinish: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "finish", abstract: "Finish a roll: revoke its old key, if that key is no longer used.",
+        commandName: "finish",
+        abstract: "Finish a roll: revoke its old key, if that key is no longer used, and generate the next key pair.",
         discussion: """
+            The command generates key pairs with their CSRs for the merchant's next roll, until the merchant has as many \
+            key pairs as its target. --dry-run shows how many.
+
             Without --now, the command succeeds only if the roll is quiet: a token was decrypted with the new key, and no \
             decryptor has asked for the old key or sent a token for it for 7 days (setting roll.quiet-period). If the command \
             is refused, the message says what is missing. 'key restore' undoes the revocation.
-            """)
+            """,
+        examples: [
+            "roll finish merchant.com.example --dry-run",
+            "roll finish merchant.com.example --now --reason \"the old key was exported\"",
+        ])
 
     @OptionGroup var selection: RollSelection
 

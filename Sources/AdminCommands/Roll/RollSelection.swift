@@ -5,7 +5,7 @@ import WireAPI
 
 /// The arguments that select an open roll.
 struct RollSelection: ParsableArguments {
-    @Argument(help: "The merchant's identifier.", transform: MerchantIdentifier.parse)
+    @Argument(help: "The merchant's identifier.", completion: .merchant, transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier
 
     @Option(

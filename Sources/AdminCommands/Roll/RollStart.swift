@@ -9,11 +9,14 @@ struct RollStart: AsyncParsableCommand {
         commandName: "start", abstract: "Start a roll: generate a new key pair and its CSR.",
         discussion: """
             If the merchant already has an open roll, the command shows that roll and starts no other. With '--csr -', standard \
-            output contains only the CSR. \
-            Example: merchantkeyctl roll start merchant.com.example --csr example.certSigningRequest
-            """)
+            output contains only the CSR.
+            """,
+        examples: [
+            "roll start merchant.com.example --csr example.certSigningRequest",
+            "roll start --ending-within 60d",
+        ])
 
-    @Argument(help: "The merchant's identifier.", transform: MerchantIdentifier.parse)
+    @Argument(help: "The merchant's identifier.", completion: .merchant, transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier?
 
     @Option(
@@ -28,7 +31,7 @@ struct RollStart: AsyncParsableCommand {
             """)
     var algorithm: KeyAlgorithm?
 
-    @Option(help: ArgumentHelp("Write the CSR to this file, as PEM.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write the CSR to this file, as PEM.", valueName: "file"), completion: .file())
     var csr: String?
 
     @Flag(help: "Overwrite an existing CSR file.")
@@ -54,7 +57,7 @@ struct RollStart: AsyncParsableCommand {
         if let endingWithin {
             let rolls = ExpiringKeyRolls(within: endingWithin, algorithm: algorithm)
             let summary = try await global.withAdminClient(connections: bulk.concurrency) {
-                try await rolls.start($0, bulk)
+                try await rolls.start($0, bulk, isQuiet: global.quiet)
             }
             return try summary.printAndThrowIfFailed(global.printer)
         }

@@ -7,10 +7,15 @@ struct RollStatus: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show the state of each roll, its next step, and who must take that step.",
         discussion:
-            "With a merchant, lists all rolls of the merchant, newest first; otherwise the open rolls of all merchants."
-    )
+            "With a merchant, lists all rolls of the merchant, newest first; otherwise the open rolls of all merchants.",
+        examples: [
+            "roll status",
+            "roll status merchant.com.example",
+        ])
 
-    @Argument(help: "The merchant's identifier. Default: all merchants.", transform: MerchantIdentifier.parse)
+    @Argument(
+        help: "The merchant's identifier. Default: all merchants.", completion: .merchant,
+        transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier?
 
     @Option(

@@ -6,14 +6,41 @@ import WireAPI
 struct StatusShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show the state of the daemon and its keys, and the problems it found, most urgent first.")
+        abstract: "Show the state of the daemon and its keys, and the problems it found, most urgent first.",
+        examples: [
+            "status",
+            "status --check",
+            "status --watch",
+        ])
 
     @Flag(help: "Print one line and exit as monitoring systems expect: 0 OK, 1 warning, 2 critical, 3 unknown.")
     var check = false
 
+    @Flag(
+        help: "Show the status again and again, until the program is stopped; with --output json, one line each time.")
+    var watch = false
+
+    @Option(
+        help: ArgumentHelp("With --watch, wait this long between two requests. Default: 2s.", valueName: "duration"),
+        transform: DurationArgument.parse)
+    var interval: DurationArgument?
+
     @OptionGroup var global: GlobalOptions
 
+    func validate() throws {
+        guard !(watch && check) else {
+            throw ValidationError("--watch can't be combined with --check; omit one of them")
+        }
+        guard interval == nil || watch else { throw ValidationError("--interval needs --watch") }
+        guard interval?.seconds != 0 else { throw ValidationError("--interval is 0s, expected 1s or more") }
+    }
+
     func run() async throws {
+        if watch {
+            return try await global.withAdminClient { admin in
+                try await StatusWatch(admin, global.printer).run(every: .seconds(interval?.seconds ?? 2))
+            }
+        }
         guard check else {
             return try await global.withAdminClient { admin in
                 let response = try await admin.status()
@@ -38,11 +65,15 @@ struct StatusShow: AsyncParsableCommand {
         } catch {
             let why = (error as? CommandFailure)?.message ?? "\(error)"
             let status = Self.status(of: error)
-            let line = "merchantkeyd \(status == 2 ? "CRITICAL" : "UNKNOWN"): \(why)"
             switch global.output {
-            case .table: global.printer.show([.text(line.printable(keepingLines: false))])
-            // Standard output stays empty, because a program would read the line as a JSON document.
-            case .json: global.printer.note(line)
+            case .table:
+                let line = "merchantkeyd \(status == 2 ? "CRITICAL" : "UNKNOWN"): \(why)"
+                global.printer.show([.text(line.printable(keepingLines: false))])
+            case .json:
+                let failure =
+                    (error as? CommandFailure) ?? (error as? ClientError).map { CommandFailure($0) }
+                    ?? CommandFailure(.refused, why)
+                StandardStream.error.write(ErrorDocument(failure, exitStatus: status).json + "\n")
             }
             return MonitoringExit(status: status)
         }
@@ -57,7 +88,7 @@ struct StatusShow: AsyncParsableCommand {
 }
 
 extension StatusDocument {
-    fileprivate var blocks: [Block] {
+    var blocks: [Block] {
         let record = Block.record([
             ("version", Cell(version)),
             ("environment", Cell(environment)),

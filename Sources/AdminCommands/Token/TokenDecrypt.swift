@@ -14,33 +14,37 @@ struct TokenDecrypt: AsyncParsableCommand {
         commandName: "decrypt", abstract: "Verify and decrypt a payment token.",
         discussion: """
             Prints a table in which the account number, cryptograms and unknown fields are masked. '--raw' and \
-            '--output json' mask nothing. \
-            Example: merchantkeyctl token decrypt token.json --merchant merchant.com.example
-            """)
+            '--output json' mask nothing.
+            """,
+        examples: [
+            "token decrypt token.json --merchant merchant.com.example",
+            "token decrypt token.json --merchant merchant.com.example --claim",
+        ])
 
     /// The largest file with application data, in bytes. The token must fit into the same request.
     private static let largestApplicationData = 32_768
 
-    @Argument(help: "The token file, or '-' for standard input.")
+    @Argument(help: "The token file, or '-' for standard input.", completion: .file())
     var file: String
 
     @Option(
         help: ArgumentHelp(
             "Refuse a token of another merchant. Default: accept tokens of every merchant.", valueName: "id"),
-        transform: MerchantIdentifier.parse)
+        completion: .merchant, transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier?
 
     @Option(
         help: ArgumentHelp(
-            "Verify the token as if it had been received at this time (RFC 3339). Default: now.", valueName: "time"),
-        transform: Timestamp.parse)
+            "Verify the token as if it had been received at this time: \(PastTime.forms). Default: now.",
+            valueName: "time"),
+        transform: PastTime.parse)
     var at: Timestamp?
 
     @Option(
         help: ArgumentHelp(
             "Refuse the token unless its applicationData is the SHA-256 of this file.",
             discussion: "Default: the applicationData is not checked, and is reported as notChecked.", valueName: "file"
-        ))
+        ), completion: .file())
     var applicationData: String?
 
     @Flag(help: "Decrypt without verifying.")

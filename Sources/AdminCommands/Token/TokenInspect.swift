@@ -11,9 +11,10 @@ struct TokenInspect: AsyncParsableCommand {
         discussion: """
             Shows the signing time, the certificates with their extensions and dates, and the key that the token is encrypted \
             to. Nothing is verified. The command asks the daemon whether it has this key, and also works without the daemon.
-            """)
+            """,
+        examples: ["token inspect token.json"])
 
-    @Argument(help: "The token file, or '-' for standard input.")
+    @Argument(help: "The token file, or '-' for standard input.", completion: .file())
     var file: String
 
     @OptionGroup var global: GlobalOptions

@@ -9,15 +9,20 @@ struct TokenVerify: AsyncParsableCommand {
         discussion: """
             The daemon needs no private key for this, and does not record the token as used. Exit status 1 if the verification \
             fails.
-            """)
+            """,
+        examples: [
+            "token verify token.json",
+            "token verify token.json --at 1h",
+        ])
 
-    @Argument(help: "The token file, or '-' for standard input.")
+    @Argument(help: "The token file, or '-' for standard input.", completion: .file())
     var file: String
 
     @Option(
         help: ArgumentHelp(
-            "Verify the token as if it had been received at this time (RFC 3339). Default: now.", valueName: "time"),
-        transform: Timestamp.parse)
+            "Verify the token as if it had been received at this time: \(PastTime.forms). Default: now.",
+            valueName: "time"),
+        transform: PastTime.parse)
     var at: Timestamp?
 
     @OptionGroup var decryptor: DecryptorOptions

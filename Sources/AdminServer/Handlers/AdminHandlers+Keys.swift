@@ -22,7 +22,7 @@ extension AdminRoutes {
             .post, "/v1/merchants/{merchantIdentifier}/certificates", logMessage: "certificate stored",
             AdminHandlers.storeMerchantCertificate),
         .changes(.post, "/v1/certificates", logMessage: "certificate stored", AdminHandlers.storeCertificate(_:)),
-        .reads("/v1/keys", query: ["prefix", "state", "limit", "cursor"], AdminHandlers.findKeys),
+        .reads("/v1/keys", query: ["prefix", "state", "endingBefore", "limit", "cursor"], AdminHandlers.findKeys),
         .reads("/v1/keys/{publicKeyHash}", AdminHandlers.getKey),
         .reads("/v1/keys/{publicKeyHash}/csr", AdminHandlers.getCSR),
     ]
@@ -43,15 +43,27 @@ extension AdminHandlers {
         return try RESTResponse(page).withLogFields(merchant: merchant)
     }
 
-    /// Lists the key pairs whose publicKeyHash begins with a prefix, or all key pairs in one state.
+    /// Lists the key pairs whose publicKeyHash begins with a prefix, all key pairs in one state, or the active key pairs
+    /// whose certificate expires soon.
     func findKeys(_ call: RESTCall) async throws -> RESTResponse {
+        if let time = try call.query.value("endingBefore", as: Timestamp.self) {
+            guard call.query["prefix"] == nil else {
+                throw MerchantError(.malformed, "'prefix' cannot be combined with 'endingBefore'; send one of the two")
+            }
+            return try await keys(call, endingBefore: time)
+        }
+        return try await keysByPrefixOrState(call)
+    }
+
+    private func keysByPrefixOrState(_ call: RESTCall) async throws -> RESTResponse {
         switch (call.query["prefix"], call.query["state"]) {
         case (let prefix?, nil) where call.query["cursor"] == nil: try await keys(call, prefix: prefix)
         case (nil, let state?): try await keys(call, in: KeyState(state, named: "state"))
         case (nil, nil):
             throw MerchantError(
                 .malformed,
-                "the query parameter 'prefix' is missing; send the beginning of a publicKeyHash, or send 'state'")
+                "the query parameter 'prefix' is missing; send the beginning of a publicKeyHash, or send 'state' or 'endingBefore'"
+            )
         case (_?, _):
             throw MerchantError(
                 .malformed, "'prefix' cannot be combined with 'state' or 'cursor'; send either 'prefix' or 'state'")
@@ -62,6 +74,16 @@ extension AdminHandlers {
         let limit = try call.limit()
         let cursor = try call.query.value("cursor", as: PublicKeyHash.self)
         let found = try await operations.keys.keyPairs(in: state, after: cursor, limit: limit + 1)
+        return try RESTResponse(
+            Page(found, limit: limit, document: KeyDocument.init) { $0.keyPair.publicKeyHash.base64URL })
+    }
+
+    private func keys(_ call: RESTCall, endingBefore time: Timestamp) async throws -> RESTResponse {
+        let limit = try call.limit()
+        let state = try call.query["state"].map { text throws(MerchantError) in try KeyState(text, named: "state") }
+        let cursor = try call.query.value("cursor", as: PublicKeyHash.self)
+        let found = try await operations.keys.keyPairs(
+            expiringBefore: time, in: state, after: cursor, limit: limit + 1)
         return try RESTResponse(
             Page(found, limit: limit, document: KeyDocument.init) { $0.keyPair.publicKeyHash.base64URL })
     }
@@ -87,14 +109,15 @@ extension AdminHandlers {
         defer { Wipe.sharedBytes(of: call.body) }
         let body = try call.read(ImportKeyRequest.self, maximumBodyBytes: AdminRoutes.importBodyLimit)
         defer { for text in [body.privateKey, body.passphrase, body.certificate] { text.map(Wipe.sharedBytes) } }
-        var certificate = try Self.decode(body.certificate, named: "certificate")
-        // A client may send a private key in the field `certificate` by mistake. The use case refuses such a request, but
-        // the key must not stay in memory.
+        var certificate = try body.certificate.map { try Self.decode($0, named: "certificate") } ?? Data()
+        // The field `certificate` may contain a private key: by mistake, or in a PKCS#12 file. The key must not stay in
+        // memory.
         defer { Wipe.bytes(&certificate) }
         guard let privateKey = SecretBytes.decoding(base64: body.privateKey) else { throw Self.notBase64("privateKey") }
         let passphrase = SecretBytes(copying: (body.passphrase ?? "").utf8)
         let view = try await operations.keys.importKeyPair(
-            to: merchant, privateKey: privateKey, passphrase: passphrase, certificate: Array(certificate),
+            to: merchant, privateKey: privateKey, passphrase: passphrase,
+            certificate: body.certificate == nil ? nil : Array(certificate),
             state: body.state ?? .standby, purpose: body.purpose ?? .paymentProcessing,
             allowsExpired: body.allowExpired ?? false,
             for: call.requestWithIdempotencyKey(Paths.keyImport(to: merchant)))

@@ -9,7 +9,9 @@ import WireAPI
 
 extension AdminRoutes {
     static let merchants: [AdminRoute] = [
-        .reads("/v1/merchants", scope: .checkedByHandler, query: ["limit", "cursor"], AdminHandlers.listMerchants),
+        .reads(
+            "/v1/merchants", scope: .checkedByHandler, query: ["prefix", "belowTarget", "limit", "cursor"],
+            AdminHandlers.listMerchants),
         .changes(
             .post, "/v1/merchants", logMessage: "merchant added", scope: .checkedByHandler, AdminHandlers.addMerchant),
         .reads("/v1/merchants/{merchantIdentifier}", AdminHandlers.getMerchant),
@@ -26,26 +28,43 @@ extension AdminHandlers {
     func listMerchants(_ call: RESTCall) async throws -> RESTResponse {
         let limit = try call.limit()
         let cursor = try call.query.value("cursor", as: MerchantIdentifier.self)
+        let filter = try Self.filter(call)
         let found =
             call.grants.allowsEveryMerchant(.read)
-            ? try await operations.merchants.merchants(after: cursor, limit: limit + 1)
-            : try await grantedMerchants(call.grants, after: cursor, limit: limit + 1)
+            ? try await operations.merchants.merchants(filter, after: cursor, limit: limit + 1)
+            : try await grantedMerchants(call.grants, filter, after: cursor, limit: limit + 1)
         return try RESTResponse(
             Page(found, limit: limit, document: { MerchantDocument($0) }) { $0.merchant.identifier.rawValue })
     }
 
-    /// The merchants for which the grants contain the permit `read`, sorted by identifier.
+    private static func filter(_ call: RESTCall) throws(MerchantError) -> MerchantFilter {
+        var filter = MerchantFilter()
+        filter.identifierPrefix = call.query["prefix"]
+        filter.isBelowTarget = try call.query.flag("belowTarget")
+        let length = filter.identifierPrefix?.utf8.count ?? 1
+        guard (1...MerchantIdentifier.longest).contains(length) else {
+            throw MerchantError(
+                .malformed, "'prefix' has \(length) bytes, expected 1 to \(MerchantIdentifier.longest)")
+        }
+        return filter
+    }
+
+    /// The merchants for which the grants contain the permit `read` and that match the filter, sorted by identifier.
     private func grantedMerchants(
-        _ grants: [Grant], after cursor: MerchantIdentifier?, limit: Int
+        _ grants: [Grant], _ filter: MerchantFilter, after cursor: MerchantIdentifier?, limit: Int
     ) async throws -> [MerchantView] {
         let identifiers = grants.filter { $0.permits.contains(.read) }.reduce(into: Set<MerchantIdentifier>()) {
             $0.formUnion($1.merchants ?? [])
         }
         var found: [MerchantView] = []
         for identifier in identifiers.sorted()
-        where found.count < limit && cursor.map({ $0 < identifier }) ?? true {
+        where found.count < limit && cursor.map({ $0 < identifier }) ?? true
+            && identifier.rawValue.hasPrefix(filter.identifierPrefix ?? "")
+        {
             do {
-                found.append(try await operations.merchants.merchant(identifier))
+                let view = try await operations.merchants.merchant(identifier)
+                if filter.isBelowTarget, view.activeKeyPairs >= view.merchant.targetActiveKeyPairs { continue }
+                found.append(view)
             } catch let error as MerchantError where error.code == .merchantNotFound {
                 // The setting `callers` may name merchants that were not added yet or were removed.
                 continue

@@ -1,15 +1,17 @@
-import HTTPKit
 import HTTPTypes
 import MerchantCore
 import MerchantOperations
+import MetricsKit
 import NIOCore
 import RESTKit
+import ServerKit
 import Vocabulary
 import WireAPI
 
 extension AdminRoutes {
     static let monitoring: [AdminRoute] = [
-        .reads("/v1/status", AdminHandlers.getStatus), .reads("/metrics", AdminHandlers.getMetrics),
+        .reads("/v1/status", AdminHandlers.getStatus),
+        .reads("/metrics", permit: .monitor, AdminHandlers.getMetrics),
         .reads("/v1/health", permit: nil, AdminHandlers.getHealth),
         .reads("/v1/openapi.yaml", permit: nil, AdminHandlers.getOpenAPIDocument),
     ]
@@ -28,15 +30,8 @@ extension AdminHandlers {
         return try RESTResponse(document, status: document.ready ? .ok : .serviceUnavailable)
     }
 
-    func getMetrics(_ call: RESTCall) async throws -> RESTResponse {
-        let status = try await operations.monitoring.status()
-        let page = MetricsPage(
-            counts: status.counts, soonestExpiry: try await operations.monitoring.soonestExpiry(), rolls: status.rolls,
-            webhooks: status.webhooks,
-            rotation: try await operations.masterKey.masterKeyStatus().rotation, requests: requests, version: version,
-            startedAt: startedAt,
-            residentBytes: ProcessMemory.residentBytes())
-        return RESTResponse(bytes: ByteBuffer(string: page.text), mediaType: MetricsText.mediaType)
+    func getMetrics(_ call: RESTCall) async -> RESTResponse {
+        RESTResponse(bytes: ByteBuffer(string: await metrics.text()), mediaType: MetricsText.mediaType)
     }
 
     func getOpenAPIDocument(_ call: RESTCall) async -> RESTResponse {

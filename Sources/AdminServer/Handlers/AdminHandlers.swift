@@ -1,8 +1,8 @@
-import HTTPKit
 package import MerchantCore
 import MerchantOperations
 import NIOCore
 package import RESTKit
+import ServerKit
 package import Vocabulary
 import WireAPI
 
@@ -16,19 +16,18 @@ package final class AdminHandlers: Sendable {
     let startedAt: Timestamp
     /// The OpenAPI document. All responses share this copy.
     let openAPI: ByteBuffer
-    /// The counts of the requests to all servers, for `GET /metrics`.
-    let requests: RequestMetrics
+    let metrics: MetricsReport
 
     init(
         operations: AdminOperations, health: @escaping @Sendable () -> HealthDocument, version: String,
-        startedAt: Timestamp, openAPI: ByteBuffer, requests: RequestMetrics
+        startedAt: Timestamp, openAPI: ByteBuffer, metrics: MetricsReport
     ) {
         self.operations = operations
         self.health = health
         self.version = version
         self.startedAt = startedAt
         self.openAPI = openAPI
-        self.requests = requests
+        self.metrics = metrics
     }
 }
 

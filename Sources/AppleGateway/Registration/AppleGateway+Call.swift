@@ -57,8 +57,23 @@ extension AppleGateway {
         return request
     }
 
-    /// Makes one attempt, and reports its result to the circuit breaker.
+    /// Makes one attempt and counts it.
     private func send(
+        _ request: URLRequest, _ operation: GatewayOperation
+    ) async throws(GatewayError) -> GatewayResponse {
+        let start = ContinuousClock.now
+        do throws(GatewayError) {
+            let response = try await attempt(request, operation)
+            metrics.count(operation, response.reportedFailure, after: ContinuousClock.now - start)
+            return response
+        } catch {
+            metrics.count(operation, error, after: ContinuousClock.now - start)
+            throw error
+        }
+    }
+
+    /// Makes one attempt, and reports its result to the circuit breaker.
+    private func attempt(
         _ request: URLRequest, _ operation: GatewayOperation
     ) async throws(GatewayError) -> GatewayResponse {
         let identity = try await identity()

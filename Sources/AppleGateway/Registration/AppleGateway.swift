@@ -38,6 +38,7 @@ package final class AppleGateway: RegistrationGateway {
     let clock: any WallClock
     let sleep: Sleep
     let logger: Logger
+    package let metrics = GatewayMetrics()
     let state = Mutex(State())
 
     /// - Parameters:

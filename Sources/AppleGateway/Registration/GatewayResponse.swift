@@ -35,6 +35,16 @@ struct GatewayResponse {
         }
     }
 
+    /// The error that the response reports; nil for a success. For `getDetails`, a merchant that Apple does not know is a
+    /// success.
+    var reportedFailure: GatewayError? {
+        if operation == .getDetails, status == 400, !mentionsCertificate { return nil }
+        do throws(GatewayError) {
+            try requireSuccess()
+            return nil
+        } catch { return error }
+    }
+
     /// Reads the response to `getDetails`.
     ///
     /// - Returns: nil for a merchant that Apple does not know. Apple reports this with status 400.
@@ -114,7 +124,7 @@ struct GatewayResponse {
 }
 
 /// The calls of the API.
-enum GatewayOperation: String {
+enum GatewayOperation: String, CaseIterable {
     case registerMerchant, unregisterMerchant, getDetails
 
     var changesRegistration: Bool { self != .getDetails }

@@ -169,7 +169,7 @@ struct Restore {
         let since = Timestamp(rfc3339: storedText(StartOperations.olderDatabaseAcceptedValueName))
         guard
             !storedText(StartOperations.restoreValueName).isEmpty
-                || since.map({ clock.now < $0.adding(StartRecord.olderDatabaseNotice) }) == true
+                || since.map({ clock.now < $0.adding(StartRecord.noticePeriod) }) == true
         else { return nil }
         let undone = storedText(StartOperations.undoneByRestoreValueName)
         return undone.isEmpty ? nil : String(undone.prefix(Self.longestEarlierSummary))

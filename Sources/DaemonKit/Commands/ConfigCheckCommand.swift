@@ -1,46 +1,94 @@
 import ArgumentParser
+import KeyCustody
 import Vocabulary
 
 /// Hidden in the help, because operators run `merchantkeyctl config check`, which runs this command.
 struct ConfigCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "config-check", abstract: "Validate the settings and the files that they name.",
+        commandName: "config-check", abstract: "Check everything that a start reads, and print every setting.",
+        discussion: """
+            Exit status: 0 if the daemon would start, 1 if a start is refused, \(warningStatus) if the daemon would start \
+            but a setting does not work.
+            """,
         shouldDisplay: false)
+
+    /// The exit status if there are warnings, but no problem.
+    static let warningStatus: Int32 = 4
 
     @OptionGroup var settingsOptions: SettingsOptions
     @OptionGroup var report: ReportOptions
 
-    private struct Outcome: Encodable {
-        let stateDirectory: String
-        let masterKey: String
-        let adminSocket: String
-        let decryptorSocket: String
-        /// The settings that the configuration file or environment variables set.
-        let settings: [String: String]
-    }
+    @Flag(help: "Run the command of the setting master-key.command, as a start does.")
+    var runCommands = false
 
     func run() async throws {
-        let settings = try settingsOptions.settings()
-        _ = try ReferencedFiles(reading: settings)
-        let explicitSettings = settings.explicitlySet
+        let prepared: PreparedStart
+        do {
+            prepared = try PreparedStart(
+                settingsOptions.settingsAsDaemon(), for: .check(runsCommands: runCommands))
+        } catch let error as SettingsError {
+            if report.output == .json { try report.show(Outcome(problems: error.problems), []) }
+            throw error
+        }
         try report.show(
-            Outcome(
-                stateDirectory: settings.stateDirectory, masterKey: "\(settings.masterKey.current)",
-                adminSocket: settings.adminSocket.path, decryptorSocket: settings.decryptorSocket.path,
-                settings: Dictionary(
-                    explicitSettings.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })),
-            [
-                (
-                    "configuration file",
-                    settingsOptions.config
-                        ?? "none: the defaults apply, with which the daemon serves only root and the user that runs it"
-                ),
-                ("environment", settings.environment.rawValue),
-                ("state directory", settings.stateDirectory),
-                ("master key", "\(settings.masterKey.current)"),
-                ("previous master key", settings.masterKey.previous.map { "\($0)" } ?? "-"),
-                ("admin socket", settings.adminSocket.path),
-                ("decryptor socket", settings.decryptorSocket.path),
-            ] + explicitSettings.map { ("set: \($0.name)", $0.value) })
+            Outcome(prepared, configurationFile: settingsOptions.config), lines(of: prepared))
+        guard prepared.warnings.isEmpty else { throw ChecksFailed(status: Self.warningStatus) }
+    }
+
+    private func lines(of prepared: PreparedStart) -> [(name: String, value: String)] {
+        let file =
+            settingsOptions.config
+            ?? "none: the defaults apply, with which the daemon serves only root and the user that runs it"
+        return [("configuration file", file)]
+            + prepared.settings.inForce.map { ($0.name, "\($0.value)  (\($0.origin.rawValue))") }
+            + [
+                ("master key", prepared.masterKey),
+                ("issuers of certificates", prepared.certificateIssuers),
+            ] + prepared.warnings.map { ("warning", $0) }
+    }
+}
+
+extension ConfigCheckCommand {
+    /// The result as JSON.
+    private struct Outcome: Encodable {
+        struct Value: Encodable {
+            let value: String
+            let origin: String
+        }
+
+        /// Why a start is refused; empty if the daemon would start.
+        var problems: [String] = []
+        /// What does not work although the daemon would start.
+        var warnings: [String] = []
+        var configurationFile: String?
+        var masterKey: String?
+        var certificateIssuers: String?
+        /// Every setting, by its name.
+        var settings: [String: Value]?
+
+        init(problems: [String]) { self.problems = problems }
+
+        init(_ prepared: PreparedStart, configurationFile: String?) {
+            warnings = prepared.warnings
+            self.configurationFile = configurationFile
+            masterKey = prepared.masterKey
+            certificateIssuers = prepared.certificateIssuers
+            settings = Dictionary(
+                prepared.settings.inForce.map { ($0.name, Value(value: $0.value, origin: $0.origin.rawValue)) },
+                uniquingKeysWith: { first, _ in first })
+        }
+    }
+}
+
+extension PreparedStart {
+    /// Whose certificates the daemon accepts, for the operator.
+    fileprivate var certificateIssuers: String {
+        guard let issuers = files.certificateIssuers else {
+            return "not checked, because 'trust.certificate-issuers' is not set"
+        }
+        let name = "Apple Worldwide Developer Relations CA - G2"
+        return issuers.containsApplePaymentProcessingIssuer
+            ? "include \(name), SHA-256 \(CertificateIssuers.applePaymentProcessingIssuer)"
+            : "do not include \(name), with which Apple issues payment processing certificates"
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import Logging
+import Tracing
 import Vocabulary
 
 struct DaemonCommand: AsyncParsableCommand {
@@ -16,7 +17,7 @@ struct DaemonCommand: AsyncParsableCommand {
         version: Program.version,
         subcommands: [
             BackupVerifyCommand.self, BackupRestoreCommand.self, ConfigCheckCommand.self, DiagnoseCommand.self,
-            MasterKeyIdentifyCommand.self,
+            MasterKeyIdentifyCommand.self, SettingsListCommand.self,
         ])
 
     @OptionGroup var settingsOptions: SettingsOptions
@@ -29,24 +30,30 @@ struct DaemonCommand: AsyncParsableCommand {
     var acceptOlderDatabase = false
 
     func run() async throws {
-        let settings = try settingsOptions.settings()
-        var logger = Logger(label: "merchantkeyd") { _ in LogfmtHandler() }
-        logger.logLevel = settings.logLevel
+        let prepared = try PreparedStart(settingsOptions.settings(), for: .start)
+        let settings = prepared.settings
+        let logger = settings.log.logger(ProcessInfo.processInfo.environment)
+        // The library has one tracer for the whole process. Without it, spans cost next to nothing.
+        if settings.log.logsSpans { InstrumentationSystem.bootstrap(LogTracer(logger)) }
         if settingsOptions.config == nil {
             logger.notice(
                 "no configuration file: using the defaults, with which the daemon serves only root and the user that runs it",
                 metadata: ["stateDirectory": "\(settings.stateDirectory)"])
         }
-        try await Daemon.run(settings, acceptsOlderDatabase: acceptOlderDatabase, logger: logger)
+        try await Daemon.run(prepared, acceptsOlderDatabase: acceptOlderDatabase, logger: logger)
     }
 }
 
 /// The options that name the settings and the state directory.
 struct SettingsOptions: ParsableArguments {
-    @Option(help: "The YAML file with the settings; etc/merchantkeyd.yaml lists every setting.")
+    @Option(
+        help: "The YAML file with the settings; etc/merchantkeyd.yaml lists every setting.",
+        completion: .file(extensions: ["yaml", "yml"]))
     var config: String?
 
-    @Option(help: "The directory with the database, lock file, master key and sockets, mode 0700.")
+    @Option(
+        help: "The directory with the database, lock file, master key and sockets, mode 0700.",
+        completion: .directory)
     var stateDirectory: String?
 
     func settings() throws -> Settings {

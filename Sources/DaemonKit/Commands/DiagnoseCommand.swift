@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 import MerchantCore
 
 struct DiagnoseCommand: AsyncParsableCommand {
@@ -12,24 +11,14 @@ struct DiagnoseCommand: AsyncParsableCommand {
 
     private struct Outcome: Encodable { let checks: [Diagnosis.Check] }
 
-    /// If this process is root, switches to the owner of the state directory, because the checks must find what the
-    /// daemon's user would find. Ignores a failure: the checks then run as root.
-    private static func becomeOwner(of directory: String) {
-        guard geteuid() == 0, let found = FileStatus(of: directory, followsLinks: true), found.uid != 0 else { return }
-        _ = setegid(found.gid)
-        _ = seteuid(found.uid)
-    }
-
     func run() async throws {
         var diagnosis: Diagnosis
         do {
-            let settings = try settingsOptions.settings()
-            Self.becomeOwner(of: settings.stateDirectory)
-            diagnosis = Diagnosis(settings: settings, clock: SystemClock())
+            diagnosis = Diagnosis(settings: try settingsOptions.settingsAsDaemon(), clock: SystemClock())
             await diagnosis.run()
         } catch let error as SettingsError {
-            let check = Diagnosis.Check(name: "settings", outcome: .failure, detail: error.description)
-            try report.show(Outcome(checks: [check]), [("failure", "settings: \(error.description)")])
+            let checks = error.problems.map { Diagnosis.Check(name: "settings", outcome: .failure, detail: $0) }
+            try report.show(Outcome(checks: checks), checks.map { ("failure", "settings: \($0.detail)") })
             throw ChecksFailed()
         }
         try report.show(

@@ -85,6 +85,9 @@ extension Diagnosis {
     }
 
     private mutating func checkBackups(_ backups: BackupCoverage) {
+        if let finding = backups.finding(by: settings.backupPolicy, at: clock.now) {
+            return note("backups", finding.severity == .critical ? .failure : .warning, finding.detail)
+        }
         guard let lastVerified = backups.lastVerified else {
             return note("backups", .warning, "no backup has been verified yet")
         }

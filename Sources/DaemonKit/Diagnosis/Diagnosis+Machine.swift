@@ -103,10 +103,11 @@ extension Diagnosis {
 
     mutating func checkSocket(_ name: String, _ socket: SocketSettings, isDaemonRunning: Bool) {
         guard let found = FileStatus(of: socket.path) else {
-            // Without a running daemon, a missing socket is normal.
+            // Without a running daemon, a missing socket is normal, but nobody can connect.
             let reason = "\(socket.path): \(Self.lastError)"
             return note(
-                name, isDaemonRunning ? .failure : .success, isDaemonRunning ? "\(reason); restart the daemon" : reason)
+                name, isDaemonRunning ? .failure : .warning,
+                isDaemonRunning ? "\(reason); restart the daemon" : "\(reason), because no daemon runs")
         }
         guard found.kind == .socket else {
             return note(name, .failure, "\(socket.path) is not a socket; remove it and restart the daemon")

@@ -1,4 +1,5 @@
 import MerchantCore
+import MerchantOperations
 import SQLiteStore
 import Vocabulary
 
@@ -16,6 +17,10 @@ extension Diagnosis {
             return note("restore", .failure, Self.detail(of: error))
         }
         if let inspection {
+            observation.environmentChange = StartObservation.EnvironmentChange(
+                from: DatabaseInspection.daemonValue(StartOperations.environmentValueName, in: settings.databasePath)
+                    .flatMap { Environment(rawValue: $0) },
+                to: settings.environment)
             do { observation.auditComparison = try await auditComparison(inspection, observer, lockFile) } catch {
                 note("audit head", .failure, Self.detail(of: error))
             }
@@ -67,13 +72,13 @@ extension Diagnosis {
         case .found(let file, let head, let at, difference: nil):
             note(
                 "audit head", .success,
-                "the head of audit record \(head.sequence) was written to \(file) at \(at), and the database contains this record; its last record is \(lastRecord)"
+                "the head \(head) was written to \(file) at \(at), and the database contains this record; its last record is \(lastRecord)"
             )
         case .found(let file, let head, let at, difference: .some):
             // Without a restore, the next start would report a finding.
             note(
                 "audit head", .warning,
-                "the head of audit record \(head.sequence) was written to \(file) at \(at), but the database ends with record \(lastRecord), because a backup was restored: \(comparison.restoredFrom ?? ""). The next start accepts this"
+                "the head \(head) was written to \(file) at \(at), but the database ends with record \(lastRecord), because a backup was restored: \(comparison.restoredFrom ?? ""). The next start accepts this"
             )
         }
     }
@@ -89,6 +94,7 @@ extension StartFinding.Code {
             "write-ahead log"
         case .databaseOlderThanShippedHead, .databaseOlderThanHeadInLockFile, .noShippedHead: "audit head"
         case .masterKeyMissing, .masterKeyRejected, .masterKeyWithoutDatabase: "master key"
+        case .environmentChanged: "environment"
         case .claimsMissing, .claimsLogMissing: "claims"
         }
     }

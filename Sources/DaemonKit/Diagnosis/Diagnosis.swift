@@ -29,10 +29,7 @@ struct Diagnosis {
     }
 
     mutating func run() async {
-        do {
-            _ = try ReferencedFiles(reading: settings)
-            note("settings", .success, "valid, and the files they name can be read")
-        } catch { note("settings", .failure, "\(error)") }
+        checkSettings()
         checkDirectory()
         let daemonProcess = checkDaemon()
         for (name, path) in [("database", settings.databasePath), ("claims", settings.claimsPath)] {
@@ -52,6 +49,17 @@ struct Diagnosis {
         checkSpace("disk space", settings.stateDirectory)
         if let backup = settings.backup { checkSpace("disk space for backups", backup.directory) }
         checkProcess(daemonProcess)
+    }
+
+    /// Checks everything that a start reads. The other checks cover the database and the state directory in more detail.
+    private mutating func checkSettings() {
+        do {
+            let prepared = try PreparedStart(settings, for: .check(runsCommands: false))
+            for warning in prepared.warnings { note("settings", .warning, warning) }
+            if prepared.warnings.isEmpty { note("settings", .success, "valid, and the files they name can be read") }
+        } catch {
+            for problem in (error as? SettingsError)?.problems ?? ["\(error)"] { note("settings", .failure, problem) }
+        }
     }
 
     static func detail(of error: any Error) -> String { (error as? MerchantError)?.detail ?? "\(error)" }

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 package import Logging
 import Vocabulary
 
@@ -11,10 +10,16 @@ import Vocabulary
 package struct LogfmtHandler: LogHandler {
     package var metadata: Logger.Metadata = [:]
     package var logLevel: Logger.Level = .info
+    private let marksPriority: Bool
     private let write: @Sendable (String) -> Void
 
-    /// - Parameter write: receives complete lines.
-    package init(write: @escaping @Sendable (String) -> Void = { LogfmtHandler.writeToStandardError($0) }) {
+    /// - Parameters:
+    ///   - marksPriority: whether each line begins with the priority for journald.
+    ///   - write: receives complete lines.
+    package init(
+        marksPriority: Bool = false, write: @escaping @Sendable (String) -> Void = { StandardError.write($0) }
+    ) {
+        self.marksPriority = marksPriority
         self.write = write
     }
 
@@ -24,7 +29,8 @@ package struct LogfmtHandler: LogHandler {
     }
 
     package func log(event: LogEvent) {
-        var line = "time=\(Timestamp(Date())) level=\(event.level) message=\(Self.value(event.message.description))"
+        var line = marksPriority ? event.level.journalPrefix : ""
+        line += "time=\(Timestamp(Date())) level=\(event.level) message=\(Self.value(event.message.description))"
         let pairs = metadata.merging(event.metadata ?? [:]) { $1 }
         for (name, value) in pairs.sorted(by: { $0.key < $1.key }) { line += " \(name)=\(Self.value("\(value)"))" }
         if let error = event.error { line += " error=\(Self.value("\(error)"))" }
@@ -63,10 +69,4 @@ package struct LogfmtHandler: LogHandler {
     }
 
     private static let punctuation = Array("-._/:@%+,".utf8)
-
-    /// Calls write(2) once for each line, so that lines of different threads do not mix.
-    package static func writeToStandardError(_ line: String) {
-        var line = line
-        line.withUTF8 { bytes in _ = Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
-    }
 }

@@ -10,7 +10,7 @@ struct StoreRecovery: RecurringTask {
     let lock: InstanceLock
     let reserve: DiskReserve
     /// The sockets that the daemon listens on.
-    let sockets: [String]
+    let sockets: NewSockets
     let activeFindings: ActiveFindings
     let logger: Logger
     /// Whether the reserve was filled once. The first fill waits until the daemon listens on its sockets.
@@ -18,7 +18,8 @@ struct StoreRecovery: RecurringTask {
     private var isLockFailureLogged = false
 
     init(
-        store: SQLiteStore, lock: InstanceLock, reserve: DiskReserve, sockets: [String], activeFindings: ActiveFindings,
+        store: SQLiteStore, lock: InstanceLock, reserve: DiskReserve, sockets: NewSockets,
+        activeFindings: ActiveFindings,
         logger: Logger
     ) {
         self.store = store
@@ -31,7 +32,7 @@ struct StoreRecovery: RecurringTask {
 
     mutating func run() async throws {
         if !didFillReserve {
-            try await reserve.fill(onceServing: sockets)
+            try await reserve.fill(onceListeningOn: sockets)
             didFillReserve = true
         }
         checkDiskSpace()

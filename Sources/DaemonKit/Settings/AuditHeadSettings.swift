@@ -9,17 +9,17 @@ package struct AuditHeadSettings: Sendable, Hashable {
     /// How often an `auditHead` event is stored; nil: never.
     package let eventInterval: Duration?
 
-    init(reading reader: SettingsReader) throws {
-        file = try reader.optional(
+    init(reading reader: SettingsReader) {
+        file = reader.optional(
             "audit.head.file", .absolutePath, whenUnset: "none",
             "The file to which the daemon appends audit heads. A start compares the database with the last of them.")
-        syslog = try reader.optional(
+        syslog = reader.optional(
             "audit.head.syslog", .absolutePath, whenUnset: "none",
             "The socket of the local syslog daemon to which the daemon sends the audit head.")
-        interval = try reader.value(
+        interval = reader.value(
             "audit.head.every", .interval, default: "60s",
             "How often the daemon sends the audit head to the file and to syslog, if the head has changed.")
-        eventInterval = try reader.optional(
+        eventInterval = reader.optional(
             "audit.head.event-every", .interval, whenUnset: "no events",
             "How often the daemon raises the event auditHead, if the head has changed.")
     }

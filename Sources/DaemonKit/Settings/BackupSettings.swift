@@ -1,3 +1,6 @@
+import MerchantCore
+import Vocabulary
+
 /// `backup`: scheduled backups.
 package struct BackupSettings: Sendable, Hashable {
     package let directory: String
@@ -7,13 +10,59 @@ package struct BackupSettings: Sendable, Hashable {
 
     /// - Returns: nil if no directory is set.
     static func read(_ reader: SettingsReader) throws -> BackupSettings? {
-        let directory = try reader.optional(
+        let directory = reader.optional(
             "backup.directory", .absolutePath, whenUnset: "no scheduled backups",
             "The directory for scheduled backups, writable by the daemon's user.")
-        let interval = try reader.value(
+        let interval = reader.value(
             "backup.every", .interval, default: "1d", "How often the daemon creates and verifies a backup.")
-        let keep = try reader.value(
+        let keep = reader.value(
             "backup.keep", .integer(in: 1...10_000), default: "30", "How many scheduled backups the daemon keeps.")
-        return directory.map { BackupSettings(directory: $0, interval: interval, keep: keep) }
+        if let directory { return BackupSettings(directory: directory, interval: interval, keep: keep) }
+        for name in ["backup.every", "backup.keep"] where reader.isSet(name) {
+            throw SettingsError(
+                "'\(name)' is set, but has an effect only with 'backup.directory'; set that or remove '\(name)'")
+        }
+        return nil
+    }
+}
+
+/// `backup.missing`: when `status` reports keys that are in no verified backup.
+extension BackupPolicy {
+    /// By default, only a production daemon reports such keys.
+    init(reading reader: SettingsReader, environment: Environment, isScheduled: Bool) {
+        self.init()
+        self.isScheduled = isScheduled
+        warningAfter = Self.delay(
+            reader, "backup.missing.warn-after", inProduction: "0s", environment,
+            "How long after the first certificate is stored status warns if there is no verified backup, or never.")
+        criticalAfter = Self.delay(
+            reader, "backup.missing.critical-after", inProduction: "7d", environment,
+            "When a key with a certificate that is in no verified backup becomes a critical finding, or never.")
+    }
+
+    private static func delay(
+        _ reader: SettingsReader, _ name: String, inProduction standard: String, _ environment: Environment,
+        _ summary: String
+    ) -> Duration? {
+        let format = SettingFormat<Duration?>.durationOrNever
+        let fallback = environment == .production ? standard : "never"
+        if let delay = reader.optional(
+            name, format, whenUnset: "\(standard) in production, never in sandbox", summary)
+        {
+            return delay
+        }
+        reader.showDefault(fallback, of: name)
+        return format.parse(fallback).flatMap { $0 }
+    }
+}
+
+extension SettingFormat where Value == Duration? {
+    /// A duration from 0s to 365d, or the word never, for which the value is nil.
+    fileprivate static var durationOrNever: Self {
+        Self(expectation: "\(DurationText.expectation), from 0s to 365d, or never") { text -> Duration?? in
+            if text == "never" { return .some(nil) }
+            guard let seconds = DurationText.seconds(text), seconds <= 31_536_000 else { return nil }
+            return .some(.seconds(seconds))
+        }
     }
 }

@@ -5,20 +5,22 @@ import Vocabulary
 /// value.
 extension CallerPolicy {
     /// - Returns: nil if the setting `callers` is missing.
-    static func read(_ reader: SettingsReader) throws -> CallerPolicy? {
-        try reader.table("callers") { entry, path in try rule(entry, path) }.map(CallerPolicy.init(rules:))
+    static func read(_ reader: SettingsReader) -> CallerPolicy? {
+        reader.table("callers", whenUnset: "every permit except exportPrivateKey, for the daemon's user and root") {
+            try rule($0, $1)
+        }.map(CallerPolicy.init(rules:))
     }
 
     private static func rule(_ entry: SettingsReader, _ path: String) throws -> Rule {
-        let uid = try entry.optional(
+        let uid = entry.optional(
             "uid", .userOrGroupNumber, whenUnset: "-", "The number of the user who gets the permits.")
-        let gid = try entry.optional(
+        let gid = entry.optional(
             "gid", .userOrGroupNumber, whenUnset: "-",
             "The number of the group that gets the permits: a caller's primary group or a supplementary group.")
         let permits =
-            try entry.list(
+            entry.list(
                 "permits", SettingFormat<Permit>.choice, whenUnset: "none", "The permits of the user or group.") ?? []
-        let merchants = try entry.list(
+        let merchants = entry.list(
             "merchants", .merchantIdentifier, whenUnset: "all merchants",
             "The merchants for which the permits are valid.")
         let subject: Rule.Subject

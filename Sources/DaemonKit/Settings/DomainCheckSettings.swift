@@ -10,20 +10,20 @@ package struct DomainCheckSettings: Sendable {
     package let addresses: [String: DomainCheck.Address]
     package let timeout: Duration
 
-    init(reading reader: SettingsReader) throws {
-        allowsInternalAddresses = try reader.value(
+    init(reading reader: SettingsReader) {
+        allowsInternalAddresses = reader.value(
             "domain-check.allow-internal-addresses", .boolean, default: "false",
             "Whether the check may connect to private, loopback, link-local and other addresses that are not public.")
         trustRoots =
-            try reader.list(
+            reader.list(
                 "domain-check.trust-roots", .text, whenUnset: "the system's roots",
                 "PEM files with the roots that the TLS certificate of a domain must chain to.") ?? []
         let resolve =
-            try reader.list(
+            reader.list(
                 "domain-check.resolve", .fixedAddress, whenUnset: "none",
                 "Addresses that the check uses instead of DNS.") ?? []
         addresses = Dictionary(resolve.map { ($0.name.rawValue, $0.address) }, uniquingKeysWith: { $1 })
-        timeout = try reader.value(
+        timeout = reader.value(
             "domain-check.timeout", .timeout, default: "15s", "How long one check of a domain may take.")
     }
 }

@@ -10,12 +10,14 @@ package struct EventSettings: Sendable {
     package let webhooks: [Webhook]
 
     init(reading reader: SettingsReader) throws {
-        let days = try reader.value(
+        let days = reader.value(
             "events.retention-days", .integer(in: 1...3_650), default: "400",
             "How many days an event is kept. An event that a webhook has not received yet is kept longer.")
         retention = .seconds(days * 86_400)
         webhooks =
-            try reader.table("events.webhooks", maximum: Self.maximumWebhooks) { try Self.webhook($0, $1) } ?? []
+            reader.table("events.webhooks", maximum: Self.maximumWebhooks, whenUnset: "none") {
+                try Self.webhook($0, $1)
+            } ?? []
         for (index, webhook) in webhooks.enumerated()
         where webhooks[..<index].contains(where: { $0.name == webhook.name }) {
             throw SettingsError(
@@ -24,20 +26,20 @@ package struct EventSettings: Sendable {
     }
 
     private static func webhook(_ entry: SettingsReader, _ path: String) throws -> Webhook {
-        let name = try entry.optional(
+        let name = entry.optional(
             "name", .text, whenUnset: "the URL's host", "The webhook's name in status, log and commands.")
-        let url = try entry.optional(
+        let url = entry.optional(
             "url", .text, whenUnset: "required", "The URL to which events are sent as POST requests; https only.")
-        let secretFile = try entry.optional(
+        let secretFile = entry.optional(
             "secret-file", .text, whenUnset: "required",
             "A file with one or two secrets that sign events, each on a line of 16 to 1024 bytes; mode 0600 or 0640.")
-        let allowsInternalAddresses = try entry.value(
+        let allowsInternalAddresses = entry.value(
             "allow-internal-addresses", .boolean, default: "false",
             "Whether the URL may lead to this machine or a private network.")
-        let kinds = try entry.list(
+        let kinds = entry.list(
             "kinds", SettingFormat<Event.Kind>.choice, whenUnset: "every kind",
             "The kinds of events that the webhook receives.")
-        let rootFiles = try entry.list(
+        let rootFiles = entry.list(
             "trust-roots", .text, whenUnset: "the system's roots",
             "PEM files with the roots that the TLS certificate of the webhook's server must chain to.")
 

@@ -17,31 +17,31 @@ package struct GatewaySettings: Sendable {
     package let responseTimeout: Duration
 
     init(reading reader: SettingsReader) throws {
-        let url = try reader.optional(
+        let url = reader.optional(
             "apple.gateway.url", .text, whenUnset: "Apple's host for the environment",
             "The base URL of Apple's gateway.")
         trustRoots =
-            try reader.list(
+            reader.list(
                 "apple.gateway.trust-roots", .text, whenUnset: "the system's roots",
                 "PEM files with the roots that the gateway's TLS certificate must chain to.") ?? []
-        let certificate = try reader.optional(
+        let certificate = reader.optional(
             "apple.gateway.identity.certificate", .text,
             whenUnset: "the newest valid identity certificate in the database",
             "The TLS client certificate, which Apple calls identity certificate: PEM, or PKCS#12 with the private key.")
-        let privateKey = try reader.optional(
+        let privateKey = reader.optional(
             "apple.gateway.identity.private-key", .text, whenUnset: "in the certificate's file",
             "The private key of the TLS client certificate, PEM.")
-        let passphrase = try reader.optional(
+        let passphrase = reader.optional(
             "apple.gateway.identity.passphrase-file", .text, whenUnset: "none",
             "A file whose first line is the passphrase of the private key or of the PKCS#12 file.")
-        identityMerchant = try reader.optional(
+        identityMerchant = reader.optional(
             "apple.gateway.identity.merchant-identifier", .merchantIdentifier,
             whenUnset: "any platformintegrator.… identifier",
             "The identifier whose identity certificate in the database is used, if no certificate file is set.")
-        connectTimeout = try reader.value(
+        connectTimeout = reader.value(
             "apple.gateway.timeouts.connect", .timeout, default: "10s",
             "How long the daemon waits for a connection to Apple.")
-        responseTimeout = try reader.value(
+        responseTimeout = reader.value(
             "apple.gateway.timeouts.answer", .timeout, default: "30s",
             "How long one attempt to call Apple may take, from the start of the request to the end of the response.")
 

@@ -13,11 +13,12 @@ package struct MasterKeySettings: Hashable, Sendable {
     }
 
     init(reading reader: SettingsReader, in directory: String, environment variables: [String: String]) throws {
-        let current = try SourceSettings(reading: reader, "master-key", of: "the master key")
-        let previous = try SourceSettings(reading: reader, "master-key.previous", of: "the previous master key")
+        let current = SourceSettings(reading: reader, "master-key", of: "the master key")
+        let previous = SourceSettings(reading: reader, "master-key.previous", of: "the previous master key")
         self.init(
             current: try current.source(variables, defaultFile: "\(directory)/master.key"),
             previous: previous.isGiven ? try previous.source(variables, defaultFile: nil) : nil)
+        if case .file(let path) = self.current { reader.showDefault(path, of: "master-key.file") }
         guard self.previous != self.current else {
             throw SettingsError(
                 "'master-key.previous' is the same as 'master-key'; set it to the source of the previous key, or remove it"
@@ -42,21 +43,21 @@ private struct SourceSettings {
     let command: [String]?
     let seconds: Duration?
 
-    init(reading reader: SettingsReader, _ name: String, of key: String) throws {
+    init(reading reader: SettingsReader, _ name: String, of key: String) {
         self.name = name
-        kind = try reader.optional(
+        kind = reader.optional(
             "\(name).source", .choice, whenUnset: "file", "Where the daemon reads \(key).")
-        file = try reader.optional(
+        file = reader.optional(
             "\(name).file", .text, whenUnset: name == "master-key" ? "master.key in the state directory" : "-",
             "For the source file: the file with the 32 bytes of \(key), mode 0600.")
-        credential = try reader.optional(
+        credential = reader.optional(
             "\(name).credential", .credentialName, whenUnset: "master-key",
             "For the source systemd-credential: the name of the credential that holds \(key).")
-        command = try reader.list(
+        command = reader.list(
             "\(name).command", .text, whenUnset: "-",
             "For the source command: the path and arguments of a program that prints the 32 bytes of \(key)."
         )
-        seconds = try reader.optional(
+        seconds = reader.optional(
             "\(name).timeout", .duration(inSeconds: 1...300, from: "1s", to: "300s"), whenUnset: "30s",
             "How long the command for \(key) may take.")
     }

@@ -56,25 +56,25 @@ package struct PortalSettings: Sendable {
 extension PortalSettings {
     /// - Returns: nil if `portal.listen` is not set.
     static func read(_ reader: SettingsReader) throws -> PortalSettings? {
-        let listen = try reader.optional(
+        let listen = reader.optional(
             "portal.listen", .listenAddress, whenUnset: "no portal",
             "The address and TCP port on which the portal listens for HTTPS. With port 0, the kernel chooses a port.")
-        let publicURL = try reader.optional(
+        let publicURL = reader.optional(
             "portal.public-url", .origin, whenUnset: "https:// and the value of portal.listen",
             "The URL, without a path, at which merchants and machines reach the portal. Every link begins with it.")
-        let certificate = try reader.optional(
+        let certificate = reader.optional(
             "portal.tls.certificate", .text, whenUnset: "required with portal.listen",
             "The PEM file with the portal's TLS certificate, followed by the certificates of its chain.")
-        let privateKey = try reader.optional(
+        let privateKey = reader.optional(
             "portal.tls.private-key", .text, whenUnset: "required with portal.listen",
             "The PEM file with the private key of the TLS certificate, mode 0600 or 0640.")
-        let clientCA = try reader.optional(
+        let clientCA = reader.optional(
             "portal.tls.client-ca", .text, whenUnset: "none: no client certificates",
             "The PEM file with the CAs that issue the client certificates of machines.")
-        let trustedProxies = try reader.list(
+        let trustedProxies = reader.list(
             "portal.trusted-proxies", .addressRange, whenUnset: "none",
             "The reverse proxies that report the address of a client in X-Forwarded-For or Forwarded.")
-        let limits = try Limits(reading: reader)
+        let limits = Limits(reading: reader)
         guard let listen else { return nil }
 
         func required(_ path: String?, _ name: String) throws -> String {
@@ -93,17 +93,17 @@ extension PortalSettings {
 }
 
 extension PortalSettings.Limits {
-    fileprivate init(reading reader: SettingsReader) throws {
-        connections = try reader.value(
+    fileprivate init(reading reader: SettingsReader) {
+        connections = reader.value(
             "portal.limits.connections", .integer(in: 1...100_000), default: "4000",
             "How many connections to the portal can be open at the same time.")
-        connectionsPerAddress = try reader.value(
+        connectionsPerAddress = reader.value(
             "portal.limits.connections-per-address", .integer(in: 1...100_000), default: "256",
             "How many of these connections one client address can have. It does not apply to trusted proxies.")
-        requestsPerMinuteByToken = try reader.value(
+        requestsPerMinuteByToken = reader.value(
             "portal.limits.requests-per-minute-by-token", .integer(in: 1...1_000_000), default: "600",
             "How many requests one access or session can send to the portal in a minute.")
-        requestsPerMinuteByAddress = try reader.value(
+        requestsPerMinuteByAddress = reader.value(
             "portal.limits.requests-per-minute-by-address", .integer(in: 1...1_000_000), default: "1200",
             "How many requests one client address can send to the portal in a minute.")
     }

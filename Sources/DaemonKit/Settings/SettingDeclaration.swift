@@ -15,9 +15,11 @@ package struct SettingDeclaration: Sendable {
 
     /// The environment variable that overrides the file. Nil for a field of a list of mappings, which only the file can
     /// set.
-    package var environmentName: String? {
-        guard table == nil else { return nil }
-        return "MERCHANTKEYD_" + name.uppercased().replacing(".", with: "_").replacing("-", with: "_")
+    package var environmentName: String? { table == nil ? Self.environmentName(of: name) : nil }
+
+    /// The name of a setting as an environment variable: `MERCHANTKEYD_LOG_LEVEL` for `log.level`.
+    static func environmentName(of name: String) -> String {
+        EnvironmentNames.prefix + name.uppercased().replacing(".", with: "_").replacing("-", with: "_")
     }
 }
 
@@ -37,6 +39,14 @@ package struct SettingsCatalog: Sendable {
 
     /// Whether the setting is a list of mappings, such as `callers`.
     func isTable(_ name: String) -> Bool { tables.contains(name) }
+
+    /// The names of the lists of mappings.
+    package var tableNames: [String] { tables.sorted() }
+
+    /// A setting of the group `name`, such as `log.level` for `log`; nil if there is no such group.
+    func exampleOfGroup(_ name: String) -> String? {
+        declarations.first { $0.table == nil && $0.name.hasPrefix("\(name).") }?.name
+    }
 
     /// - Parameter name: the dotted name, with the index of an entry in a list: `log.level`, `callers.0.uid`.
     package subscript(name: String) -> SettingDeclaration? {

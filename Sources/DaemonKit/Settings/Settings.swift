@@ -23,9 +23,20 @@ package struct Settings: Sendable {
     package let domainCheck: DomainCheckSettings
     package let events: EventSettings
     package let rolls: RollPolicy
-    package let logLevel: Logger.Level
+    package let log: LogSettings
+    /// The TCP port for a monitoring system; nil: none.
+    package let metrics: MetricsSettings?
+    /// When `status` reports keys that are in no verified backup.
+    package let backupPolicy: BackupPolicy
+    /// Every setting with its value, whether it is set or not.
+    package let inForce: [SettingInForce]
+
     /// Names and values of the settings that the configuration file or environment variables set.
-    package let explicitlySet: [(name: String, value: String)]
+    package var explicitlySet: [(name: String, value: String)] {
+        inForce.filter { $0.origin == .file || $0.origin == .environment }.map { ($0.name, $0.value) }
+    }
+
+    package var logLevel: Logger.Level { log.level }
 
     package var databasePath: String { "\(stateDirectory)/merchantkeyd.sqlite" }
     package var claimsPath: String { "\(stateDirectory)/claims.sqlite" }
@@ -42,7 +53,7 @@ extension Settings {
     ///   - stateDirectory: the option of the command line, which overrides the file and the environment; nil if not
     ///     given.
     ///   - variables: the environment variables.
-    /// - Throws: ``SettingsError`` with the name of the setting.
+    /// - Throws: ``SettingsError`` with every problem of the settings, each with the name of its setting.
     package static func read(
         file path: String?, stateDirectory: String?, environment variables: [String: String]
     ) throws -> Settings {
@@ -59,7 +70,10 @@ extension Settings {
                 EnvironmentVariablesProvider(environmentVariables: variables).prefixKeys(with: "merchantkeyd"),
                 InMemoryProvider(values: values),
             ]),
-            entries: file?.entries ?? [:])
+            entries: file?.entries ?? [:], environmentNames: Set(variables.keys))
+        for problem in EnvironmentNames.problems(variables.keys, .standard) + (file?.problems ?? []) {
+            reader.record(problem)
+        }
         return try Settings(reading: reader, stateDirectory: stateDirectory, environment: variables)
     }
 
@@ -75,32 +89,51 @@ extension Settings {
     private init(
         reading reader: SettingsReader, stateDirectory: String?, environment variables: [String: String]
     ) throws {
-        environment = try reader.value(
+        let environment: Environment = reader.value(
             "environment", .choice, default: "production",
             "The Apple environment of this daemon. A production daemon refuses tokens that Apple's sandbox signed.")
-        let configuredDirectory = try reader.optional(
+        let configuredDirectory = reader.optional(
             "state-directory", .text, whenUnset: "$XDG_STATE_HOME/merchantkeyd",
             "The directory for database, claims and lock file, mode 0700. The flag --state-directory overrides it.")
-        let directory = try stateDirectory ?? configuredDirectory ?? Self.defaultStateDirectory(variables)
-        self.stateDirectory = directory
-        masterKey = try MasterKeySettings(reading: reader, in: directory, environment: variables)
-        let callers = try CallerPolicy.read(reader)
-        policy = callers ?? .standard(ownUID: getuid())
+        let directory = reader.collect {
+            try stateDirectory ?? configuredDirectory ?? Self.defaultStateDirectory(variables)
+        }
+        if let stateDirectory { reader.showOverride(stateDirectory, of: "state-directory") }
+        if let directory { reader.showDefault(directory, of: "state-directory") }
+        // If the directory is unknown, the remaining settings are read only to find their problems.
+        let base = directory ?? ""
+        let masterKey = reader.collect {
+            try MasterKeySettings(reading: reader, in: base, environment: variables)
+        }
+        let callers = CallerPolicy.read(reader)
         // With `callers`, users other than the daemon's own must be able to connect.
         let mode = callers == nil ? "0600" : "0666"
-        adminSocket = try SocketSettings(reading: reader, "admin", in: directory, mode: mode)
-        decryptorSocket = try SocketSettings(reading: reader, "decryptor", in: directory, mode: mode)
-        portal = try PortalSettings.read(reader)
-        trust = try TrustSettings(reading: reader)
-        auditHead = try AuditHeadSettings(reading: reader)
-        backup = try BackupSettings.read(reader)
-        gateway = try GatewaySettings(reading: reader)
-        domainCheck = try DomainCheckSettings(reading: reader)
-        events = try EventSettings(reading: reader)
-        rolls = try RollPolicy(reading: reader)
-        logLevel = try reader.value(
-            "log.level", .choice, default: "info", "The least severe log lines that the daemon writes.")
-        explicitlySet = reader.explicitlySet
+        let adminSocket = SocketSettings(reading: reader, "admin", in: base, mode: mode)
+        let decryptorSocket = SocketSettings(reading: reader, "decryptor", in: base, mode: mode)
+        let portal = reader.collect { try PortalSettings.read(reader) }
+        let trust = TrustSettings(reading: reader)
+        let auditHead = AuditHeadSettings(reading: reader)
+        let backup = reader.collect { try BackupSettings.read(reader) }
+        let backupPolicy = BackupPolicy(
+            reading: reader, environment: environment, isScheduled: backup.flatMap { $0 } != nil)
+        let gateway = reader.collect { try GatewaySettings(reading: reader) }
+        let domainCheck = DomainCheckSettings(reading: reader)
+        let events = reader.collect { try EventSettings(reading: reader) }
+        let rolls = RollPolicy(reading: reader)
+        let log = LogSettings(reading: reader)
+        let metrics = MetricsSettings.read(reader)
+        // Without a problem, none of these is nil.
+        guard reader.problems.isEmpty, let directory, let masterKey, let portal, let backup, let gateway, let events
+        else { throw SettingsError(problems: reader.problems) }
+        self.environment = environment
+        self.stateDirectory = directory
+        self.masterKey = masterKey
+        policy = callers ?? .standard(ownUID: getuid())
+        (self.adminSocket, self.decryptorSocket) = (adminSocket, decryptorSocket)
+        (self.portal, self.trust, self.auditHead) = (portal, trust, auditHead)
+        (self.backup, self.backupPolicy) = (backup, backupPolicy)
+        (self.gateway, self.domainCheck, self.events) = (gateway, domainCheck, events)
+        (self.rolls, self.log, self.metrics, inForce) = (rolls, log, metrics, reader.inForce)
     }
 
     private static func defaultStateDirectory(_ variables: [String: String]) throws -> String {

@@ -1,6 +1,13 @@
-/// Why the daemon or a subcommand cannot run with its settings and files: what failed, why, and what to do.
+/// Why the daemon or a subcommand cannot run with its settings and files.
 package struct SettingsError: Error, CustomStringConvertible {
-    package let description: String
+    /// Each problem says what failed, why, and what to do. At least one.
+    package let problems: [String]
 
-    package init(_ description: String) { self.description = description }
+    package init(_ problem: String) { problems = [problem] }
+
+    /// - Parameter problems: at least one.
+    package init(problems: [String]) { self.problems = problems }
+
+    /// One line for each problem.
+    package var description: String { problems.joined(separator: "\n") }
 }

@@ -3,7 +3,7 @@ import Yams
 /// The YAML file with the settings, each under its dotted name, such as `log.level` or, with the index of a list's
 /// entry, `callers.0.uid`.
 ///
-/// Refuses a name that is not in the ``SettingsCatalog``, so that a misspelt setting is not ignored.
+/// A name that is not in the ``SettingsCatalog`` is a problem, so that a misspelt setting is not ignored.
 struct SettingsFile {
     /// The settings with one value.
     private(set) var texts: [String: String] = [:]
@@ -11,10 +11,13 @@ struct SettingsFile {
     private(set) var lists: [String: [String]] = [:]
     /// How many entries each list of mappings in the file has, such as `callers`.
     private(set) var entries: [String: Int] = [:]
+    /// What is wrong with the file's names and with the kinds of its values, in the order of the file.
+    private(set) var problems: [String] = []
 
     private let path: String
     private let catalog = SettingsCatalog.standard
 
+    /// - Throws: ``SettingsError`` if the file cannot be read or is not YAML.
     init(readingFrom path: String) throws {
         self.path = path
         let bytes = try SmallFile.read(path, named: "the configuration file \(path)")
@@ -25,58 +28,93 @@ struct SettingsFile {
         do { node = try Yams.compose(yaml: text) } catch {
             throw SettingsError("the configuration file \(path) is not YAML: \(error)")
         }
-        if let node, node.null == nil { try flatten(node, at: "") }
+        guard let node, node.null == nil else { return }
+        guard case .mapping = node else {
+            throw SettingsError("the configuration file \(path) is not a YAML mapping, expected lines such as 'log:'")
+        }
+        flatten(node, at: "")
     }
 
-    private mutating func flatten(_ node: Node, at name: String) throws {
+    private mutating func flatten(_ node: Node, at name: String) {
         switch node {
-        case .mapping where catalog.isTable(name):
-            throw SettingsError("\(path): '\(name)' is a mapping, expected a list of mappings")
+        case .mapping where catalog.isTable(name): report("'\(name)' is a mapping, expected a list of mappings")
         case .mapping(let mapping):
             for (key, value) in mapping {
-                guard let key = key.string else { throw SettingsError("\(path): a name under '\(name)' is not text") }
-                try flatten(value, at: name.isEmpty ? key : "\(name).\(key)")
-            }
-        case .sequence(let items) where catalog.isTable(name):
-            entries[name] = items.count
-            for (index, item) in items.enumerated() { try flatten(item, at: "\(name).\(index)") }
-        case .sequence(let items):
-            try requireDeclaration(of: name, isList: true)
-            lists[name] = try items.map { item in
-                guard let text = item.scalar?.string else {
-                    throw SettingsError("\(path): '\(name)' has an element that is not text, expected a list of texts")
+                guard let key = key.string else {
+                    report("a name under '\(name)' is not text")
+                    continue
                 }
-                return text
+                flatten(value, at: name.isEmpty ? key : "\(name).\(key)")
             }
+        case .sequence(let items) where catalog.isTable(name): readTable(name, items)
+        case .sequence(let items): readList(name, items)
         case .scalar(let scalar):
             // A name without a value, or with the value `null`, counts as not set.
-            guard node.null == nil || scalar.style != .plain else {
-                // If the line `merchants` is missing, a caller may act for every merchant; if `callers` is missing, the
-                // standard permits apply. A line whose value was deleted by mistake must not have the same effect.
-                guard name.split(separator: ".").first != "callers" else {
-                    throw SettingsError(
-                        "\(path): '\(name)' is empty, expected a value; write [] for none, or remove the line")
-                }
-                return
-            }
+            if node.null != nil, scalar.style == .plain { return readEmpty(name) }
             // One text is accepted for a list with one element.
             if catalog[name]?.isList == true {
                 lists[name] = [scalar.string]
-            } else {
-                try requireDeclaration(of: name, isList: false)
+            } else if isDeclared(name, isList: false) {
                 texts[name] = scalar.string
             }
-        case .alias: throw SettingsError("\(path): '\(name)' is a YAML alias, expected a value")
+        case .alias: report("'\(name)' is a YAML alias, expected a value")
         }
     }
 
-    private func requireDeclaration(of name: String, isList: Bool) throws {
-        guard let declaration = catalog[name] else {
-            throw SettingsError("\(path): unknown setting '\(name)'; etc/merchantkeyd.yaml lists every setting")
+    private mutating func readTable(_ name: String, _ items: Node.Sequence) {
+        for (index, item) in items.enumerated() {
+            guard case .mapping = item else {
+                return report("'\(name).\(index)' is not a mapping, expected a list of mappings")
+            }
+            flatten(item, at: "\(name).\(index)")
         }
-        guard declaration.isList == isList else {
-            throw SettingsError(
-                "\(path): '\(name)' is \(isList ? "a list" : "one value"), expected \(isList ? "one value" : "a list")")
+        entries[name] = items.count
+    }
+
+    private mutating func readList(_ name: String, _ items: Node.Sequence) {
+        guard isDeclared(name, isList: true) else { return }
+        let elements = items.map { $0.scalar?.string }
+        guard elements.allSatisfy({ $0 != nil }) else {
+            return report("'\(name)' has an element that is not text, expected a list of texts")
+        }
+        lists[name] = elements.compactMap(\.self)
+    }
+
+    private mutating func readEmpty(_ name: String) {
+        // If the line `merchants` is missing, a caller may act for every merchant; if `callers` is missing, the
+        // standard permits apply. A line whose value was deleted by mistake must not have the same effect.
+        if name.split(separator: ".").first == "callers" {
+            report("'\(name)' is empty, expected a value; write [] for none, or remove the line")
+        } else if catalog[name] == nil, !catalog.isTable(name), catalog.exampleOfGroup(name) == nil {
+            reportUnknown(name)
         }
     }
+
+    /// Reports a problem unless the setting exists and is of this kind.
+    private mutating func isDeclared(_ name: String, isList: Bool) -> Bool {
+        let found = isList ? "a list" : "one value"
+        guard let declaration = catalog[name] else {
+            if catalog.isTable(name) {
+                report("'\(name)' is \(found), expected a list of mappings")
+            } else if let example = catalog.exampleOfGroup(name) {
+                report(
+                    "'\(name)' is \(found), expected a group of settings, such as '\(example)'; write 'name: value' lines below '\(name):', indented"
+                )
+            } else {
+                reportUnknown(name)
+            }
+            return false
+        }
+        guard declaration.isList == isList else {
+            report("'\(name)' is \(found), expected \(isList ? "one value" : "a list")")
+            return false
+        }
+        return true
+    }
+
+    private mutating func reportUnknown(_ name: String) {
+        report("unknown setting '\(name)'; etc/merchantkeyd.yaml lists every setting")
+    }
+
+    private mutating func report(_ problem: String) { problems.append("\(path): \(problem)") }
 }

@@ -2,55 +2,94 @@ import Configuration
 
 /// Reads settings. Each call also declares a setting: its name, format, default and purpose.
 ///
+/// The calls do not throw. They collect all ``problems``, so that an operator sees every wrong setting at once. What a
+/// call returns for a wrong value must not be used: the code that creates a reader checks ``problems`` at the end.
+///
 /// The ``SettingsCatalog`` is created by one reading in which nothing is set. So a type that reads settings must make
 /// all its calls before it throws an error, even for settings that it does not need.
 final class SettingsReader {
     private let values: ConfigReader
     /// How many entries each list of mappings has.
     private let entries: [String: Int]
+    /// The names of the environment variables that are set.
+    private let environmentNames: Set<String>
     private let records: Records
     /// If this reader reads one entry of a list of mappings: the entry's path, such as `callers.0`, and the list's
     /// name, such as `callers`. Otherwise nil.
     private let entry: (path: String, table: String)?
+    /// Whether the calls only declare settings, and read none.
+    private let declaresOnly: Bool
 
     /// What the calls have read and declared. The readers of entries share this object with the reader of the file.
     private final class Records {
         var declarations: [SettingDeclaration] = []
-        /// Names and values of the settings that are set.
-        var explicitlySet: [(name: String, value: String)] = []
+        var inForce: [SettingInForce] = []
+        var problems: [String] = []
     }
 
-    init(_ values: ConfigReader, entries: [String: Int]) {
+    init(_ values: ConfigReader, entries: [String: Int], environmentNames: Set<String> = []) {
         self.values = values
         self.entries = entries
+        self.environmentNames = environmentNames
         records = Records()
         entry = nil
+        declaresOnly = false
     }
 
-    private init(_ parent: SettingsReader, path: String, table: String) {
+    private init(_ parent: SettingsReader, path: String, table: String, declaresOnly: Bool = false) {
         values = parent.values
         entries = [:]
+        environmentNames = parent.environmentNames
         records = parent.records
         entry = (path, table)
+        self.declaresOnly = declaresOnly
     }
 
     var declarations: [SettingDeclaration] { records.declarations }
 
-    /// The settings that the configuration file or environment variables set.
-    var explicitlySet: [(name: String, value: String)] { records.explicitlySet }
+    /// Every setting with its value, in the order of the calls.
+    var inForce: [SettingInForce] { records.inForce }
+
+    /// What is wrong with the settings, in the order of the calls.
+    var problems: [String] { records.problems }
+
+    /// Adds a problem that another type has found.
+    func record(_ problem: String) { records.problems.append(problem) }
+
+    /// Runs `body`, and adds the problems of the ``SettingsError`` that it throws.
+    ///
+    /// If a value is wrong, the error may only be a consequence of that value. So the error is ignored if a call in
+    /// `body` has found a problem.
+    ///
+    /// - Returns: nil if `body` throws.
+    func collect<Value>(_ body: () throws -> Value) -> Value? {
+        let before = records.problems.count
+        do { return try body() } catch {
+            if records.problems.count == before {
+                records.problems += (error as? SettingsError)?.problems ?? ["\(error)"]
+            }
+            return nil
+        }
+    }
 
     /// The name of a setting in errors. For a field of a list of mappings it contains the index: `callers.0.uid`.
     func path(_ name: String) -> String { entry.map { "\($0.path).\(name)" } ?? name }
 
     /// - Parameter whenUnset: what applies if the setting is not set, as text for the catalog.
+    /// - Returns: nil if the setting is not set, or if its value is wrong.
     func optional<Value>(
         _ name: String, _ format: SettingFormat<Value>, whenUnset: String, _ summary: String
-    ) throws -> Value? {
+    ) -> Value? {
         declare(name, format, isList: false, whenUnset, summary)
-        guard let text = values.string(forKey: ConfigKey(path(name))) else { return nil }
-        records.explicitlySet.append((path(name), text))
+        guard !declaresOnly else { return nil }
+        guard let text = values.string(forKey: ConfigKey(path(name))) else {
+            noteInForce(name, whenUnset, .standard)
+            return nil
+        }
+        noteInForce(name, text, originIfSet(name))
         guard let value = format.parse(text) else {
-            throw SettingsError("'\(path(name))' is '\(text)', \(format.expectation)")
+            record("'\(path(name))' is '\(text)', \(format.expectation)")
+            return nil
         }
         return value
     }
@@ -58,8 +97,8 @@ final class SettingsReader {
     /// - Parameter fallback: the default, as it would be written in the file.
     func value<Value>(
         _ name: String, _ format: SettingFormat<Value>, default fallback: String, _ summary: String
-    ) throws -> Value {
-        if let value = try optional(name, format, whenUnset: fallback, summary) { return value }
+    ) -> Value {
+        if let value = optional(name, format, whenUnset: fallback, summary) { return value }
         guard let value = format.parse(fallback) else {
             preconditionFailure(
                 "the default of '\(name)' does not have the setting's format; a test reads every default")
@@ -67,37 +106,77 @@ final class SettingsReader {
         return value
     }
 
-    /// - Returns: nil if the list is not set.
+    /// - Returns: nil if the list is not set, or if one of its elements is wrong.
     func list<Element>(
         _ name: String, _ format: SettingFormat<Element>, whenUnset: String, _ summary: String
-    ) throws -> [Element]? {
+    ) -> [Element]? {
         declare(name, format, isList: true, whenUnset, summary)
-        guard let texts = values.stringArray(forKey: ConfigKey(path(name))) else { return nil }
-        records.explicitlySet.append((path(name), texts.joined(separator: ", ")))
-        return try texts.map { text in
-            guard let element = format.parse(text) else {
-                throw SettingsError("'\(path(name))' has '\(text)', \(format.expectation)")
-            }
-            return element
+        guard !declaresOnly else { return nil }
+        guard let texts = values.stringArray(forKey: ConfigKey(path(name))) else {
+            noteInForce(name, whenUnset, .standard)
+            return nil
         }
+        noteInForce(name, texts.isEmpty ? "[]" : texts.joined(separator: ", "), originIfSet(name))
+        let elements = texts.map { (text: $0, element: format.parse($0)) }
+        for wrong in elements where wrong.element == nil {
+            record("'\(path(name))' has '\(wrong.text)', \(format.expectation)")
+        }
+        let valid = elements.compactMap { $0.element }
+        return valid.count == texts.count ? valid : nil
     }
 
     /// Reads a list of mappings. Calls `read` for each entry.
     ///
-    /// - Returns: nil if the list is not set.
+    /// - Returns: nil if the list is not set, or if one of its entries is wrong.
     func table<Entry>(
-        _ name: String, maximum: Int = .max, _ read: (SettingsReader, String) throws -> Entry
-    ) throws -> [Entry]? {
-        // If there is no entry, reads an empty entry to declare the fields of entries for the catalog. Ignores the
-        // error that required fields are missing.
-        if entries[name] ?? 0 == 0 { _ = try? read(SettingsReader(self, path: name, table: name), name) }
-        guard let count = entries[name] else { return nil }
+        _ name: String, maximum: Int = .max, whenUnset: String, _ read: (SettingsReader, String) throws -> Entry
+    ) -> [Entry]? {
+        let count = entries[name]
+        // If there is no entry, declares the fields of entries for the catalog. Ignores the error that required fields
+        // are missing.
+        if count ?? 0 == 0 { _ = try? read(SettingsReader(self, path: name, table: name, declaresOnly: true), name) }
+        guard let count, count > 0 else {
+            noteInForce(name, count == nil ? whenUnset : "[]", count == nil ? .standard : .file)
+            return count.map { _ in [] }
+        }
         guard count <= maximum else {
-            throw SettingsError("'\(name)' has \(count) entries, expected at most \(maximum)")
+            record("'\(name)' has \(count) entries, expected at most \(maximum)")
+            return nil
         }
-        return try (0..<count).map {
-            try read(SettingsReader(self, path: "\(name).\($0)", table: name), "\(name).\($0)")
+        let rows = (0..<count).compactMap { index in
+            collect { try read(SettingsReader(self, path: "\(name).\(index)", table: name), "\(name).\(index)") }
         }
+        return rows.count == count ? rows : nil
+    }
+
+    /// Whether the configuration file or an environment variable sets a setting that was already read.
+    func isSet(_ name: String) -> Bool {
+        records.inForce.contains { $0.name == name && $0.origin != .standard }
+    }
+
+    /// Replaces the description of a default by the value that applies, such as the path of a socket.
+    func showDefault(_ value: String, of name: String) {
+        guard let index = records.inForce.firstIndex(where: { $0.name == name && $0.origin == .standard }) else {
+            return
+        }
+        records.inForce[index].value = value
+    }
+
+    /// Notes that an option of the command line overrides a setting.
+    func showOverride(_ value: String, of name: String) {
+        guard let index = records.inForce.firstIndex(where: { $0.name == name }) else { return }
+        records.inForce[index].value = value
+        records.inForce[index].origin = .commandLine
+    }
+
+    private func noteInForce(_ name: String, _ value: String, _ origin: SettingInForce.Origin) {
+        records.inForce.append(SettingInForce(name: path(name), value: value, origin: origin))
+    }
+
+    /// An environment variable overrides the file, so if it is set, the value comes from there.
+    private func originIfSet(_ name: String) -> SettingInForce.Origin {
+        guard entry == nil else { return .file }
+        return environmentNames.contains(SettingDeclaration.environmentName(of: name)) ? .environment : .file
     }
 
     private func declare<Value>(

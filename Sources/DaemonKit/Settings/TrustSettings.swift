@@ -5,13 +5,13 @@ package struct TrustSettings: Sendable, Hashable {
     /// PEM or DER files; nil: the daemon does not verify issuers and stores certificates as `issuerVerified: false`.
     package let certificateIssuers: [String]?
 
-    init(reading reader: SettingsReader) throws {
+    init(reading reader: SettingsReader) {
         tokenRoots =
-            try reader.list(
+            reader.list(
                 "trust.token-roots", .text, whenUnset: "Apple Root CA - G3, built in",
                 "PEM files with root certificates. A payment token's signing certificate must chain to one of them.")
             ?? []
-        certificateIssuers = try reader.list(
+        certificateIssuers = reader.list(
             "trust.certificate-issuers", .text, whenUnset: "none: issuers are not checked",
             "PEM or DER files with CA certificates. An uploaded certificate must chain to a root through these CAs.")
     }

@@ -8,7 +8,7 @@ struct ClaimsFile {
     /// Records claims; refuses them if the file cannot be used.
     let ledger: any ClaimLedger
     /// The open file; nil if it cannot be used.
-    private let store: ClaimStore?
+    let store: ClaimStore?
 
     init(path: String, clock: some WallClock, logger: Logger) {
         do {

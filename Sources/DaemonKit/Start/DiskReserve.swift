@@ -1,5 +1,4 @@
 import Glibc
-import LocalSocket
 
 /// A spare file that the daemon shrinks at its start if the disk is full, so that it can serve payments before an
 /// operator frees space. A start needs space for SQLite's shared memory files and for the sockets.
@@ -42,8 +41,8 @@ struct DiskReserve {
 
     /// Waits at most two seconds until the daemon listens on all of `sockets`, then fills the file. Earlier, the file
     /// would take the space that the start needs. Later, other programs could have taken the free space.
-    func fill(onceServing sockets: [String]) async throws {
-        for _ in 0..<100 where !sockets.allSatisfy(UnixListener.isListenedOn) {
+    func fill(onceListeningOn sockets: NewSockets) async throws {
+        for _ in 0..<100 where !sockets.areListening {
             try await Task.sleep(for: .milliseconds(20))
         }
         fill()

@@ -31,6 +31,8 @@ package struct StartFinding: Equatable, Sendable {
         case masterKeyWithoutDatabase
         /// `audit.head.file` contains no head to compare the database with.
         case noShippedHead
+        /// The setting `environment` differs from that of the last start with this database.
+        case environmentChanged
         case claimsMissing
         /// The write-ahead log of the claims file is missing, although the last daemon was not shut down cleanly.
         case claimsLogMissing
@@ -88,7 +90,7 @@ extension StartFinding.Code {
             .acceptedLossNotInAudit:
             .refusalUnlessAccepted
         case .databaseOlderThanHeadInLockFile: .recordedLoss
-        case .masterKeyWithoutDatabase, .noShippedHead, .claimsMissing, .claimsLogMissing: .warning
+        case .masterKeyWithoutDatabase, .noShippedHead, .environmentChanged, .claimsMissing, .claimsLogMissing: .warning
         }
     }
 }

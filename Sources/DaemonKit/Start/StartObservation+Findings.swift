@@ -1,4 +1,5 @@
 import MerchantCore
+import Vocabulary
 
 extension StartObservation {
     /// Everything that is wrong, most severe first.
@@ -77,10 +78,7 @@ extension StartObservation {
 extension StartObservation {
     private var masterKeyFinding: StartFinding? {
         switch masterKey {
-        case .file(let path, exists: false) where database != nil:
-            StartFinding(
-                .masterKeyMissing, "the master key of the database \(databasePath) is missing",
-                why: "there is no file \(path)", remedy: "put the file back from your copy")
+        case .file(_, exists: false): missingMasterKeyFinding
         case .rejected(let why):
             StartFinding(
                 .masterKeyRejected, "the master key does not open the database \(databasePath)", why: why,
@@ -89,8 +87,17 @@ extension StartObservation {
         }
     }
 
+    /// Nil also before the first start, when there is no database either.
+    var missingMasterKeyFinding: StartFinding? {
+        guard case .file(let path, exists: false) = masterKey, database != nil else { return nil }
+        return StartFinding(
+            .masterKeyMissing, "the master key of the database \(databasePath) is missing",
+            why: "there is no file \(path)", remedy: "put the file back from your copy")
+    }
+
     private var warnings: [StartFinding] {
-        [masterKeyWithoutDatabaseFinding, missingClaimsFinding, noShippedHeadFinding].compactMap(\.self)
+        [masterKeyWithoutDatabaseFinding, missingClaimsFinding, noShippedHeadFinding, environmentFinding]
+            .compactMap(\.self)
     }
 
     /// The finding is only a warning, because an interrupted first start leaves the same files.
@@ -117,6 +124,21 @@ extension StartObservation {
         return StartFinding(
             .claimsLogMissing, "the write-ahead log of the claims file \(claimsPath) is missing",
             why: "the last daemon was not shut down cleanly", remedy: remedy)
+    }
+
+    /// The finding is only a warning, because a platform may begin in Apple's sandbox and then go to production.
+    private var environmentFinding: StartFinding? {
+        environmentChange.map { change in
+            StartFinding(
+                .environmentChanged,
+                "the database \(databasePath) was used with the setting environment '\(change.before.rawValue)', and is now used with '\(change.now.rawValue)'",
+                why: change.now == .sandbox
+                    ? "the daemon now accepts test tokens of Apple's sandbox for the merchants in this database"
+                    : "the daemon now refuses test tokens of Apple's sandbox",
+                remedy:
+                    "if this is not intended, correct the setting 'environment' or 'state-directory', and restart the daemon"
+            )
+        }
     }
 
     private var noShippedHeadFinding: StartFinding? {

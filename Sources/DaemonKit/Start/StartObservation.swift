@@ -68,6 +68,18 @@ package struct StartObservation: Equatable, Sendable {
         case found(file: String, head: AuditHead, at: Timestamp, difference: String?)
     }
 
+    /// A change of the setting `environment` since the last start with the same database.
+    package struct EnvironmentChange: Equatable, Sendable {
+        package let before: Environment
+        package let now: Environment
+
+        /// - Returns: nil if the setting is the same, or if there was no start before.
+        package init?(from before: Environment?, to now: Environment) {
+            guard let before, before != now else { return nil }
+            (self.before, self.now) = (before, now)
+        }
+    }
+
     // The paths are here because the messages of findings name them.
     package var databasePath: String
     package var lockPath: String
@@ -97,6 +109,8 @@ package struct StartObservation: Equatable, Sendable {
     package var auditAnswer: Bool?
     /// Nil if the database has not been read yet.
     package var auditComparison: AuditComparison?
+    /// Nil also if the database has not been read yet.
+    package var environmentChange: EnvironmentChange?
 
     package init(databasePath: String, lockPath: String, claimsPath: String, masterKey: MasterKey) {
         self.databasePath = databasePath

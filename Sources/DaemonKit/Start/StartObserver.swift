@@ -58,6 +58,15 @@ struct StartObserver {
         return comparison
     }
 
+    /// The finding that the database exists and the file of its master key does not; nil otherwise.
+    var missingMasterKey: StartFinding? {
+        var found = StartObservation(
+            databasePath: settings.databasePath, lockPath: settings.lockPath, claimsPath: settings.claimsPath,
+            masterKey: masterKey)
+        found.database = Self.file(settings.databasePath)
+        return found.missingMasterKeyFinding
+    }
+
     /// Whether the database's write-ahead log exists and is not empty.
     var hasLog: Bool { (Self.file("\(settings.databasePath)-wal")?.size ?? 0) > 0 }
 

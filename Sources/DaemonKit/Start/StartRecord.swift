@@ -11,8 +11,8 @@ import Vocabulary
 /// On a full disk the daemon starts without the record, so that it can serve payments. ``StartRecordRetry`` then calls
 /// ``write()`` again until nothing is left to do.
 final class StartRecord: Sendable {
-    /// How long `status` warns that the daemon continued with an older database.
-    static let olderDatabaseNotice = Duration.seconds(86_400)
+    /// How long `status` warns that the daemon continued with an older database, or that the environment changed.
+    static let noticePeriod = Duration.seconds(86_400)
 
     private let operations: StartOperations
     private let audit: AuditOperations
@@ -86,6 +86,8 @@ final class StartRecord: Sendable {
         let restored = try await operations.restoreDescription()
         let headInDatabase = try await audit.head()
         var observation = observation
+        observation.environmentChange = StartObservation.EnvironmentChange(
+            from: try await operations.lastEnvironment(), to: settings.environment)
         observation.auditComparison = try await StartObserver(settings: settings).compareAudit(
             restoredFrom: restored, headInDatabase: headInDatabase, observation.lockFile
         ) { try await audit.difference(from: $0)?.detail }
@@ -107,11 +109,12 @@ final class StartRecord: Sendable {
                     try await operations.restartWaitingTimes()
                 }
                 try await operations.recordStart(
-                    as: caller, version: Program.version, policy: settings.policy,
+                    as: caller, version: Program.version, policy: settings.policy, environment: settings.environment,
                     olderDatabaseEntries: historyToRecord.withLock { $0 })
                 isRecorded.store(true, ordering: .releasing)
             }
             try await reportOlderDatabase()
+            try await reportEnvironmentChange()
             if !lock.lossesNotInAudit.isEmpty { try lock.update { $0.lossesNotInAudit = [] } }
             try await clearRestore()
             isComplete.store(true, ordering: .releasing)
@@ -150,10 +153,21 @@ final class StartRecord: Sendable {
         if isRestored { try await operations.clearRestoreDescription() }
     }
 
-    /// Makes `status` warn about an older database that was accepted less than ``olderDatabaseNotice`` ago.
+    /// Makes `status` warn about an environment that changed less than ``noticePeriod`` ago.
+    private func reportEnvironmentChange() async throws {
+        guard let changed = try await operations.environmentChange(),
+            operations.now < changed.adding(Self.noticePeriod)
+        else { return }
+        activeFindings.set(
+            .environmentChanged, .warning,
+            "the setting environment changed to '\(settings.environment.rawValue)' at \(changed): the merchants and keys in the database were used with the other environment before; see 'audit list'"
+        )
+    }
+
+    /// Makes `status` warn about an older database that was accepted less than ``noticePeriod`` ago.
     private func reportOlderDatabase() async throws {
         guard let (since, undone) = try await operations.olderDatabase(),
-            operations.now < since.adding(Self.olderDatabaseNotice)
+            operations.now < since.adding(Self.noticePeriod)
         else { return }
         activeFindings.set(
             .databaseRestored, .warning,

@@ -3,24 +3,73 @@ import Glibc
 /// The directory that contains the database, the claims and the lock file. By default it also contains the master key
 /// and the sockets.
 enum StateDirectory {
+    /// The longest absolute path, in bytes. SQLite accepts paths of 512 bytes, and appends names and suffixes.
+    static let longestPath = 460
+
+    /// Checks without changing anything whether ``prepare(_:)`` would succeed.
+    ///
+    /// - Returns: why not; nil if it would.
+    static func problem(_ path: String) -> String? {
+        guard !path.isEmpty else { return "'state-directory' is empty; set it to the path of a directory" }
+        let length = absolutePath(path).utf8.count
+        guard length <= longestPath else {
+            return
+                "the path of the state directory has \(length) bytes, expected at most \(longestPath); use a shorter path"
+        }
+        if let status = FileStatus(of: path, followsLinks: true) { return problem(path, status) }
+        guard errno == ENOENT, FileStatus(of: path) == nil else {
+            return "the state directory \(path) cannot be examined: \(PathAccess.lastError)"
+        }
+        // The start creates the directory, and the directories above it.
+        var parent = PathAccess.directory(of: withoutFinalSlashes(path))
+        while FileStatus(of: parent, followsLinks: true) == nil, errno == ENOENT, parent != ".", parent != "/" {
+            parent = PathAccess.directory(of: parent)
+        }
+        return PathAccess.whyNothingCanBeCreated(in: parent).map {
+            "the state directory \(path) cannot be created: \(parent) \($0)"
+        }
+    }
+
     /// Creates the directory with mode 0700 if it is missing. Refuses a directory that other users can read or write.
     ///
     /// - Throws: ``SettingsError``.
     static func prepare(_ path: String) throws {
         try create(path)
-        guard let status = FileStatus(of: path, followsLinks: true), status.kind == .directory else {
-            throw SettingsError("the state directory \(path) is not a directory; set 'state-directory' to a directory")
+        guard let status = FileStatus(of: path, followsLinks: true) else {
+            throw SettingsError("the state directory \(path) cannot be examined: \(PathAccess.lastError)")
+        }
+        if let problem = problem(path, status) { throw SettingsError(problem) }
+    }
+
+    private static func problem(_ path: String, _ status: FileStatus) -> String? {
+        guard status.kind == .directory else {
+            return "the state directory \(path) is not a directory; set 'state-directory' to a directory"
         }
         guard status.uid == geteuid() else {
-            throw SettingsError(
+            return
                 "the state directory \(path) belongs to uid \(status.uid), but the daemon runs as uid \(geteuid()); run 'chown' on the directory"
-            )
         }
         guard status.mode & 0o077 == 0 else {
-            throw SettingsError(
+            return
                 "the state directory \(path) has mode 0\(String(status.mode, radix: 8)), so other users can access it; run 'chmod 0700' on the directory"
-            )
         }
+        guard PathAccess.allows(W_OK | X_OK, path) else {
+            return
+                "the daemon's user cannot create files in the state directory \(path): \(PathAccess.lastError); make the directory writable"
+        }
+        return nil
+    }
+
+    private static func withoutFinalSlashes(_ path: String) -> String {
+        var path = path
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        return path
+    }
+
+    private static func absolutePath(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let current = getcwd(nil, 0) else { return path }
+        defer { free(current) }
+        return "\(String(cString: current))/\(path)"
     }
 
     private static func create(_ path: String) throws {

@@ -2,9 +2,11 @@ import HTTPKit
 import Logging
 import MerchantCore
 import MerchantOperations
+import MetricsKit
 import NIOCore
 import NIOHTTP1
 import ServerKit
+import Tracing
 
 /// Handles one connection: receives requests from the codec and writes the responses in the order of the requests.
 ///
@@ -23,6 +25,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         let problems: ProblemReporter
         let work: OffLoopWork
         let limits: Limits
+        let accessLog: AccessLog
     }
 
     /// A request whose head has arrived, and whose body may be incomplete.
@@ -154,11 +157,13 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     private func beginRequest(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
-        let form = ResponseForm(
+        var form = ResponseForm(
             isHead: head.method == .HEAD,
             // An HTTP/1.0 client keeps a connection open only if the response has the field `Connection: keep-alive`,
             // which this server never sends.
             isLast: RequestHeadRules.endsConnection(head) || head.version != .http1_1)
+        form.identifiers = RequestIdentifiers.identifiers(in: head.headers)
+        form.requestId = form.identifiers?.requestId ?? (environment.accessLog.isOn ? RequestId.make() : nil)
         arriving = ArrivingRequest(
             method: head.method, uri: head.uri, form: form,
             idempotencyKeys: head.method == .POST ? head.headers["idempotency-key"] : [], body: ByteBuffer())
@@ -193,14 +198,23 @@ final class ConnectionHandler: ChannelDuplexHandler {
         form.start = .now()
         do {
             let complete = DecryptorRequest(
-                method: request.method, uri: request.uri, idempotencyKeys: request.idempotencyKeys, body: request.body)
+                method: request.method, uri: request.uri, requestId: form.requestId,
+                idempotencyKeys: request.idempotencyKeys, body: request.body)
             switch try environment.endpoints.plan(complete, from: peer, matched: &form.route) {
             case .now(let response): writeOrQueue(response, form, context)
             case .blocking(let body):
-                try start(form, requestId: nil, context) { try environment.work.start(body, completion: $0) }
+                try start(form, context) { try environment.work.start(body, completion: $0) }
             case .suspending(let operationRequest, let body):
-                try start(form, requestId: operationRequest.requestId, context) { completion in
-                    try environment.work.start({ try await body(operationRequest) }, completion: completion)
+                form.requestId = operationRequest.requestId
+                let name = form.route.map { DecryptorRoute.table[$0].name } ?? "other"
+                let trace = form.identifiers?.trace
+                try start(form, context) { completion in
+                    try environment.work.start(
+                        {
+                            try await withSpan(name, context: .request(trace), ofKind: .server) { _ in
+                                try await body(operationRequest)
+                            }
+                        }, completion: completion)
                 }
             }
         } catch {
@@ -211,27 +225,30 @@ final class ConnectionHandler: ChannelDuplexHandler {
                 inputEnded = true
                 waiting.removeAll()
             }
-            writeOrQueue(environment.problems.encodedResponse(to: error), form, context)
+            let requestId = form.requestId ?? RequestId.make()
+            form.requestId = requestId
+            writeOrQueue(
+                environment.problems.encodedResponse(to: error, requestId: requestId, trace: form.identifiers?.trace),
+                form, context)
         }
     }
 
     /// Starts work on another thread, and reserves a position in the response queue for its result.
-    ///
-    /// - Parameter requestId: the request identifier for the problem document if the work fails; nil to generate an
-    ///   identifier.
     private func start(
-        _ form: ResponseForm, requestId: String?, _ context: ChannelHandlerContext,
+        _ form: ResponseForm, _ context: ChannelHandlerContext,
         _ work: (@escaping @Sendable (Result<EncodedResponse, any Error>) -> Void) throws -> Void
     ) throws {
         let loopBoundSelf = NIOLoopBound(self, eventLoop: context.eventLoop)
         let position = responseQueue.nextPosition
         let problems = environment.problems
+        let (requestId, trace) = (form.requestId, form.identifiers?.trace)
         try work { result in
             let response: EncodedResponse
             switch result {
             case .success(let success): response = success
             case .failure(let error):
-                response = problems.encodedResponse(to: error, requestId: requestId ?? RequestId.make())
+                response = problems.encodedResponse(
+                    to: error, requestId: requestId ?? RequestId.make(), trace: trace)
             }
             loopBoundSelf.eventLoop.execute { loopBoundSelf.value.fill(position, with: response) }
         }
@@ -274,11 +291,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     private func write(_ response: EncodedResponse, _ form: ResponseForm, _ context: ChannelHandlerContext) {
         let isLast = !form.isInterim && (form.isLast || (inputEnded && hasNothingOutstanding))
-        if !form.isInterim {
-            resources.requests.record(
-                form.route, status: response.status, duration: form.start.map { .now() - $0 } ?? .zero)
-        }
-        let bytes = response.wireBytes(isHead: form.isHead, isLast: isLast)
+        if !form.isInterim { record(response, form) }
+        let bytes = response.wireBytes(isHead: form.isHead, isLast: isLast, identifiers: form.identifiers)
         if response.holdsSecret {
             let promise = context.eventLoop.makePromise(of: Void.self)
             promise.futureResult.whenComplete { _ in bytes.wipeStorage() }
@@ -288,6 +302,16 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
         needsFlush = true
         if isLast { outputEnded = true }
+    }
+
+    private func record(_ response: EncodedResponse, _ form: ResponseForm) {
+        let nanoseconds = form.start.map { (NIODeadline.now() - $0).nanoseconds } ?? 0
+        resources.requests.record(form.route, status: response.status, nanoseconds: nanoseconds)
+        guard environment.accessLog.isOn else { return }
+        environment.accessLog.write(
+            server: "decryptor", route: form.route.map { DecryptorRoute.table[$0].name }, status: response.status,
+            nanoseconds: nanoseconds, requestId: form.requestId, trace: form.identifiers?.trace,
+            caller: peer.caller.logMetadata)
     }
 
     private func flushIfNeeded(_ context: ChannelHandlerContext) {

@@ -1,3 +1,4 @@
+import HTTPKit
 import NIOCore
 
 /// The responses that a connection has not written yet, in the order of its requests (RFC 9112 section 9.3.2). Requests
@@ -69,6 +70,10 @@ package struct ResponseForm: Sendable {
     var route: Int?
     /// When the server began to handle the request; nil if the server refused the request without handling it.
     var start: NIODeadline?
+    /// The identifiers that the client gave the request; nil if it gave none.
+    var identifiers: RequestIdentifiers?
+    /// The request's identifier in the log and the audit; nil if none was needed.
+    var requestId: String?
 
     package init(isHead: Bool = false, isLast: Bool = false, isInterim: Bool = false) {
         self.isHead = isHead

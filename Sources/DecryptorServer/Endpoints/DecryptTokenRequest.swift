@@ -111,9 +111,11 @@ extension TokenExpectations {
 
     private static func amount(_ fields: inout JSONFields) throws(JSONFault) -> String? {
         let digits: String
-        switch fields.value("transactionAmount") {
+        switch try fields.value("transactionAmount") {
         case .none: return nil
-        case .string(let text), .number(let text): digits = text
+        case .string(let text): digits = text
+        // A number without a fractional part is an integer, also if it is written as 1099.0.
+        case .number(let text): digits = UInt64(jsonNumber: text).map(String.init) ?? text
         case .some(let other):
             throw JSONFault("'expected.transactionAmount' is \(other.kind), expected a string or a number")
         }

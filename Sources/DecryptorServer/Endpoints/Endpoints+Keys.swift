@@ -26,14 +26,14 @@ extension Endpoints {
 
     /// `GET /v1/keys/{publicKeyHash}?include=privateKey`: exports the private key. The audit records the export before
     /// the response is sent.
-    func exportPrivateKey(_ target: RouteMatch, method: HTTPMethod, _ peer: Peer) throws -> ResponsePlan {
+    func exportPrivateKey(_ target: RouteMatch, _ received: DecryptorRequest, _ peer: Peer) throws -> ResponsePlan {
         let hash = try Self.publicKeyHash(in: target)
-        guard method == .GET else {
+        guard received.method == .GET else {
             throw MerchantError(
-                .malformed, "include=privateKey needs the method GET, but the request has \(method.rawValue)")
+                .malformed, "include=privateKey needs the method GET, but the request has \(received.method.rawValue)")
         }
         try peer.require(.exportPrivateKey, of: hash)
-        return .suspending(Request(caller: peer.caller, requestId: RequestId.make())) { request in
+        return .suspending(received.operationRequest(of: peer)) { request in
             try await export(hash, peer, for: request)
         }
     }

@@ -29,7 +29,7 @@ extension Endpoints {
     /// `"claim": false`, `"verify": false` or a `receivedAt`. The audit records unusual requests, such as a decryption
     /// without verification, or with `any` as the expected merchant.
     func decryptToken(_ received: DecryptorRequest, _ peer: Peer) -> ResponsePlan {
-        .suspending(Request(caller: peer.caller, requestId: RequestId.make())) { initial in
+        .suspending(received.operationRequest(of: peer)) { initial in
             let decryption = try DecryptTokenRequest(JSONFields(parsing: received.body.readableBytesView))
             let hash = decryption.token.publicKeyHash
             // The merchant is not known before the key is found. Therefore this first check only refuses a caller

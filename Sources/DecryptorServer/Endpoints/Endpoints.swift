@@ -1,3 +1,4 @@
+import HTTPKit
 import MerchantCore
 import MerchantOperations
 import NIOCore
@@ -9,9 +10,18 @@ import WireAPI
 struct DecryptorRequest: Sendable {
     let method: HTTPMethod
     let uri: String
+    /// The client's `X-Request-Id`; nil if it sent none.
+    let requestId: String?
     /// The values of the header `Idempotency-Key`.
     let idempotencyKeys: [String]
     let body: ByteBuffer
+}
+
+extension DecryptorRequest {
+    /// The request for a use case, without the Idempotency-Key.
+    func operationRequest(of peer: Peer) -> Request {
+        Request(caller: peer.caller, requestId: requestId ?? RequestId.make())
+    }
 }
 
 /// How the server produces the response to a request.
@@ -57,7 +67,7 @@ struct Endpoints: Sendable {
         switch target.route.endpoint {
         case .findKey:
             return target.includesPrivateKey
-                ? try exportPrivateKey(target, method: request.method, peer) : try findKey(target, peer)
+                ? try exportPrivateKey(target, request, peer) : try findKey(target, peer)
         case .symmetricKey: return try symmetricKey(target, request.body, peer)
         case .verifyToken: return verifyToken(request.body, peer)
         case .decryptToken: return decryptToken(request, peer)

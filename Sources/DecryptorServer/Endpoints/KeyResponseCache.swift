@@ -1,5 +1,6 @@
 import MerchantCore
 package import MerchantOperations
+package import MetricsKit
 import Synchronization
 package import Vocabulary
 
@@ -62,6 +63,8 @@ package final class KeyResponseCache: KeyChangeObserver, Sendable {
         var young: [PublicKeyHash: Entry] = [:]
         var old: [PublicKeyHash: Entry] = [:]
         var youngCost = 0
+        var hits = 0
+        var misses = 0
 
         /// - Parameter limit: how many bytes the young generation may use.
         mutating func insert(_ entry: Entry, for hash: PublicKeyHash, limit: Int) {
@@ -106,9 +109,13 @@ package final class KeyResponseCache: KeyChangeObserver, Sendable {
     /// Returns the entry of a key; nil if there is none or it is too old.
     package func entry(for hash: PublicKeyHash, at now: Timestamp) -> Entry? {
         lockedShard(of: hash).shard.withLock { shard in
-            if let entry = shard.young[hash] { return entry.isFresh(at: now) ? entry : nil }
-            guard let entry = shard.old[hash], entry.isFresh(at: now) else { return nil }
-            shard.insert(entry, for: hash, limit: generationLimit)
+            let young = shard.young[hash]
+            guard let entry = young ?? shard.old[hash], entry.isFresh(at: now) else {
+                shard.misses += 1
+                return nil
+            }
+            shard.hits += 1
+            if young == nil { shard.insert(entry, for: hash, limit: generationLimit) }
             return entry
         }
     }
@@ -135,5 +142,26 @@ package final class KeyResponseCache: KeyChangeObserver, Sendable {
         }
     }
 
+    /// How often ``entry(for:at:)`` returned an entry, and how often it returned none.
+    package var lookups: (hits: Int, misses: Int) {
+        shards.reduce((0, 0)) { sum, lockedShard in
+            lockedShard.shard.withLock { (sum.0 + $0.hits, sum.1 + $0.misses) }
+        }
+    }
+
     private func lockedShard(of hash: PublicKeyHash) -> LockedShard { shards[hash.hashValue & (Self.shardCount - 1)] }
+}
+
+extension KeyResponseCache: MetricsSource {
+    package func append(to page: inout MetricsText) {
+        let (hits, misses) = lookups
+        page.append(
+            "merchantkeyd_key_cache_lookups_total", .counter,
+            "Lookups of a key in the decryptor server's cache. After a miss, the key is read from the database.",
+            [
+                MetricsText.Sample([("result", "hit")], hits), MetricsText.Sample([("result", "miss")], misses),
+            ])
+        page.append(
+            gauge: "merchantkeyd_key_cache_bytes", "Approximate memory of the decryptor server's cache.", footprint)
+    }
 }

@@ -54,6 +54,9 @@ package struct DecryptorRoute: Sendable {
         DecryptorRoute(method: .GET, path: "/v1/health", permit: .any, endpoint: .health),
     ]
 
+    /// The method and the path's template, such as `GET /v1/health`.
+    var name: String { "\(method.rawValue) \(path)" }
+
     /// The value of the header field `Allow`.
     var allowed: String { method == .GET ? "GET, HEAD" : method.rawValue }
 

@@ -1,3 +1,4 @@
+package import HTTPKit
 package import NIOCore
 package import NIOHTTP1
 
@@ -13,10 +14,13 @@ package struct EncodedResponse: Sendable {
     private let headLength: Int
     /// Whether the response's memory must be overwritten after the response was sent.
     package let holdsSecret: Bool
+    /// Whether the response has the header field `X-Request-Id`.
+    private let hasRequestId: Bool
 
     /// How many bytes are reserved for the head. The head is written after the body, because it contains the body's
-    /// length. The longest head has fewer than 300 bytes.
-    private static let headCapacity = 384
+    /// length. The longest head has an `X-Request-Id` of a client (``RequestIdentifiers/longestRequestId``), and less than
+    /// 300 bytes of other content.
+    private static let headCapacity = 512
 
     /// - Parameters:
     ///   - fields: the header fields other than `Content-Length` and `Cache-Control`.
@@ -43,6 +47,7 @@ package struct EncodedResponse: Sendable {
         bytes = buffer
         self.status = Int(status.code)
         self.holdsSecret = holdsSecret
+        hasRequestId = fields.contains { $0.name == "X-Request-Id" }
     }
 
     /// The interim response to `Expect: 100-continue`.
@@ -53,6 +58,7 @@ package struct EncodedResponse: Sendable {
         headLength = bytes.readableBytes
         status = 100
         holdsSecret = false
+        hasRequestId = false
     }
 
     private init(compacting other: EncodedResponse) {
@@ -60,6 +66,7 @@ package struct EncodedResponse: Sendable {
         headLength = other.headLength
         status = other.status
         holdsSecret = other.holdsSecret
+        hasRequestId = other.hasRequestId
     }
 
     /// A copy that uses no more memory than the response needs, for a cache.
@@ -74,14 +81,16 @@ package struct EncodedResponse: Sendable {
     /// - Parameters:
     ///   - isHead: whether to leave out the body, in response to `HEAD`.
     ///   - isLast: whether to add `Connection: close`.
-    package func wireBytes(isHead: Bool, isLast: Bool) -> ByteBuffer {
-        guard isHead || isLast else { return bytes }
-        let close = isLast ? "Connection: close\r\n" : ""
+    ///   - identifiers: the identifiers of the request, which the response repeats; nil if the request has none.
+    package func wireBytes(isHead: Bool, isLast: Bool, identifiers: RequestIdentifiers? = nil) -> ByteBuffer {
+        guard isHead || isLast || identifiers != nil else { return bytes }
+        let fields =
+            (identifiers?.fields(hasRequestId: hasRequestId) ?? "") + (isLast ? "Connection: close\r\n" : "")
         let bodyLength = isHead ? 0 : bytes.readableBytes - headLength
-        var buffer = ByteBufferAllocator().buffer(capacity: headLength + close.utf8.count + bodyLength)
-        // Copy the head without its empty line, and add the field after it.
+        var buffer = ByteBufferAllocator().buffer(capacity: headLength + fields.utf8.count + bodyLength)
+        // Copy the head without its empty line, and add the fields after it.
         buffer.writeBytes(bytes.readableBytesView.prefix(headLength - 2))
-        buffer.writeString(close)
+        buffer.writeString(fields)
         buffer.writeStaticString("\r\n")
         if !isHead { buffer.writeBytes(bytes.readableBytesView.dropFirst(headLength)) }
         wipe()

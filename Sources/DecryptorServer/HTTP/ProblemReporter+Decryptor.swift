@@ -7,10 +7,12 @@ import ServerKit
 
 extension ProblemReporter {
     /// The problem document of an error, encoded for the wire.
-    func encodedResponse(to error: any Error, requestId: String = RequestId.make()) -> EncodedResponse {
+    func encodedResponse(
+        to error: any Error, requestId: String = RequestId.make(), trace: TraceContext? = nil
+    ) -> EncodedResponse {
         // Here a PaymentTokenError comes only from parsing a token. Use cases convert the errors of all later steps.
         let error = (error as? PaymentTokenError).map { MerchantError(.tokenMalformed, $0.detail) } ?? error
-        return EncodedResponse(response(to: error, requestId: requestId))
+        return EncodedResponse(response(to: error, requestId: requestId, metadata: trace?.logMetadata ?? [:]))
     }
 }
 

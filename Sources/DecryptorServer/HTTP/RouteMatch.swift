@@ -40,8 +40,8 @@ struct RouteMatch: Sendable {
         guard allowed.isEmpty else { throw HTTPFault.methodNotAllowed(allow: allowed.joined(separator: ", ")) }
         throw MerchantError(
             .notFound,
-            "the decryptor socket has no such path; use a path of schema/openapi.yaml, "
-                + "with a publicKeyHash as Base64url or hexadecimal")
+            "this is the decryptor socket, which has no such path: connect merchantkeyctl and other admin programs to the "
+                + "admin socket, admin.sock; the paths of both sockets are in schema/openapi.yaml")
     }
 
     /// The range of the path in the request's target. The path begins after the scheme and authority, if the client

@@ -1,3 +1,4 @@
+import Crypto
 package import MerchantCore
 import SwiftASN1
 import Vocabulary
@@ -15,12 +16,26 @@ package struct CertificateIssuers: Sendable {
     let roots: [Certificate]
     /// The certificates of all other CAs. Such a CA can be a link of a chain, but a chain must end at a root.
     let intermediates: [Certificate]
+    /// SHA-256 of each certificate in DER, as lower-case hexadecimal.
+    private let fingerprints: Set<String>
+
+    /// The fingerprint of the certificate with which Apple issues payment processing certificates: "Apple Worldwide
+    /// Developer Relations CA - G2", valid until 2029-05-06. Apple publishes it at
+    /// https://www.apple.com/certificateauthority/.
+    package static let applePaymentProcessingIssuer =
+        "9ed4b3b88c6a339cf1387895bda9ca6ea31a6b5ce9edf7511845923b0c8ac94c"
+
+    /// Whether the certificate with the fingerprint ``applePaymentProcessingIssuer`` is one of the certificates.
+    package var containsApplePaymentProcessingIssuer: Bool {
+        fingerprints.contains(Self.applePaymentProcessingIssuer)
+    }
 
     /// - Parameter files: the contents of the files that the setting names. Each file contains one or more certificates
     ///   in PEM, or one certificate in DER.
     /// - Throws: `certificateMalformed`, `tooLarge`, or `certificateWrongKind` for a certificate that is not a CA's.
     package init(reading files: [[UInt8]]) throws(MerchantError) {
         var authorities: [Certificate] = []
+        var fingerprints: Set<String> = []
         for file in files {
             for der in try Self.certificates(in: file) {
                 guard let certificate = try? Certificate(derEncoded: der) else {
@@ -34,6 +49,7 @@ package struct CertificateIssuers: Sendable {
                     )
                 }
                 authorities.append(certificate)
+                fingerprints.insert(Hex.encode(Array(SHA256.hash(data: der))))
             }
         }
         guard !authorities.isEmpty else {
@@ -41,6 +57,7 @@ package struct CertificateIssuers: Sendable {
                 .certificateMalformed,
                 "the files of trust.certificate-issuers hold no certificate, expected at least one")
         }
+        self.fingerprints = fingerprints
         roots = authorities.filter(\.isSelfSigned)
         intermediates = authorities.filter { !$0.isSelfSigned }
     }

@@ -3,27 +3,10 @@ import MerchantCore
 
 /// Reads PKCS#12 files (`.p12`, `.pfx`), RFC 7292, including old files that are encrypted with RC2-40 or triple DES.
 enum PKCS12File {
-    /// A private key and the certificates of the same file.
-    struct Contents: ~Copyable {
-        let key: OpenSSLKey
-        /// The certificates in DER, the private key's own certificate first.
-        let certificates: [[UInt8]]
-
-        /// Returns the key and discards the certificates.
-        consuming func takeKey() -> OpenSSLKey { key }
-    }
-
-    /// Reads the private key, and ignores the certificates.
-    static func read(
-        _ bytes: UnsafeRawBufferPointer, _ passphrase: borrowing Passphrase
-    ) throws(MerchantError) -> OpenSSLKey {
-        try contents(bytes, passphrase).takeKey()
-    }
-
-    /// Reads the private key and the certificates.
+    /// Reads the private key and the certificates. The private key's own certificate comes first.
     static func contents(
         _ bytes: UnsafeRawBufferPointer, _ passphrase: borrowing Passphrase
-    ) throws(MerchantError) -> Contents {
+    ) throws(MerchantError) -> PrivateKeyFile.Contents {
         var next = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
         guard let file = d2i_PKCS12(nil, &next, bytes.count) else {
             throw PrivateKeyFile.malformed("is DER but not PKCS#12, expected PKCS#12 or PEM")
@@ -61,7 +44,8 @@ enum PKCS12File {
             + (0..<clibcrypto_count(others)).compactMap {
                 clibcrypto_certificate(others, $0)
             }
-        return Contents(key: OpenSSLKey(takingOwnershipOf: key), certificates: found.compactMap(der))
+        return PrivateKeyFile.Contents(
+            key: OpenSSLKey(takingOwnershipOf: key), certificates: found.compactMap(der))
     }
 
     private static func der(_ certificate: OpaquePointer) -> [UInt8]? {

@@ -9,6 +9,17 @@ enum PrivateKeyFile {
     struct ImportedKey: ~Copyable {
         let bytes: PrivateKeyBytes
         let signingKey: SigningKey
+        /// The certificates in the same file, in DER.
+        var certificates: [[UInt8]] = []
+    }
+
+    /// The private key of a file, before it is validated, and the certificates in the same file in DER.
+    struct Contents: ~Copyable {
+        let key: OpenSSLKey
+        let certificates: [[UInt8]]
+
+        /// Returns the key and discards the certificates.
+        consuming func takeKey() -> OpenSSLKey { key }
     }
 
     /// The largest accepted file in bytes.
@@ -17,29 +28,19 @@ enum PrivateKeyFile {
     /// The private key of a TLS identity, which the daemon keeps in memory, and the certificates in the same file.
     struct Identity {
         let signingKey: SigningKey
-        /// The certificates in DER. Empty if the file is PEM, or PKCS#12 without certificates.
+        /// The certificates in DER; empty if the file contains none.
         let certificates: [[UInt8]]
     }
 
-    /// Reads the private key of a TLS identity. If the file is PKCS#12, reads its certificates too.
+    /// Reads the private key of a TLS identity, and the certificates in the same file.
     static func readIdentity(
         _ file: borrowing SecretBytes, passphrase: borrowing SecretBytes
     ) throws(MerchantError) -> Identity {
-        // PKCS#12 is DER, which begins with 0x30, the tag of a SEQUENCE.
-        guard file.withUnsafeBytes({ $0.first == 0x30 && !PEMText.isFound(in: $0) }) else {
-            return Identity(signingKey: try read(file, passphrase: passphrase).signingKey, certificates: [])
-        }
-        let passphrase = try Passphrase(passphrase)
-        return try OpenSSLContext.perform { () throws(MerchantError) -> Identity in
-            let contents = try file.withUnsafeBytes { bytes throws(MerchantError) -> PKCS12File.Contents in
-                try PKCS12File.contents(bytes, passphrase)
-            }
-            let certificates = contents.certificates
-            return Identity(signingKey: try contents.takeKey().importedKey().signingKey, certificates: certificates)
-        }
+        let imported = try read(file, passphrase: passphrase)
+        return Identity(signingKey: imported.signingKey, certificates: imported.certificates)
     }
 
-    /// Reads and validates the one private key of a file.
+    /// Reads and validates the one private key of a file, and reads the certificates in the same file.
     ///
     /// - Throws: `privateKeyMalformed`, `wrongPassphrase`, `keyUnsupported`, `tooLarge` or `malformed`. No error
     ///   contains bytes of the file.
@@ -51,26 +52,31 @@ enum PrivateKeyFile {
         }
         let passphrase = try Passphrase(passphrase)
         return try OpenSSLContext.perform { () throws(MerchantError) -> ImportedKey in
-            let key = try file.withUnsafeBytes { bytes throws(MerchantError) -> OpenSSLKey in
+            let contents = try file.withUnsafeBytes { bytes throws(MerchantError) -> Contents in
                 if PEMText.isFound(in: bytes) { return try readPEM(bytes, passphrase) }
                 // PKCS#12 is DER, which begins with the tag of a SEQUENCE.
                 guard bytes.first == 0x30 else {
                     throw malformed("is neither PEM nor PKCS#12: give the key in one of these formats")
                 }
-                return try PKCS12File.read(bytes, passphrase)
+                return try PKCS12File.contents(bytes, passphrase)
             }
-            return try key.importedKey()
+            let certificates = contents.certificates
+            var imported = try contents.takeKey().importedKey()
+            imported.certificates = certificates
+            return imported
         }
     }
 
     private static func readPEM(
         _ bytes: UnsafeRawBufferPointer, _ passphrase: borrowing Passphrase
-    ) throws(MerchantError) -> OpenSSLKey {
+    ) throws(MerchantError) -> Contents {
         let text = PEMText(reading: bytes)
         var found: OpenSSLKey?
+        var certificates: [[UInt8]] = []
         var others: [String] = []
         while let block = try next(text) {
             guard block.label.hasSuffix("PRIVATE KEY") else {
+                if block.label == "CERTIFICATE" { certificates.append(Array(block.bytes)) }
                 others.append(block.label)
                 continue
             }
@@ -80,7 +86,7 @@ enum PrivateKeyFile {
         guard let key = found.take() else {
             throw malformed("holds no private key (found: \(PEMText.list(others)))")
         }
-        return key
+        return Contents(key: key, certificates: certificates)
     }
 
     private static func next(_ text: borrowing PEMText) throws(MerchantError) -> PEMBlock? {

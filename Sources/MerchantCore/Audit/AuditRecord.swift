@@ -6,12 +6,16 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case daemonStarted
     /// The permits of callers differ from those of the daemon's last start.
     case permitsChanged
+    /// The setting `environment` differs from that of the daemon's last start.
+    case environmentChanged
     case merchantAdded
     case merchantChanged
     case merchantRemoved
     case keyGenerated
     case keyImported
     case certificateStored
+    /// The issuer of a stored certificate, which was not verified before, is verified now.
+    case certificateIssuerVerified
     case keyPromoted
     /// The key pair is no longer current, because another key pair was promoted.
     case keySuperseded

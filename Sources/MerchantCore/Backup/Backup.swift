@@ -67,6 +67,9 @@ package struct BackupCoverage: Hashable, Sendable {
     package var lastVerifiedPath: String?
     /// The number of merchants whose newest key pair is in no verified backup.
     package var merchantsAwaitingBackup = 0
+    /// Of the key pairs that have a certificate and are in no verified backup, the oldest one counts: when its first
+    /// certificate was stored. Nil if there is no such key pair. Destroyed key pairs do not count.
+    package var notBackedUpSince: Timestamp?
     /// The first ``maximumNamed`` of these merchants, sorted by the creation of their newest key pairs, oldest first.
     package var firstMerchantsAwaitingBackup: [MerchantIdentifier] = []
 

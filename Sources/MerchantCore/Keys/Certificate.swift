@@ -83,6 +83,13 @@ package struct StoredCertificate: Hashable, Sendable {
         self.storedAt = storedAt
     }
 
+    /// The same certificate, after its issuer was verified.
+    package var verified: StoredCertificate {
+        StoredCertificate(
+            der: der, fingerprint: fingerprint, serialNumber: serialNumber, subject: subject, issuer: issuer,
+            notBefore: notBefore, notAfter: notAfter, issuerVerified: true, storedAt: storedAt)
+    }
+
     package init(_ facts: CertificateFacts, issuerVerified: Bool, storedAt: Timestamp) {
         self.init(
             der: facts.der, fingerprint: facts.fingerprint, serialNumber: facts.serialNumber, subject: facts.subject,

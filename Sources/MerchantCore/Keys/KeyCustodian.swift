@@ -13,11 +13,12 @@ package protocol KeyCustodian: Sendable {
     /// - Parameters:
     ///   - privateKey: PEM (PKCS#8, SEC1, PKCS#1, also encrypted) or PKCS#12.
     ///   - passphrase: empty if the file is not encrypted.
+    /// - Returns: the key pair, and its certificate if the same file contains it.
     /// - Throws: ``MerchantError`` `privateKeyMalformed`, `wrongPassphrase` or `keyUnsupported`.
     func importKeyPair(
         privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
         for merchant: MerchantIdentifier
-    ) throws -> NewKeyPair
+    ) throws -> ImportedKeyPair
 
     /// Reads one certificate: PEM (text before the block is skipped) or DER.
     ///
@@ -46,6 +47,18 @@ package protocol KeyCustodian: Sendable {
 
     /// Returns a private key as PKCS#8 PEM. Before the call, the caller must check the permit and record the action.
     func exportPrivateKey(_ hash: PublicKeyHash) throws -> SecretBytes
+}
+
+/// A key pair that was read from a private key file.
+package struct ImportedKeyPair: Sendable {
+    package let keyPair: NewKeyPair
+    /// The certificate in the same file, in DER, as PKCS#12 files contain it; nil if the file contains no certificate.
+    package let certificate: [UInt8]?
+
+    package init(keyPair: NewKeyPair, certificate: [UInt8]?) {
+        self.keyPair = keyPair
+        self.certificate = certificate
+    }
 }
 
 /// The part of a token from which its symmetric key is derived or unwrapped.

@@ -9,6 +9,13 @@ package protocol KeyPairReading {
     func keyPairs(prefix text: String, limit: Int) throws -> [KeyPair]
     /// Key pairs in this state, oldest first, starting after the key pair `cursor`.
     func keyPairs(in state: KeyState, after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair]
+    /// Active key pairs whose last certificate expires before a time, earliest expiry first, starting after the key
+    /// pair `cursor`.
+    ///
+    /// - Parameter state: an active state; nil for all active states.
+    func keyPairs(
+        expiringBefore time: Timestamp, in state: KeyState?, after cursor: PublicKeyHash?, limit: Int
+    ) throws -> [KeyPair]
     /// Active key pairs with the purpose `identity`, oldest first.
     func activeIdentityKeyPairs() throws -> [KeyPair]
     func certificates(of hash: PublicKeyHash) throws -> [StoredCertificate]
@@ -24,4 +31,6 @@ package protocol KeyPairWriting: KeyPairReading {
     func update(_ keyPair: KeyPair) throws
     /// - Returns: false if the same certificate is stored already; then nothing changes.
     func insert(_ certificate: StoredCertificate, of hash: PublicKeyHash) throws -> Bool
+    /// Notes that the issuer of a stored certificate is verified now.
+    func markIssuerVerified(_ certificate: StoredCertificate, of hash: PublicKeyHash) throws
 }

@@ -3,7 +3,7 @@ package import Vocabulary
 /// A merchant's registration at Apple: the desired state, and Apple's record as far as the daemon knows it.
 package struct Registration: Hashable, Sendable {
     /// Apple's limit on the domains of one merchant, over all requests.
-    package static let maximumDomains = 99
+    package static let maximumDomains = RegistrationLimits.domains
 
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
     package var desired: DesiredRegistration

@@ -22,6 +22,10 @@ package protocol StatusReading {
     func countWithoutActiveKeyPair() throws -> Int
     /// Merchants that once had an active payment processing key pair and have none now, sorted by identifier.
     func merchantsWithoutActiveKeyPair(limit: Int) throws -> [MerchantBelowTarget]
+    /// The number of active key pairs that have a certificate whose issuer was not verified.
+    func countIssuerNotVerified() throws -> Int
+    /// Active key pairs that have a certificate whose issuer was not verified, oldest first.
+    func keyPairsWithIssuerNotVerified(limit: Int) throws -> [KeyPair]
 }
 
 /// Selects some of the active key pairs by their state.

@@ -5,17 +5,22 @@ package import Vocabulary
 package struct CertificateOperations: Sendable {
     private let records: KeyOperations.Records
     private let custodian: any KeyCustodian
+    private let environment: Environment
     private let clock: any WallClock
 
-    package init(records: KeyOperations.Records, custodian: any KeyCustodian, clock: any WallClock) {
+    package init(
+        records: KeyOperations.Records, custodian: any KeyCustodian, environment: Environment, clock: any WallClock
+    ) {
         self.records = records
         self.custodian = custodian
+        self.environment = environment
         self.clock = clock
     }
 
     /// Stores a signed certificate for the key pair that it certifies. A `pending` key pair becomes `standby`.
     ///
-    /// A second upload of the same certificate changes nothing and returns the same result.
+    /// A second upload of the same certificate returns the same result. It changes nothing, unless the issuer of the
+    /// certificate was not verified before: then the issuer is verified now.
     ///
     /// - Parameters:
     ///   - upload: one certificate, PEM or DER.
@@ -29,8 +34,9 @@ package struct CertificateOperations: Sendable {
         return try await records.write { transaction in
             let keyPair = try Self.keyPair(for: facts, of: identifier, in: transaction)
             let earlier = try transaction.certificates(of: keyPair.publicKeyHash)
-            if earlier.contains(where: { $0.fingerprint == facts.fingerprint }), keyPair.state.isActive {
-                return try transaction.view(keyPair, at: now)
+            if let known = earlier.first(where: { $0.fingerprint == facts.fingerprint }), keyPair.state.isActive {
+                try Self.verifyIssuer(of: known, facts, issuer, keyPair, at: now, for: request, in: transaction)
+                return try transaction.view(keyPair, at: now).warningOfIssuer(in: environment)
             }
             let state = try KeyLifecycle.state(after: .certificateStored, from: keyPair.state)
             try CertificateRules.check(
@@ -50,8 +56,27 @@ package struct CertificateOperations: Sendable {
                     before: keyPair.state.rawValue, after: after.state.rawValue,
                     reason: "serial \(stored.serialNumber), expires \(stored.notAfter)"))
             try transaction.append(.stored(stored, of: after, at: now))
-            return try transaction.view(after, at: now)
+            return try transaction.view(after, at: now).warningOfIssuer(in: environment)
         }
+    }
+
+    /// Verifies the issuer of a stored certificate, if the setting `trust.certificate-issuers` was not set when the
+    /// certificate was stored, and is set now.
+    ///
+    /// - Throws: `certificateIssuerUntrusted`.
+    private static func verifyIssuer(
+        of known: StoredCertificate, _ facts: CertificateFacts, _ issuer: IssuerFinding, _ keyPair: KeyPair,
+        at now: Timestamp, for request: Request, in transaction: any KeyPairWriting & ChangeRecording
+    ) throws {
+        guard !known.issuerVerified, issuer != .notConfigured else { return }
+        try CertificateRules.check(
+            facts, for: (keyPair.publicKeyHash, keyPair.purpose), of: keyPair.merchantIdentifier, issuer: issuer,
+            at: now, allowsExpired: true)
+        try transaction.markIssuerVerified(known, of: keyPair.publicKeyHash)
+        try transaction.append(
+            request.auditEntry(
+                .certificateIssuerVerified, at: now, merchant: keyPair.merchantIdentifier, key: keyPair.publicKeyHash,
+                reason: "serial \(known.serialNumber), issued by \(known.issuer)"))
     }
 
     /// The key pair that a certificate certifies.

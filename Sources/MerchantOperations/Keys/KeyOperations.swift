@@ -12,18 +12,20 @@ package struct KeyOperations: Sendable {
     private let records: Records
     private let custodian: any KeyCustodian
     private let generation: KeyPairGeneration
+    private let environment: Environment
     private let clock: any WallClock
     /// The daemon's own count of time. Idempotency records expire by this time, so that a wrong machine clock does not
     /// make them expire early.
     private let confirmedTime: ConfirmedTime
 
     package init(
-        records: Records, custodian: any KeyCustodian, generation: KeyPairGeneration, clock: any WallClock,
-        confirmedTime: ConfirmedTime
+        records: Records, custodian: any KeyCustodian, generation: KeyPairGeneration, environment: Environment,
+        clock: any WallClock, confirmedTime: ConfirmedTime
     ) {
         self.records = records
         self.custodian = custodian
         self.generation = generation
+        self.environment = environment
         self.clock = clock
         self.confirmedTime = confirmedTime
     }
@@ -78,22 +80,33 @@ package struct KeyOperations: Sendable {
     /// - Parameters:
     ///   - privateKey: PEM (PKCS#8, SEC1 or PKCS#1, also encrypted) or PKCS#12.
     ///   - passphrase: empty if the private key is not encrypted.
-    ///   - upload: one certificate, PEM or DER.
+    ///   - upload: one certificate, PEM or DER. nil, or the private key's file again, if that file contains the
+    ///     certificate, as PKCS#12 does.
     ///   - state: the state of the imported key pair: `standby`, `current` or `retiring`.
     ///   - allowsExpired: whether the certificate may have expired.
     package func importKeyPair(
         to identifier: MerchantIdentifier, privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes,
-        certificate upload: [UInt8], state: KeyState, purpose: KeyPurpose, allowsExpired: Bool, for request: Request
+        certificate upload: [UInt8]?, state: KeyState, purpose: KeyPurpose, allowsExpired: Bool, for request: Request
     ) async throws -> KeyView {
         guard state.isActive else {
             throw MerchantError(.malformed, "'state' is \(state.rawValue), expected standby, current or retiring")
         }
         _ = try await records.read { try $0.existingMerchant(identifier) }
-        let facts = try custodian.readCertificate(upload)
-        let new = try await WorkThreads.imports.run {
+        // Reading a certificate is fast, so a wrong file is refused before the slow import of the private key.
+        var isPrivateKeyFile = false
+        if let upload { isPrivateKeyFile = privateKey.withUnsafeBytes { $0.elementsEqual(upload) } }
+        let uploaded: CertificateFacts?
+        do {
+            uploaded = try upload.map { try custodian.readCertificate($0) }
+        } catch let error as MerchantError where error.code == .privateKeyUploaded && isPrivateKeyFile {
+            uploaded = nil
+        }
+        let imported = try await WorkThreads.imports.run {
             try custodian.importKeyPair(
                 privateKey: privateKey, passphrase: passphrase, purpose: purpose, for: identifier)
         }
+        let new = imported.keyPair
+        let facts = try uploaded ?? certificate(of: imported)
         let now = clock.now
         let issuer = await custodian.issuerFinding(for: facts, at: now)
         try CertificateRules.check(
@@ -105,11 +118,13 @@ package struct KeyOperations: Sendable {
                 let hash = PublicKeyHash(anySpelling: earlier)
             {
                 return try transaction.view(try transaction.existingKeyPair(hash), at: now)
+                    .warningOfIssuer(in: environment)
             }
             _ = try transaction.existingMerchant(identifier)
             if let existing = try transaction.keyPair(new.publicKeyHash) {
                 return try Self.repeatImport(
-                    of: existing, certificate: stored, to: identifier, at: now, in: transaction)
+                    of: existing, certificate: stored, to: identifier, at: now, in: transaction
+                ).warningOfIssuer(in: environment)
             }
             try KeyPairGeneration.checkLimit(of: identifier, in: transaction)
             let keyPair = KeyPair(
@@ -128,8 +143,19 @@ package struct KeyOperations: Sendable {
                     .keyImported, at: now, merchant: identifier, key: keyPair.publicKeyHash, after: state.rawValue,
                     reason: "\(new.algorithm.rawValue) \(purpose.rawValue), certificate expires \(stored.notAfter)"))
             try request.idempotency.remember(keyPair.publicKeyHash.hex, at: confirmedTime.reading(), in: transaction)
-            return try transaction.view(keyPair, at: now)
+            return try transaction.view(keyPair, at: now).warningOfIssuer(in: environment)
         }
+    }
+
+    /// The certificate in an imported private key's file.
+    private func certificate(of imported: ImportedKeyPair) throws -> CertificateFacts {
+        guard let certificate = imported.certificate else {
+            throw MerchantError(
+                .malformed,
+                "'certificate' is missing, and the private key file contains no certificate; send the certificate's file too"
+            )
+        }
+        return try custodian.readCertificate(certificate)
     }
 
     /// All key pairs of the merchant, oldest first.
@@ -182,6 +208,31 @@ package struct KeyOperations: Sendable {
                     .malformed, "'cursor' names no key pair: repeat the list from its start, without 'cursor'")
             }
             return try reading.keyPairs(in: state, after: cursor, limit: limit).map { try reading.view($0, at: now) }
+        }
+    }
+
+    /// All merchants' active key pairs whose certificate expires before a time, earliest expiry first, starting after
+    /// the key pair `cursor`.
+    ///
+    /// - Parameter state: nil for all active states.
+    /// - Throws: `malformed` for a state that is not active.
+    package func keyPairs(
+        expiringBefore time: Timestamp, in state: KeyState?, after cursor: PublicKeyHash?, limit: Int
+    ) async throws -> [KeyView] {
+        if let state, !state.isActive {
+            throw MerchantError(
+                .malformed,
+                "'state' is \(state.rawValue), but 'endingBefore' lists only active key pairs: send standby, current or retiring"
+            )
+        }
+        let now = clock.now
+        return try await records.read { reading in
+            if let cursor, try reading.keyPair(cursor) == nil {
+                throw MerchantError(
+                    .malformed, "'cursor' names no key pair: repeat the list from its start, without 'cursor'")
+            }
+            return try reading.keyPairs(expiringBefore: time, in: state, after: cursor, limit: limit)
+                .map { try reading.view($0, at: now) }
         }
     }
 

@@ -12,6 +12,21 @@ package struct KeyView: Sendable {
     package let certificateInUse: StoredCertificate?
     /// nil if no use was observed.
     package let use: KeyUse?
+    /// What the caller should know about the certificate that the request has stored.
+    package private(set) var warnings: [String] = []
+
+    /// The same view. Warns if the issuer of the certificate in use was not verified, unless this is a sandbox, in which
+    /// the certificates are only for tests.
+    func warningOfIssuer(in environment: Environment) -> KeyView {
+        guard environment == .production, let certificate = certificateInUse, !certificate.issuerVerified else {
+            return self
+        }
+        var view = self
+        view.warnings.append(
+            "the daemon did not verify that Apple issued the certificate (serial number \(certificate.serialNumber)), because the setting trust.certificate-issuers is not set: tokens for the key fail if the certificate is not Apple's"
+        )
+        return view
+    }
 }
 
 extension KeyPairReading where Self: KeyUseReading {

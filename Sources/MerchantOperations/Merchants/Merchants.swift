@@ -61,10 +61,12 @@ package struct Merchants: Sendable {
         try await records.read { try $0.view(try $0.existingMerchant(identifier)) }
     }
 
-    /// Merchants sorted by identifier, starting after `cursor`, at most `limit`.
-    package func merchants(after cursor: MerchantIdentifier?, limit: Int) async throws -> [MerchantView] {
+    /// Merchants that match the filter, sorted by identifier, starting after `cursor`, at most `limit`.
+    package func merchants(
+        _ filter: MerchantFilter = MerchantFilter(), after cursor: MerchantIdentifier?, limit: Int
+    ) async throws -> [MerchantView] {
         try await records.read { reading in
-            try reading.merchants(after: cursor, limit: limit).map { try reading.view($0) }
+            try reading.merchants(filter, after: cursor, limit: limit).map { try reading.view($0) }
         }
     }
 

@@ -101,6 +101,25 @@ extension Monitoring {
         ]
     }
 
+    /// The finding about active key pairs that have a certificate whose issuer was not verified.
+    static func issuerFindings(in reading: any StatusReading) throws -> [StatusFinding] {
+        let total = try reading.countIssuerNotVerified()
+        guard total > 0 else { return [] }
+        return [
+            StatusFinding(
+                code: .issuerNotVerified,
+                detail:
+                    "\(total) active key pair\(total == 1 ? " has" : "s have") a certificate whose issuer was not verified, so it may not be from Apple: set 'trust.certificate-issuers', restart the daemon, and upload the certificates again",
+                counts: [.warning: total],
+                mostUrgent: try reading.keyPairsWithIssuerNotVerified(limit: StatusFinding.maximumNamed).map {
+                    StatusFinding.Item(
+                        severity: .warning,
+                        detail: "the issuer of a certificate of this \($0.state.rawValue) key was not verified",
+                        merchantIdentifier: $0.merchantIdentifier, publicKeyHash: $0.publicKeyHash)
+                })
+        ]
+    }
+
     private static func item(for merchant: MerchantBelowTarget, at now: Timestamp) -> StatusFinding.Item {
         let expiry =
             merchant.currentCertificateExpiry.map {

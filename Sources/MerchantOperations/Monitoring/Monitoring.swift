@@ -59,12 +59,14 @@ package struct Monitoring: Sendable {
     let tokenTimes: TokenTimeWatch
     private let environment: Environment
     private let policy: RollPolicy
+    private let backupPolicy: BackupPolicy
     let clock: any WallClock
     private let confirmedTime: ConfirmedTime
 
     package init(
         records: Records, sources: Sources, integrity: IntegrityFindings, tokenTimes: TokenTimeWatch,
-        environment: Environment, policy: RollPolicy, clock: any WallClock, confirmedTime: ConfirmedTime
+        environment: Environment, policy: RollPolicy, backupPolicy: BackupPolicy, clock: any WallClock,
+        confirmedTime: ConfirmedTime
     ) {
         self.records = records
         self.sources = sources
@@ -72,6 +74,7 @@ package struct Monitoring: Sendable {
         self.tokenTimes = tokenTimes
         self.environment = environment
         self.policy = policy
+        self.backupPolicy = backupPolicy
         self.clock = clock
         self.confirmedTime = confirmedTime
     }
@@ -102,8 +105,11 @@ package struct Monitoring: Sendable {
             findings += try Self.targetFindings(merchantsBelowTarget: counts.merchantsBelowTarget, in: reading, at: now)
             findings += Self.findings(for: counts, oldestOpenCall: oldestOpenCall, health: gatewayHealth, at: now)
             findings += webhooks.flatMap { Self.findings(for: $0, at: now) }
+            let backups = try reading.backupCoverage()
+            findings += [backups.finding(by: backupPolicy, at: now)].compactMap(\.self)
+            if environment == .production { findings += try Self.issuerFindings(in: reading) }
             return Status(
-                at: now, environment: environment, counts: counts, backups: try reading.backupCoverage(),
+                at: now, environment: environment, counts: counts, backups: backups,
                 findings: findings.aggregated(),
                 rolls: try reading.rollCounts(quietIfIdleSince: earliest.adding(.zero - policy.quietPeriod)),
                 longestWaitingRolls: try reading.rollsWaitingLongest(limit: Self.maximumListed)

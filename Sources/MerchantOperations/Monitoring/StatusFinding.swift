@@ -58,6 +58,12 @@ package struct StatusFinding: Hashable, Sendable {
         /// The portal's TLS files have changed and cannot be used, so the portal keeps the former ones; or its
         /// certificate has expired.
         case portalCertificateUnusable
+        /// Keys with a certificate are in no verified backup.
+        case backupMissing
+        /// Active key pairs of a production daemon have a certificate whose issuer the daemon has not verified.
+        case issuerNotVerified
+        /// The setting `environment` differs from that of the daemon's former starts.
+        case environmentChanged
     }
 
     /// One of the merchants, key pairs or other subjects of a finding.

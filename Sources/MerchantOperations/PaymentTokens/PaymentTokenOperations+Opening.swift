@@ -2,6 +2,7 @@ import Crypto
 import MerchantCore
 package import PaymentToken
 import Secrets
+import Tracing
 package import Vocabulary
 
 extension PaymentTokenOperations {
@@ -44,27 +45,39 @@ extension PaymentTokenOperations {
     ) async throws -> OpenedToken {
         try refuseIdempotencyKeyFromToken(token, request)
         let verified = try await verifyBeforeOpening(token, key, terms, for: request)
-        try terms.expectations.requireMerchant(key.merchantIdentifier)
+        do throws(MerchantError) { try terms.expectations.requireMerchant(key.merchantIdentifier) } catch {
+            metrics.countRefusal(.merchantIdentifier)
+            throw error
+        }
         guard token.algorithm == key.algorithm else {
+            metrics.countRefusal(.algorithm)
             throw MerchantError(
                 .tokenKeyMismatch,
                 "the token has the algorithm \(token.algorithm.rawValue), but the key \(key.publicKeyHash) that it names has \(key.algorithm.rawValue)"
             )
         }
-        let plaintext = try plaintext(of: token, with: key.publicKeyHash)
+        let plaintext = try decryptAndCount(token, with: key.publicKeyHash)
         uses.recordRequest(key.publicKeyHash, at: clock.now)
         // Without `receivedAt`, the token was not verified, or was verified as of a time that the caller gave. Such a
         // token does not show that Apple encrypts to this key now.
         if let receivedAt = verified.receivedAt { uses.recordDecryption(key.publicKeyHash, at: receivedAt) }
         let data: PaymentData
-        do { data = try plaintext.paymentData() } catch { throw MerchantError(.tokenMalformed, error.detail) }
+        do { data = try plaintext.paymentData() } catch {
+            metrics.countRefusal(.plaintext)
+            throw MerchantError(.tokenMalformed, error.detail)
+        }
         // The token of a repeated request was recorded when the request was first sent.
         if let verification = verified.verification, let receivedAt = verified.receivedAt, !verified.isRepeat {
             tokenTimes.record(verification, data, key.merchantIdentifier, receivedAt: receivedAt)
         }
-        var checks = try terms.expectations.compare(with: token, data)
+        var checks = terms.expectations.compare(with: token, data)
+        if let failed = checks.first(where: { $0.outcome == .failed }) {
+            if let check = TokenMetrics.Check(rawValue: failed.name) { metrics.countRefusal(check) }
+            throw MerchantError(.tokenMismatch, "\(failed.name): \(failed.finding)")
+        }
         try await auditRelaxedChecks(token, key, terms, for: request)
         checks.append(try await claim(token, receivedAt: verified.receivedAt, terms, for: request))
+        metrics.countOpened()
         return OpenedToken(
             plaintext: plaintext, paymentData: data, key: key, verification: verified.verification, checks: checks)
     }
@@ -95,6 +108,17 @@ extension PaymentTokenOperations {
             case .now: verifier.verify(token, receivedAt: now)
             }
         if verification?.isVerified ?? true { uses.recordRequest(token.publicKeyHash, at: now) }
+    }
+
+    private func decryptAndCount(
+        _ token: ApplePayToken, with hash: PublicKeyHash
+    ) throws -> DecryptedPaymentData {
+        do { return try plaintext(of: token, with: hash) } catch let error as MerchantError
+            where error.code == .decryptionFailed
+        {
+            metrics.countRefusal(.decryption)
+            throw error
+        }
     }
 
     /// Decrypts a token with the key pair's private key.
@@ -153,6 +177,7 @@ extension PaymentTokenOperations {
             }
         }
         guard verification.isVerified else {
+            metrics.countRefusal(verification)
             let reasons = verification.unpassedChecks.map { "\($0.name.rawValue): \($0.finding)" }
             throw MerchantError(.tokenNotVerified, reasons.joined(separator: "; "))
         }
@@ -217,10 +242,23 @@ extension PaymentTokenOperations {
             return check(.notChecked, "not claimed: another request can decrypt the token again")
         }
         let claim = try TokenClaim(of: token, at: receivedAt ?? clock.now, for: request)
-        switch try await claims.claim(claim) {
+        switch try await claimAndCount(claim) {
         case .claimed: return check(.passed, "claimed: no other request can decrypt the token as a payment")
         case .repeated(let time):
             return check(.passed, "claimed at \(time) by an earlier attempt of this request")
+        }
+    }
+
+    private func claimAndCount(_ claim: TokenClaim) async throws -> ClaimOutcome {
+        let start = ContinuousClock.now
+        do {
+            let outcome = try await withSpan("claim token") { _ in try await claims.claim(claim) }
+            metrics.countClaim(outcome == .claimed ? .claimed : .repeated, after: ContinuousClock.now - start)
+            return outcome
+        } catch {
+            let isLost = (error as? MerchantError)?.code == .tokenAlreadyClaimed
+            metrics.countClaim(isLost ? .alreadyClaimed : .failed, after: ContinuousClock.now - start)
+            throw error
         }
     }
 }

@@ -23,11 +23,12 @@ package struct PaymentTokenOperations: Sendable {
     let verifier: SignatureVerifier
     let tokenTimes: TokenTimeWatch
     let uses: KeyUses
+    let metrics: TokenMetrics
     let clock: any WallClock
 
     package init(
         records: Records, custodian: any KeyCustodian, claims: any ClaimLedger, verifier: SignatureVerifier,
-        tokenTimes: TokenTimeWatch, uses: KeyUses, clock: any WallClock
+        tokenTimes: TokenTimeWatch, uses: KeyUses, metrics: TokenMetrics = TokenMetrics(), clock: any WallClock
     ) {
         self.records = records
         self.custodian = custodian
@@ -35,6 +36,7 @@ package struct PaymentTokenOperations: Sendable {
         self.verifier = verifier
         self.tokenTimes = tokenTimes
         self.uses = uses
+        self.metrics = metrics
         self.clock = clock
     }
 

@@ -70,10 +70,21 @@ struct RollEffects {
 
     /// Warnings for the caller. A dry run returns the same ones.
     var consequences: [String] {
-        guard let endingRoll else { return [] }
-        return [
-            "this \(endingRoll.outcome == .finished ? "finishes" : "abandons") roll \(endingRoll.roll.rollId)"
-        ]
+        var consequences: [String] = []
+        if let endingRoll {
+            let isFinished = endingRoll.outcome == .finished
+            consequences.append(
+                "this \(isFinished ? "finishes" : "abandons") roll \(endingRoll.roll.rollId)"
+                    + (isFinished
+                        ? ", after which the daemon generates the key pairs that the merchant lacks to reach its target"
+                        : ""))
+        }
+        if let startingRoll {
+            consequences.append(
+                "this starts a roll from key \(startingRoll.from.publicKeyHash) to key \(startingRoll.to): 'roll finish' revokes the old key when it is no longer used"
+            )
+        }
+        return consequences
     }
 
     /// Closes ``endingRoll``, if there is one.

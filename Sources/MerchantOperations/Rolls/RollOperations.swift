@@ -6,8 +6,12 @@ package import Vocabulary
 package struct RollTransitionResult: Sendable {
     package let dryRun: Bool
     package let transitions: [KeyTransitionResult.Transition]
-    package let warnings: [String]
+    package var warnings: [String]
     package let roll: RollView
+    /// How many key pairs finishing the roll generates for the merchant's next roll; nil for other operations.
+    package var nextKeyPairs: Int?
+    /// The key pairs that the operation has generated for the next roll; nil for a dry run and for other operations.
+    package var generatedKeyPairs: [PublicKeyHash]?
 }
 
 /// Starts, lists, finishes and abandons key rolls.
@@ -136,8 +140,9 @@ package struct RollOperations: Sendable {
         }
     }
 
-    /// Finishes a roll: revokes its old key pair. The roll must be quiet: the new key has decrypted a token, and nobody
-    /// has requested the old key for the quiet period.
+    /// Finishes a roll: revokes its old key pair, and generates the key pairs that the merchant then lacks for its next
+    /// roll. The roll must be quiet: the new key has decrypted a token, and nobody has requested the old key for the
+    /// quiet period.
     ///
     /// - Parameters:
     ///   - evenIfNotQuiet: whether to finish the roll although it is not quiet. A `reason` is then required.
@@ -156,13 +161,14 @@ package struct RollOperations: Sendable {
         }
         let time = confirmedTime.reading()
         let (now, earliest) = (time.wall, time.earliest)
-        let outcome = try await records.write { transaction in
+        var outcome = try await records.write { transaction in
             let roll = try transaction.existingRoll(number)
             let progress = try transaction.view(roll, policy, at: earliest).progress
             switch progress.state {
             case .finished:
                 return RollTransitionResult(
-                    dryRun: dryRun, transitions: [], warnings: [], roll: RollView(roll: roll, progress: progress))
+                    dryRun: dryRun, transitions: [], warnings: [], roll: RollView(roll: roll, progress: progress),
+                    nextKeyPairs: 0)
             case .quiet:
                 // Uses are stored some seconds after they happen, so look for newer uses in memory.
                 if !evenIfNotQuiet, let last = roll.from.flatMap(uses.lastUse) {
@@ -186,14 +192,29 @@ package struct RollOperations: Sendable {
                 of: old, reason: reason ?? "rolled to \(roll.to)", at: time, for: request, in: transaction)
             var warnings = plan.warnings
             if progress.state != .quiet { warnings.append(Self.notQuiet(progress, at: time).detail) }
+            let missing = try preparation.missingKeyPairs(of: roll.merchantIdentifier, in: transaction, at: now)
             if !dryRun { try plan.perform(in: transaction, at: now, for: request) }
             return RollTransitionResult(
                 dryRun: dryRun, transitions: plan.transitions, warnings: warnings,
-                roll: try transaction.view(try transaction.existingRoll(number), policy, at: earliest))
+                roll: try transaction.view(try transaction.existingRoll(number), policy, at: earliest),
+                nextKeyPairs: max(0, missing))
         }
-        // An error is ignored: the roll is finished, and the schedule prepares the key pairs later.
-        if !dryRun { _ = try? await preparation.prepareNextPairs(limit: 16, for: request) }
+        if !dryRun { await prepareNextPairs(&outcome, for: request) }
         return outcome
+    }
+
+    /// Generates the key pairs for the next roll after a roll was finished. An error is only a warning: the roll is
+    /// finished, and the schedule prepares the key pairs later.
+    private func prepareNextPairs(_ outcome: inout RollTransitionResult, for request: Request) async {
+        let roll = outcome.roll.roll
+        outcome.generatedKeyPairs = []
+        guard !roll.hasNextPair else { return }
+        do {
+            let generated = try await preparation.prepareNextPairs(after: roll, for: request)
+            outcome.generatedKeyPairs = generated.map(\.publicKeyHash)
+        } catch {
+            outcome.warnings.append("the key pairs for the next roll were not generated; the daemon tries again later")
+        }
     }
 
     /// Abandons a roll. If the new key pair has no certificate yet, it is revoked; otherwise it keeps its state.

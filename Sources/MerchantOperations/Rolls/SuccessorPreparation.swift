@@ -44,8 +44,9 @@ package struct SuccessorPreparation: Sendable {
         }
     }
 
-    /// How many key pairs the merchant lacks; zero or negative if it has enough.
-    private func missingKeyPairs(
+    /// How many key pairs the merchant lacks, which ``prepareKeyPairs(of:algorithm:for:)`` would generate; zero or
+    /// negative if it has enough.
+    func missingKeyPairs(
         of identifier: MerchantIdentifier, in reading: any MerchantReading & KeyPairReading, at now: Timestamp
     ) throws -> Int {
         let merchant = try reading.existingMerchant(identifier)
@@ -70,19 +71,27 @@ package struct SuccessorPreparation: Sendable {
     /// - Returns: the number of finished rolls that were handled.
     package func prepareNextPairs(limit: Int, for request: Request) async throws -> Int {
         let due = try await records.read { try $0.rollsWithoutNextPair(limit: limit) }
-        for roll in due {
-            do {
-                try await prepareKeyPairs(of: roll.merchantIdentifier, algorithm: roll.algorithm, for: request)
-            } catch let error as MerchantError where [.merchantNotFound, .keyStateConflict].contains(error.code) {
-                // The merchant was removed, or may have no more key pairs. The roll counts as handled, so that the
-                // schedule does not try again on every run.
-            }
-            try await records.write { transaction in
-                var handled = try transaction.existingRoll(roll.number)
-                handled.hasNextPair = true
-                try transaction.update(handled)
-            }
-        }
+        for roll in due { try await prepareNextPairs(after: roll, for: request) }
         return due.count
+    }
+
+    /// Prepares the key pairs for the next roll of the merchant that has finished this roll.
+    ///
+    /// - Returns: the generated key pairs.
+    @discardableResult
+    func prepareNextPairs(after roll: Roll, for request: Request) async throws -> [KeyPair] {
+        var generated: [KeyPair] = []
+        do {
+            generated = try await prepareKeyPairs(of: roll.merchantIdentifier, algorithm: roll.algorithm, for: request)
+        } catch let error as MerchantError where [.merchantNotFound, .keyStateConflict].contains(error.code) {
+            // The merchant was removed, or may have no more key pairs. The roll counts as handled, so that the schedule
+            // does not try again on every run.
+        }
+        try await records.write { transaction in
+            var handled = try transaction.existingRoll(roll.number)
+            handled.hasNextPair = true
+            try transaction.update(handled)
+        }
+        return generated
     }
 }

@@ -21,6 +21,11 @@ package struct StartOperations: Sendable {
     /// changes, such as a restored backup.
     package static let olderDatabaseAcceptedValueName = "olderDatabaseSince"
 
+    /// The name of the stored value with the setting `environment` of the last start.
+    package static let environmentValueName = "environment"
+    /// The name of the stored value with the time at which the setting `environment` last changed.
+    private static let environmentChangedValueName = "environmentChangedAt"
+
     private let records: Records
     private let clock: any WallClock
 
@@ -65,6 +70,17 @@ package struct StartOperations: Sendable {
         }
     }
 
+    /// The setting `environment` of the last recorded start; nil if there is none.
+    package func lastEnvironment() async throws -> Environment? {
+        try await records.read { try $0.daemonValue(Self.environmentValueName) }.flatMap { Environment(rawValue: $0) }
+    }
+
+    /// When the setting `environment` last changed; nil if it never did.
+    package func environmentChange() async throws -> Timestamp? {
+        try await records.read { try $0.daemonValue(Self.environmentChangedValueName) }
+            .flatMap { Timestamp(rfc3339: $0) }
+    }
+
     /// Starts two waiting times again: the delay of every scheduled destruction of a private key, and the time for
     /// which the old key of a roll must be unused. Also ends every session at the portal. Called when the database was
     /// replaced with an older database, in which these times may seem to be over although they are not, and in which a
@@ -75,17 +91,17 @@ package struct StartOperations: Sendable {
     }
 
     /// Whether the permits in `policy` are those that were recorded last. If not,
-    /// ``recordStart(as:version:policy:olderDatabaseEntries:)`` must record them before they take effect.
+    /// ``recordStart(as:version:policy:environment:olderDatabaseEntries:)`` must record them before they take effect.
     package func arePermitsRecorded(_ policy: CallerPolicy) async throws -> Bool {
         try await records.read { try $0.daemonValue("permits") } == policy.summary
     }
 
-    /// Records the start of the daemon, and the permits of callers if they have changed.
+    /// Records the start of the daemon, and the permits of callers and the environment if they have changed.
     ///
     /// - Parameter olderDatabaseEntries: the action and reason of each audit record to write about the replacement of
     ///   the database with an older database; empty if the database was not replaced.
     package func recordStart(
-        as caller: Caller, version: String, policy: CallerPolicy,
+        as caller: Caller, version: String, policy: CallerPolicy, environment: Environment,
         olderDatabaseEntries: [(action: AuditAction, reason: String)] = []
     ) async throws {
         let now = clock.now
@@ -102,6 +118,12 @@ package struct StartOperations: Sendable {
                     try transaction.setDaemonValue(Self.undoneByRestoreValueName, "")
                 }
             }
+            if let before = try transaction.daemonValue(Self.environmentValueName), before != environment.rawValue {
+                try transaction.setDaemonValue(Self.environmentChangedValueName, now.rfc3339)
+                try transaction.append(
+                    request.auditEntry(.environmentChanged, at: now, before: before, after: environment.rawValue))
+            }
+            try transaction.setDaemonValue(Self.environmentValueName, environment.rawValue)
             let permits = policy.summary
             let before = try transaction.daemonValue("permits")
             guard before != permits else { return }

@@ -8,6 +8,7 @@ import MerchantOperations
 import NIOCore
 import RESTKit
 import ServerKit
+import Tracing
 import Vocabulary
 
 /// Responds to requests for pages: finds the route, identifies the visitor, checks forms, and calls the handler. Every
@@ -48,9 +49,13 @@ struct PageResponder: Sendable {
         let index =
             target.hasNoEmptySegments
             ? PageRoutes.all.firstIndex { $0.method == method && $0.match(target.path) != nil } : nil
-        var response = try await respond(to: request, target, index.map { PageRoutes.all[$0] }, context)
-        response.headers[.requestId] = context.requestId
-        reporter.record(index.map { firstRoute + $0 }, response, since: start)
+        let route = index.map { PageRoutes.all[$0] }
+        var response = try await withSpan(
+            route.map { "\($0.method.rawValue) \($0.path)" } ?? "other", context: .request(context.trace),
+            ofKind: .server
+        ) { _ in try await respond(to: request, target, route, context) }
+        response.headers.setIdentifiers(of: context)
+        reporter.record(index.map { firstRoute + $0 }, response, since: start, context)
         return request.method == .head ? response.createHeadResponse() : response
     }
 

@@ -19,6 +19,7 @@ extension KeyDocument {
             .map(CertificateDocument.init)
         csr = view.certificateSigningRequest.map { PEM.encode($0, label: "CERTIFICATE REQUEST") }
         use = view.use.map(KeyUseDocument.init)
+        warnings = view.warnings.isEmpty ? nil : view.warnings
     }
 }
 

@@ -18,6 +18,8 @@ extension RollDocument {
         dryRun = result?.dryRun
         transitions = result?.transitions.map { .init($0.publicKeyHash, from: $0.from, to: $0.to) }
         warnings = result?.warnings
+        nextKeyPairs = result?.nextKeyPairs
+        generatedKeyPairs = result?.generatedKeyPairs
     }
 
     package init(_ result: RollTransitionResult) { self.init(result.roll, result: result) }

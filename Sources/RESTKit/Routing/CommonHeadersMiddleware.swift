@@ -15,7 +15,7 @@ struct CommonHeadersMiddleware: RouterMiddleware {
         _ request: Request, context: RESTContext, next: (Request, RESTContext) async throws -> Response
     ) async throws -> Response {
         var response = try await next(request, context)
-        response.headers[.requestId] = context.requestId
+        response.headers.setIdentifiers(of: context)
         if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
         for field in headers where response.headers[field.name] == nil { response.headers.append(field) }
         if closesRefusedConnections, context.peer.grants.allowNothing, response.status.code >= 400 {

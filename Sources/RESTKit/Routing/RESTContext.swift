@@ -1,4 +1,4 @@
-import HTTPKit
+package import HTTPKit
 package import Hummingbird
 package import LocalSocket
 package import Logging
@@ -36,12 +36,20 @@ package struct RESTContext: RequestContext {
 
     package var coreContext: CoreRequestContextStorage
     package let connection: RESTConnection
-    package let requestId = RequestId.make()
+    /// The client's `X-Request-Id` if it sent one, otherwise an identifier of the server.
+    package let requestId: String
+    /// The trace that the request belongs to; nil if the client sent no `traceparent`.
+    package let trace: TraceContext?
     /// The caller of the request. At first the caller of the connection; a server that authenticates each request
     /// replaces this value.
     package var peer: Peer
 
-    package init(source: RESTConnection) {
+    package init(source: RESTConnection) { self.init(source: source, identifiers: nil) }
+
+    /// - Parameter identifiers: the identifiers in the request's header fields.
+    package init(source: RESTConnection, identifiers: RequestIdentifiers?) {
+        requestId = identifiers?.requestId ?? RequestId.make()
+        trace = identifiers?.trace
         coreContext = CoreRequestContextStorage(source: source)
         connection = source
         peer = source.peer

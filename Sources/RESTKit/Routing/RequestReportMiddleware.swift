@@ -1,6 +1,8 @@
+import HTTPKit
 import Hummingbird
 import MerchantCore
 import NIOCore
+import Tracing
 
 /// Identifies the caller of a request, counts the request, and responds with a problem document if the request fails.
 ///
@@ -29,14 +31,17 @@ struct RequestReportMiddleware: RouterMiddleware {
         let response: Response
         do {
             if let authenticate { context.peer = try await authenticate(request, route?.permit, context) }
-            response = try await next(request, context)
+            let identified = context
+            response = try await withSpan(
+                route?.name ?? "other", context: .request(context.trace), ofKind: .server
+            ) { _ in try await next(request, identified) }
         } catch let error as BrokenConnection {
             // A response cannot be sent. The error closes the connection.
             throw error.cause
         } catch {
             response = reporter.problem(error, route?.name, context)
         }
-        reporter.record(route?.index, response, since: start)
+        reporter.record(route?.index, response, since: start, context)
         return response
     }
 }

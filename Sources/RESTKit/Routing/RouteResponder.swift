@@ -57,6 +57,7 @@ struct RouteResponder<Handlers: RESTHandlers>: HTTPResponder {
         guard level >= logger.logLevel else { return }
         var metadata = context.peer.caller.logMetadata
         metadata["requestId"] = "\(context.requestId)"
+        if let trace = context.trace { metadata.merge(trace.logMetadata) { $1 } }
         if let merchant = response.merchant { metadata["merchantIdentifier"] = "\(merchant)" }
         if let key = response.key { metadata["publicKeyHash"] = "\(key)" }
         if message == nil { metadata["route"] = "\(route.name)" }

@@ -11,6 +11,6 @@ extension StoreTransaction {
         }
         let record = AuditRecord(entry, sequence: try highestAssignedSequence() + 1, after: last ?? AuditRecord.genesis)
         try execute(AuditRow.insertion, AuditRow.values(record))
-        noteAuditHead(AuditHead(sequence: record.sequence, hash: record.hash))
+        noteAuditRecord(AuditHead(sequence: record.sequence, hash: record.hash), entry.action)
     }
 }

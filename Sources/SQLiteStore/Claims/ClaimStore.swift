@@ -42,6 +42,7 @@ package final class ClaimStore: ClaimLedger, Sendable {
         let refuse: @Sendable (any Error) -> Void
     }
 
+    private let path: String
     private let queue: DatabaseQueue
     private let groups: WriteGroups<PendingClaim>
 
@@ -61,6 +62,7 @@ package final class ClaimStore: ClaimLedger, Sendable {
     private init(
         openedFiles: DatabaseFile.OpenedFiles, queue: DatabaseQueue, latestTime: Timestamp?, clock: any WallClock
     ) {
+        path = openedFiles.path
         self.queue = queue
         let latestTime = LatestClaimTime(latestTime)
         groups = WriteGroups(
@@ -121,6 +123,11 @@ package final class ClaimStore: ClaimLedger, Sendable {
     }
 
     package var health: StoreHealth { groups.health }
+
+    var metricsSource: StoreMetrics.Database {
+        StoreMetrics.Database(
+            name: "claims", metrics: groups.metrics, waiting: { [groups] in groups.waitingCount }, path: path)
+    }
 
     /// Refuses new claims, commits the waiting claims, and closes the database.
     package func close() throws {

@@ -30,6 +30,16 @@ extension StoreReading {
             WHERE newest_key_pair_id > ? ORDER BY newest_key_pair_id LIMIT ?
             """, [highestBackedUpId ?? 0, BackupCoverage.maximumNamed]
         ) { try $0.merchantIdentifier() }
+        coverage.notBackedUpSince = try firstRow(
+            """
+            SELECT (
+                SELECT min(stored_at) FROM certificates INDEXED BY certificates_of_key_pair
+                WHERE certificates.public_key_hash = key_pairs.public_key_hash
+            ) AS since
+            FROM key_pairs INDEXED BY key_pairs_certified
+            WHERE expires_at IS NOT NULL AND state <> 'destroyed' AND id > ? ORDER BY id LIMIT 1
+            """, [highestBackedUpId ?? 0]
+        ) { try $0.timestamp("since") }
         return coverage
     }
 

@@ -38,6 +38,34 @@ extension StoreReading {
             """, [state.rawValue, cursor?.data, max(0, limit)], KeyPairRow.keyPair)
     }
 
+    func keyPairs(
+        expiringBefore time: Timestamp, in state: KeyState?, after cursor: PublicKeyHash?, limit: Int
+    ) throws -> [KeyPair] {
+        // Each index contains exactly the rows of its condition.
+        let source =
+            switch state {
+            case nil: "key_pairs_ending WHERE state IN ('standby', 'current', 'retiring')"
+            case .current: "key_pairs_current_ending WHERE state = 'current'"
+            default:
+                "key_pairs_not_current_ending WHERE state IN ('standby', 'retiring') AND state = '\(state?.rawValue ?? "")'"
+            }
+        // The results begin after this expiry and id.
+        var begin: (expiresAt: Int64, id: Int) = (.min, 0)
+        if let cursor,
+            let last = try firstRow(
+                "SELECT expires_at, id FROM key_pairs WHERE public_key_hash = ?", [cursor.data],
+                { row in (expiresAt: try row.timestampIfAny("expires_at"), id: try row.integer("id")) }),
+            let expiresAt = last.expiresAt
+        {
+            begin = (expiresAt.millisecondsSince1970, last.id)
+        }
+        return try allRows(
+            """
+            SELECT \(KeyPairRow.columns) FROM key_pairs INDEXED BY \(source)
+            AND expires_at < ? AND (expires_at, id) > (?, ?) ORDER BY expires_at, id LIMIT ?
+            """, [time.millisecondsSince1970, begin.expiresAt, begin.id, max(0, limit)], KeyPairRow.keyPair)
+    }
+
     func certificates(of hash: PublicKeyHash) throws -> [StoredCertificate] {
         try allRows(
             "SELECT \(CertificateRow.columns) FROM certificates WHERE public_key_hash = ? ORDER BY id", [hash.data],

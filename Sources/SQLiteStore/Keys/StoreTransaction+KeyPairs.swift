@@ -64,6 +64,13 @@ extension StoreTransaction {
         noteKeyPairChange(of: hash)
         return true
     }
+
+    func markIssuerVerified(_ certificate: StoredCertificate, of hash: PublicKeyHash) throws {
+        try execute(
+            "UPDATE certificates SET issuer_verified = 1 WHERE fingerprint = ? AND public_key_hash = ?",
+            [Data(certificate.fingerprint), hash.data])
+        noteKeyPairChange(of: hash)
+    }
 }
 
 extension StoreTransaction {

@@ -9,12 +9,21 @@ extension StoreReading {
             MerchantRow.merchant)
     }
 
-    func merchants(after cursor: MerchantIdentifier?, limit: Int) throws -> [Merchant] {
-        try allRows(
+    func merchants(_ filter: MerchantFilter, after cursor: MerchantIdentifier?, limit: Int) throws -> [Merchant] {
+        let (source, condition) =
+            filter.isBelowTarget
+            ? (
+                "merchants INDEXED BY merchants_below_target",
+                "removed_at IS NULL AND active_key_pairs < target_active_key_pairs"
+            ) : ("merchants", "removed_at IS NULL")
+        let (after, prefix) = (cursor?.rawValue ?? "", filter.identifierPrefix ?? "")
+        // One lower bound, so that the index is read from the first result on.
+        let lowerBound = after >= prefix ? "identifier > ?" : "identifier >= ?"
+        return try allRows(
             """
-            SELECT \(MerchantRow.columns) FROM merchants
-            WHERE removed_at IS NULL AND identifier > ? ORDER BY identifier LIMIT ?
-            """, [cursor?.rawValue ?? "", max(0, limit)], MerchantRow.merchant)
+            SELECT \(MerchantRow.columns) FROM \(source)
+            WHERE \(condition) AND \(lowerBound) AND identifier < ? ORDER BY identifier LIMIT ?
+            """, [max(after, prefix), prefix.endOfPrefixRange, max(0, limit)], MerchantRow.merchant)
     }
 
     func platformIntegrators(limit: Int) throws -> [MerchantIdentifier] {

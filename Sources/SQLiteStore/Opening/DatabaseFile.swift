@@ -140,6 +140,29 @@ enum DatabaseFile {
         return pread(file, &bytes, bytes.count, 12) == bytes.count ? Hex.encode(bytes) : nil
     }
 
+    /// The length of the write-ahead log's file in bytes; 0 if there is no log.
+    ///
+    /// - Parameter path: the path of the database.
+    static func logLength(of path: String) -> Int {
+        var found = stat()
+        return lstat(path + "-wal", &found) == 0 ? Int(found.st_size) : 0
+    }
+
+    /// The checkpoint sequence number in the header of the write-ahead log. SQLite increases the number when it starts to
+    /// overwrite the log from the beginning.
+    ///
+    /// - Parameter path: the path of the database.
+    /// - Returns: nil if there is no log or the log is empty.
+    static func logCheckpoints(of path: String) -> Int? {
+        let file = open(path + "-wal", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard file >= 0 else { return nil }
+        // SQLite holds its locks on other files, so closing this descriptor releases none of them.
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 4)
+        guard pread(file, &bytes, bytes.count, 12) == bytes.count else { return nil }
+        return bytes.reduce(0) { $0 << 8 | Int($1) }
+    }
+
     /// Checks that a file is a regular file of the daemon's user that no other user can access. Accepts a missing file.
     private static func requirePrivateIfPresent(_ path: String) throws(MerchantError) {
         var found = stat()

@@ -50,5 +50,5 @@ extension StoreReading {
 extension String {
     /// A text that SQLite sorts after the texts that begin with this one: U+10FFFF is the last code point of Unicode,
     /// and is not assigned to a character.
-    fileprivate var endOfPrefixRange: String { self + "\u{10FFFF}" }
+    var endOfPrefixRange: String { self + "\u{10FFFF}" }
 }

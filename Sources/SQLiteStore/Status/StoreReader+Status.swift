@@ -105,6 +105,28 @@ extension StoreReading {
     }
 }
 
+// MARK: - Certificates whose issuer was not verified
+
+extension StoreReading {
+    func countIssuerNotVerified() throws -> Int {
+        try firstRow(
+            """
+            SELECT count(*) AS not_verified FROM key_pairs INDEXED BY key_pairs_issuer_not_verified
+            WHERE issuer_not_verified = 1 AND state IN ('standby', 'current', 'retiring') AND id > 0
+            """, []
+        ) { try $0.integer("not_verified") } ?? 0
+    }
+
+    func keyPairsWithIssuerNotVerified(limit: Int) throws -> [KeyPair] {
+        try allRows(
+            """
+            SELECT \(KeyPairRow.columns) FROM key_pairs INDEXED BY key_pairs_issuer_not_verified
+            WHERE issuer_not_verified = 1 AND state IN ('standby', 'current', 'retiring') AND id > 0
+            ORDER BY id LIMIT ?
+            """, [max(0, limit)], KeyPairRow.keyPair)
+    }
+}
+
 extension ActiveKeyPairFilter {
     /// The SQL that selects the filter's key pairs: the index and the beginning of the condition. Each index contains
     /// exactly the rows that fulfil its condition, so a count reads only the index.

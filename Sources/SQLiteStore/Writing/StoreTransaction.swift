@@ -16,6 +16,8 @@ final class StoreTransaction: StoreReading, RepositoryWriting {
     private(set) var mayHaveNewEvents = false
     /// The last audit record that the transaction appended; nil if it appended none.
     private(set) var auditHead: AuditHead?
+    /// The actions of the audit records that the transaction appended.
+    private(set) var auditedActions: [AuditAction] = []
     /// The earliest time that an event may get, if the machine's clock was set back; nil while the clock is right.
     /// Events are removed by age, so an event with a time that is too early would be removed too early.
     let earliestEventTime: Timestamp?
@@ -38,5 +40,8 @@ final class StoreTransaction: StoreReading, RepositoryWriting {
 
     func noteEventChange() { mayHaveNewEvents = true }
 
-    func noteAuditHead(_ head: AuditHead) { auditHead = head }
+    func noteAuditRecord(_ head: AuditHead, _ action: AuditAction) {
+        auditHead = head
+        auditedActions.append(action)
+    }
 }

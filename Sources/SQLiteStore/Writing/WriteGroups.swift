@@ -56,6 +56,7 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
     /// again.
     private let trialWrite: @Sendable (Database) throws -> Void
     private let state = Mutex(State())
+    let metrics = WriteMetrics()
 
     init(
         of kind: DatabaseKind, writer: any DatabaseWriter, openedFiles: DatabaseFile.OpenedFiles, largestGroup: Int,
@@ -78,6 +79,9 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
             return state.impairment.map { .impaired($0.error, since: $0.since) } ?? .ready
         }
     }
+
+    /// How many writes wait for the next group.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     /// Adds the write to the next group. If that is not possible, refuses the write at once.
     func add(_ write: Write) {
@@ -183,6 +187,7 @@ extension WriteGroups {
     private func commit(_ group: [Write], on db: Database) {
         let changesBefore = db.totalChangesCount
         var result: GroupResult?
+        let start = ContinuousClock.now
         do {
             // Checks the paths twice. Without the check before the transaction, the daemon would write to files that no
             // path names. Without the check after it, a caller could get a result that the next start does not find.
@@ -193,11 +198,13 @@ extension WriteGroups {
             }
             try openedFiles.requireUnreplaced()
         } catch {
+            metrics.countFailure()
             let error = translatedAndRecorded(error)
             noteImpairment(error as? MerchantError)
             for write in group { write.refuse(error) }
             return
         }
+        metrics.countCommit(of: group.count, after: ContinuousClock.now - start)
         noteImpairment(result?.databaseError)
         // If the group has written nothing, for example because every write failed, its commit does not show that the
         // storage works.

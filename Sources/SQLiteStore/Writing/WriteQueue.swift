@@ -1,5 +1,6 @@
 import GRDB
 import MerchantCore
+import MetricsKit
 import Synchronization
 import Vocabulary
 
@@ -29,20 +30,27 @@ final class WriteQueue: Sendable {
         var mayHaveNewEvents = false
         /// The last audit record that was appended; nil if there is none.
         var auditHead: AuditHead?
+        /// The actions of the audit records that were appended.
+        var auditedActions: [AuditAction] = []
 
         mutating func add(_ transaction: StoreTransaction) {
             changedKeys.formUnion(transaction.changedKeys)
             mayHaveNewEvents = mayHaveNewEvents || transaction.mayHaveNewEvents
             auditHead = transaction.auditHead ?? auditHead
+            auditedActions += transaction.auditedActions
         }
     }
 
     private let groups: WriteGroups<PendingWrite>
+    /// Counts the audit records of committed transactions.
+    let auditedActions: LabeledCounter<AuditAction>
 
     init(
         pool: DatabasePool, openedFiles: DatabaseFile.OpenedFiles, clock: any WallClock, observers: StoreObservers,
         confirmedTime: ConfirmedTime?
     ) {
+        let auditedActions = LabeledCounter<AuditAction>()
+        self.auditedActions = auditedActions
         groups = WriteGroups(
             of: .merchants, writer: pool, openedFiles: openedFiles, largestGroup: Self.largestGroup,
             longestQueue: Self.longestQueue, clock: clock, trialWrite: Self.trialWrite
@@ -60,6 +68,7 @@ final class WriteQueue: Sendable {
             let (returnResults, committedChanges) = (results, changes)
             return .init(
                 returnResults: {
+                    for action in committedChanges.auditedActions { auditedActions.add(action) }
                     observers.notify(committedChanges, of: openedFiles)
                     for returnResult in returnResults { returnResult() }
                 }, databaseError: databaseError)
@@ -67,6 +76,8 @@ final class WriteQueue: Sendable {
     }
 
     var health: StoreHealth { groups.health }
+    var metrics: WriteMetrics { groups.metrics }
+    var waitingCount: Int { groups.waitingCount }
     func add(_ write: PendingWrite) { groups.add(write) }
     var isUnreliable: Bool { groups.isUnreliable }
     func requireWritesAccepted() throws { try groups.requireWritesAccepted() }

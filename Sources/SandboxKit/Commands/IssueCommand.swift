@@ -15,13 +15,16 @@ struct IssueCommand: ParsableCommand {
 
     @OptionGroup var hierarchy: HierarchyOptions
 
-    @Option(help: ArgumentHelp("The CSR, PEM or DER; - for the standard input.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The CSR, PEM or DER; - for the standard input.", valueName: "file"), completion: .file())
     var csr: String
 
     @Option(help: ArgumentHelp("The merchant identifier.", valueName: "id"), transform: MerchantIdentifier.argument)
     var merchant: MerchantIdentifier
 
-    @Option(help: ArgumentHelp("The file for the certificate, DER; - for the standard output.", valueName: "file.cer"))
+    @Option(
+        help: ArgumentHelp("The file for the certificate, DER; - for the standard output.", valueName: "file.cer"),
+        completion: .file())
     var out: String
 
     @Option(help: "The purpose of the certificate: paymentProcessing or identity.")

@@ -16,11 +16,12 @@ struct IssueServerCommand: ParsableCommand {
         help: ArgumentHelp("A host name or IP address for the certificate; may be repeated.", valueName: "host"))
     var names: [String]
 
-    @Option(help: ArgumentHelp("The file for the certificate, PEM.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file for the certificate, PEM.", valueName: "file"), completion: .file())
     var certificate: String
 
     @Option(
-        help: ArgumentHelp("The file for the private key, PEM, mode 0600. It must not exist yet.", valueName: "file"))
+        help: ArgumentHelp("The file for the private key, PEM, mode 0600. It must not exist yet.", valueName: "file"),
+        completion: .file())
     var privateKey: String
 
     @Option(

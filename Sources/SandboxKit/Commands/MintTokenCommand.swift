@@ -13,7 +13,9 @@ struct MintTokenCommand: ParsableCommand {
 
     @OptionGroup var hierarchy: HierarchyOptions
 
-    @Option(help: ArgumentHelp("The certificate, PEM or DER; - for the standard input.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The certificate, PEM or DER; - for the standard input.", valueName: "file"),
+        completion: .file())
     var certificate: String
 
     @Option(help: ArgumentHelp("The amount in the currency's minor unit.", valueName: "minor-units"))
@@ -27,7 +29,9 @@ struct MintTokenCommand: ParsableCommand {
             "The applicationData of the payment request; the token contains its hash.", valueName: "text"))
     var applicationData: String?
 
-    @Option(help: ArgumentHelp("The file for the tokens; - for the standard output.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The file for the tokens; - for the standard output.", valueName: "file"),
+        completion: .file())
     var out = "-"
 
     @Option(

@@ -21,7 +21,8 @@ struct SandboxCommand: ParsableCommand {
 struct HierarchyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The directory of the CA hierarchy, whose root certificate is the file root.pem.", valueName: "dir"))
+            "The directory of the CA hierarchy, whose root certificate is the file root.pem.", valueName: "dir"),
+        completion: .directory)
     var directory = "."
 
     var authorityDirectory: AuthorityDirectory { AuthorityDirectory(directory) }
@@ -40,15 +41,20 @@ extension MerchantIdentifier {
 }
 
 extension Timestamp {
-    /// Parses the value of a command line option.
+    /// Parses the value of a command line option: an RFC 3339 time, or how long ago, such as `1h`.
     ///
-    /// - Throws: `ValidationError` if the text is not an RFC 3339 time.
+    /// - Throws: `ValidationError` if the text is neither.
     static func argument(_ text: String) throws -> Timestamp {
-        guard let time = Timestamp(rfc3339: text) else {
-            throw ValidationError("'\(text)' is not a time, expected RFC 3339 such as 2026-01-31T12:00:00Z")
+        if let time = Timestamp(rfc3339: text) { return time }
+        guard let seconds = DurationText.seconds(text), seconds <= longestPast else {
+            throw ValidationError(
+                "'\(text)' is not a time, expected RFC 3339 such as 2026-01-31T12:00:00Z, or how long ago, such as 1h")
         }
-        return time
+        return now.adding(.seconds(-seconds))
     }
+
+    /// A hundred years, in seconds.
+    private static let longestPast = 36_525 * 86_400
 
     static var now: Timestamp { Timestamp(Date()) }
 }

@@ -13,7 +13,8 @@ struct ServeCommand: ParsableCommand {
         discussion: """
             When the server is ready, it prints its URL on the standard output. Clients must trust root.pem and present \
             a certificate from 'applepay-sandbox issue --purpose identity'. The response to clients without such a \
-            certificate is 401. Registrations are kept in the file registrations.jsonl in the directory.
+            certificate is 401. Registrations are kept in the file registrations.jsonl in the directory, which only one \
+            'serve' can use at a time.
 
             A fault is KIND[:PROBABILITY|:xCOUNT][@OPERATION]. For example, 500:0.2 fails a call with the probability \
             0.2, and answer-lost:x3@registerMerchant fails the next three calls of registerMerchant. Kinds: \
@@ -42,7 +43,8 @@ struct ServeCommand: ParsableCommand {
     @Option(help: "The delay of a response with the fault 'slow', in seconds.")
     var slowSeconds = 5.0
 
-    @Option(help: ArgumentHelp("The path of the control socket (default: none).", valueName: "path"))
+    @Option(
+        help: ArgumentHelp("The path of the control socket (default: none).", valueName: "path"), completion: .file())
     var control: String?
 
     @Option(
@@ -62,7 +64,7 @@ struct ServeCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The file that --verify-domains expects at each domain (default: any file that is not empty).",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var associationFile: String?
 
     func validate() throws {

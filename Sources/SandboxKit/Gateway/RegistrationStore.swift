@@ -13,7 +13,8 @@ package struct RegisteredMerchant: Codable, Hashable, Sendable {
     package var merchantUrl: String?
 }
 
-/// The registered merchants, in memory and in a file. The file keeps them over a restart.
+/// The registered merchants, in memory and in a file. The file keeps them over a restart. A lock on the file's directory
+/// prevents that two processes write the file: the second one would replace the file of the first one.
 ///
 /// Before the response is sent, each change appends the merchant's new record to the file, as one line of JSON. A line
 /// that is incomplete, because the process was killed, is ignored. The file is not synced, so a power failure can lose
@@ -26,26 +27,36 @@ package final class RegistrationStore: Sendable {
         var merchants: [String: RegisteredMerchant] = [:]
         /// The open file; -1 if the registrations are kept in memory only.
         var descriptor: CInt = -1
+        /// The lock on the file's directory; nil if the registrations are kept in memory only.
+        var lock: DirectoryLock?
     }
 
     private let state = Mutex(State())
 
     /// - Parameter path: the path of the file; nil to keep the registrations in memory only.
-    /// - Throws: ``SandboxError`` if the file cannot be read or written.
+    /// - Throws: ``SandboxError`` if the file cannot be read or written, or if another process uses its directory.
     package init(path: String?) throws {
         guard let path else { return }
+        let lock = try DirectoryLock(Files.directory(of: path))
         let merchants = Files.exists(path) ? try Self.read(path) : [:]
         // Compacts the file to one line for each merchant, because each change since the last start appended a line.
         let lines = try merchants.values.map { try Self.line($0) }.joined()
         try Files.write(Array(lines), to: path)
         let descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
         guard descriptor >= 0 else { throw SandboxError("cannot write '\(path)': \(String(cString: strerror(errno)))") }
-        state.withLock { $0 = State(merchants: merchants, descriptor: descriptor) }
+        state.withLock { $0 = State(merchants: merchants, descriptor: descriptor, lock: lock) }
     }
 
-    deinit {
-        let descriptor = state.withLock { $0.descriptor }
-        if descriptor >= 0 { close(descriptor) }
+    deinit { release() }
+
+    /// Closes the file and releases the lock, so that another process can use the directory. Later changes are kept in
+    /// memory only.
+    func release() {
+        state.withLock { state in
+            if state.descriptor >= 0 { close(state.descriptor) }
+            state.descriptor = -1
+            state.lock = nil
+        }
     }
 
     /// All registered merchants, sorted by identifier.

@@ -82,8 +82,11 @@ package final class SandboxGateway: Sendable {
         self.listeners = listeners
     }
 
-    /// Closes all sockets, and returns when all connections are closed.
-    package func stop() async { for listener in listeners { await listener.stop() } }
+    /// Closes all sockets and the file of the registrations, and returns when all connections are closed.
+    package func stop() async {
+        for listener in listeners { await listener.stop() }
+        registrations.release()
+    }
 
     /// Returns the TLS settings. The handshake accepts any client certificate, and clients without a certificate.
     /// ``ClientCertificateVerifier`` checks the certificate after the handshake.

@@ -40,6 +40,17 @@ struct Program {
     func run(
         _ arguments: [String], input: Input = .nothing, environment: [String: String] = [:]
     ) async throws -> Transcript {
+        try await run(command: [try Self.executable()] + arguments, input: input, environment: environment)
+    }
+
+    /// Runs a line of a shell, in which `merchantkeyctl` is the program.
+    func run(line: String) async throws -> Transcript {
+        let programs = URL(fileURLWithPath: try Self.executable()).deletingLastPathComponent().path
+        return try await run(
+            command: ["/bin/sh", "-c", line], input: .nothing, environment: ["PATH": "\(programs):/usr/bin:/bin"])
+    }
+
+    private func run(command: [String], input: Input, environment: [String: String]) async throws -> Transcript {
         let number = UUID().uuidString
         let (output, error) = (path("\(number).out"), path("\(number).err"))
         defer { for file in [output, error] { try? FileManager.default.removeItem(atPath: file) } }
@@ -56,7 +67,7 @@ struct Program {
             _ = Array(typed.utf8).withUnsafeBytes { Glibc.write(opened.near, $0.baseAddress, $0.count) }
         }
         let process = try ChildProcess(
-            [try Self.executable()] + arguments, input: standardInput, output: .file(output), error: .file(error),
+            command, input: standardInput, output: .file(output), error: .file(error),
             environment: ["HOME": directory, "PATH": "/usr/bin:/bin"].merging(environment) { $1 }, directory: directory)
         // The program's end is waited for on a thread of its own, because a server in this process needs those of
         // the concurrency pool.

@@ -39,6 +39,7 @@ import Testing
         chmod(secret, 0o600)
         let config = try installation.write(
             """
+            environment: sandbox
             events:
               webhooks:
                 - url: https://127.0.0.1:1/

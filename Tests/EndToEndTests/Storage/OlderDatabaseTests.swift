@@ -105,6 +105,20 @@ import Testing
         #expect(breaks.contains { $0["kind"] as? String == "rewritten" }, "\(breaks)")
     }
 
+    @Test func `a head of the same number with another hash fails diagnose and the start`() throws {
+        try installation.start(config: config)
+        installation.stop()
+        #expect(try installation.diagnose("--config", config).outcome("audit head") == "success")
+        // As another daemon leaves it that writes its heads to the same file.
+        let heads = try String(contentsOfFile: head, encoding: .utf8)
+        let last = try #require(heads.split(separator: "\n").last)
+        let record = try #require(last.firstMatch(of: /(\S+ \d+):/)).1
+        try "\(heads)\(record):\(String(repeating: "0", count: 64))\n".write(
+            toFile: head, atomically: false, encoding: .utf8)
+        try expectDiagnosis("databaseOlderThanShippedHead")
+        try expectRefusedStart("databaseOlderThanShippedHead")
+    }
+
     @Test func `a missing write-ahead log after a kill is refused`() throws {
         try installation.start()
         installation.stop()

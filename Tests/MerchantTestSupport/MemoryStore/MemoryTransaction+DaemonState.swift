@@ -40,6 +40,9 @@ extension MemoryTransaction {
         }.filter { $0.1 > covered }.sorted { $0.1 < $1.1 }
         coverage.merchantsAwaitingBackup = missing.count
         coverage.firstMerchantsAwaitingBackup = missing.prefix(BackupCoverage.maximumNamed).map(\.0)
+        coverage.notBackedUpSince = state.rows.dropFirst(covered)
+            .first { !$0.certificates.isEmpty && $0.keyPair.state != .destroyed }?
+            .certificates.map(\.storedAt).min()
         return coverage
     }
 

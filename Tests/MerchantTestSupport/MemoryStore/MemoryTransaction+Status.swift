@@ -63,6 +63,15 @@ extension MemoryTransaction {
             .prefix(limit))
     }
 
+    package func countIssuerNotVerified() -> Int { keyPairsWithIssuerNotVerified(limit: .max).count }
+
+    package func keyPairsWithIssuerNotVerified(limit: Int) -> [KeyPair] {
+        Array(
+            state.rows.filter { row in
+                row.keyPair.state.isActive && row.certificates.contains { !$0.issuerVerified }
+            }.map(\.keyPair).prefix(limit))
+    }
+
     package func keyPairsExpiring(by time: Timestamp, limit: Int) -> [ExpiringKeyPair] {
         Array(ending(.active).filter { $0.notAfter <= time }.prefix(limit))
     }

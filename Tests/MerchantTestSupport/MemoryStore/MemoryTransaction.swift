@@ -28,6 +28,15 @@ package final class MemoryTransaction: RepositoryWriting {
             }.sorted { $0.identifier < $1.identifier }.prefix(limit))
     }
 
+    package func merchants(_ filter: MerchantFilter, after cursor: MerchantIdentifier?, limit: Int) -> [Merchant] {
+        let belowTarget = Set(merchantsBelowTarget(afterMerchant: nil, limit: .max).map(\.merchantIdentifier))
+        return Array(
+            merchants(after: cursor, limit: .max).filter { merchant in
+                merchant.identifier.rawValue.hasPrefix(filter.identifierPrefix ?? "")
+                    && (!filter.isBelowTarget || belowTarget.contains(merchant.identifier))
+            }.prefix(limit))
+    }
+
     package func keyPair(_ hash: PublicKeyHash) -> KeyPair? { row(hash)?.keyPair }
 
     package func keyPairs(of merchant: MerchantIdentifier) -> [KeyPair] {
@@ -45,6 +54,16 @@ package final class MemoryTransaction: RepositoryWriting {
     package func keyPairs(in keyState: KeyState, after cursor: PublicKeyHash?, limit: Int) -> [KeyPair] {
         let begin = cursor.flatMap { hash in state.rows.firstIndex { $0.keyPair.publicKeyHash == hash } } ?? -1
         return Array(state.rows[(begin + 1)...].map(\.keyPair).filter { $0.state == keyState }.prefix(limit))
+    }
+
+    package func keyPairs(
+        expiringBefore time: Timestamp, in state: KeyState?, after cursor: PublicKeyHash?, limit: Int
+    ) -> [KeyPair] {
+        let expiring = keyPairsExpiring(
+            .active, from: Timestamp(millisecondsSince1970: .min), to: time, limit: .max
+        ).map(\.keyPair).filter { keyPair in state.map { $0 == keyPair.state } ?? true }
+        let begin = cursor.flatMap { hash in expiring.firstIndex { $0.publicKeyHash == hash } } ?? -1
+        return Array(expiring[(begin + 1)...].prefix(limit))
     }
 
     package func certificates(of hash: PublicKeyHash) -> [StoredCertificate] { row(hash)?.certificates ?? [] }
@@ -146,6 +165,16 @@ package final class MemoryTransaction: RepositoryWriting {
         change(hash) { $0.certificates.append(certificate) }
         changedKeys.append(hash)
         return true
+    }
+
+    package func markIssuerVerified(_ certificate: StoredCertificate, of hash: PublicKeyHash) {
+        change(hash) { row in
+            guard let index = row.certificates.firstIndex(where: { $0.fingerprint == certificate.fingerprint }) else {
+                return
+            }
+            row.certificates[index] = certificate.verified
+        }
+        changedKeys.append(hash)
     }
 
     package func removeSealedPrivateKey(of hash: PublicKeyHash) throws {

@@ -56,7 +56,7 @@ final class Installation: Sendable {
             ["\(Self.programs)/merchantkeyd", "--state-directory", stateDirectory]
                 + (config.map { ["--config", $0] } ?? []) + arguments,
             error: .file(path("daemon.log")),
-            environment: ProcessInfo.processInfo.environment.merging(environment) { $1 })
+            environment: ChildProcess.inheritedEnvironment.merging(environment) { $1 })
         daemon.value = process
         let end = ContinuousClock.now + .seconds(30)
         while ContinuousClock.now < end {

@@ -56,38 +56,22 @@ package struct MetricsText: Sendable {
 }
 
 extension MetricsText {
-    /// Appends the number of requests to all servers, and the histogram of their durations.
-    package mutating func append(_ requests: RequestMetrics) {
-        let routes = requests.snapshot().sorted { $0.key < $1.key }
-        append(
-            "merchantkeyd_http_requests_total", .counter, "Responses by server, route, method and status.",
-            routes.flatMap { route, series in
-                series.countByStatus.sorted { $0.key < $1.key }.map { status, count in
-                    Sample(Self.labels(route) + [("status", String(status))], count)
-                }
-            })
-        append(
-            "merchantkeyd_http_request_duration_seconds", .histogram,
-            "Time from the end of a request to the beginning of its response.",
-            routes.flatMap { Self.histogram($0, $1) })
-    }
-
-    private static func labels(_ route: RequestMetrics.Route) -> [(name: String, value: String)] {
-        [("server", route.server), ("method", route.method), ("route", route.path)]
-    }
-
-    private static func histogram(_ route: RequestMetrics.Route, _ series: RequestMetrics.Series) -> [Sample] {
-        let bounds = RequestMetrics.durationBounds.map { "\($0)" } + ["+Inf"]
+    /// The samples of a histogram.
+    ///
+    /// - Parameter labels: the labels of every sample.
+    package static func samples(
+        _ histogram: DurationHistogram.Snapshot, _ labels: [(name: String, value: String)] = []
+    ) -> [Sample] {
+        let bounds = histogram.bounds.map { "\($0)" } + ["+Inf"]
         var samples: [Sample] = []
-        // Prometheus' buckets are cumulative: each one also counts the responses in the buckets before it.
+        // Prometheus' buckets are cumulative: each one also counts the recordings in the buckets before it.
         var count = 0
-        for (bound, countInBucket) in zip(bounds, series.countByDuration) {
+        for (bound, countInBucket) in zip(bounds, histogram.countByBucket) {
             count += countInBucket
-            samples.append(Sample(labels(route) + [("le", bound)], suffix: "_bucket", count))
+            samples.append(Sample(labels + [("le", bound)], suffix: "_bucket", count))
         }
-        samples.append(
-            Sample(labels(route), suffix: "_sum", value: "\(Double(series.nanoseconds) / 1e9)"))
-        samples.append(Sample(labels(route), suffix: "_count", count))
+        samples.append(Sample(labels, suffix: "_sum", value: "\(Double(histogram.nanoseconds) / 1e9)"))
+        samples.append(Sample(labels, suffix: "_count", count))
         return samples
     }
 }

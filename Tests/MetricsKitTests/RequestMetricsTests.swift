@@ -1,6 +1,5 @@
-import HTTPKit
 import MerchantTestSupport
-import NIOCore
+import MetricsKit
 import Testing
 
 @Suite struct RequestMetricsTests {
@@ -9,7 +8,7 @@ import Testing
 
     private static func page(_ requests: RequestMetrics) throws -> PrometheusPage {
         var text = MetricsText()
-        text.append(requests)
+        requests.append(to: &text)
         return try PrometheusPage(text.text)
     }
 
@@ -18,10 +17,10 @@ import Testing
         let requests = RequestMetrics()
         let recorders = (0..<3).map { _ in requests.makeRecorder(server: "decryptor", routes: Self.routes) }
         for recorder in recorders {
-            recorder.record(0, status: 200, duration: .microseconds(20))
-            recorder.record(0, status: 404, duration: .milliseconds(20))
+            recorder.record(0, status: 200, nanoseconds: 20_000)
+            recorder.record(0, status: 404, nanoseconds: 20_000_000)
         }
-        recorders[0].record(nil, status: 400, duration: .seconds(20))
+        recorders[0].record(nil, status: 400, nanoseconds: 20_000_000_000)
         let page = try Self.page(requests)
         for status in ["200", "404"] {
             let labels = Self.labels.merging(["status": status]) { $1 }
@@ -39,19 +38,34 @@ import Testing
     @Test("each server has its own series, and a route without a request has none")
     func servers() throws {
         let requests = RequestMetrics()
-        requests.makeRecorder(server: "admin", routes: Self.routes).record(1, status: 201, duration: .zero)
-        requests.makeRecorder(server: "decryptor", routes: Self.routes).record(1, status: 201, duration: .zero)
+        requests.makeRecorder(server: "admin", routes: Self.routes).record(1, status: 201, nanoseconds: 0)
+        requests.makeRecorder(server: "decryptor", routes: Self.routes).record(1, status: 201, nanoseconds: 0)
         let page = try Self.page(requests)
         let series = page.values.keys.filter { $0.name == "merchantkeyd_http_requests_total" }
         #expect(Set(series.map { $0.labels["server"] }) == ["admin", "decryptor"])
         #expect(series.allSatisfy { $0.labels["route"] == "/v1/x" })
     }
 
-    @Test("a label's value is escaped")
-    func escaping() throws {
-        var text = MetricsText()
-        text.append("m", .gauge, "M.", [.init([("name", "a\"b\\c\nd")], 1)])
-        #expect(text.text == "# HELP m M.\n# TYPE m gauge\nm{name=\"a\\\"b\\\\c\\nd\"} 1\n")
-        _ = try PrometheusPage(text.text)
+    @Test func `a status without a count of its own is counted as other`() throws {
+        let requests = RequestMetrics()
+        let recorder = requests.makeRecorder(server: "decryptor", routes: Self.routes)
+        for status in [-1, 0, 100, 299, 599, 600, 1_000_000] { recorder.record(0, status: status, nanoseconds: 0) }
+        let page = try Self.page(requests)
+        #expect(page["merchantkeyd_http_requests_total", Self.labels.merging(["status": "other"]) { $1 }] == 7)
+        #expect(page["merchantkeyd_http_request_duration_seconds_count", Self.labels] == 7)
+    }
+
+    @Test func `no recording is lost when many threads record at the same time`() async throws {
+        let requests = RequestMetrics()
+        let recorder = requests.makeRecorder(server: "decryptor", routes: Self.routes)
+        await withDiscardingTaskGroup { tasks in
+            for _ in 0..<8 {
+                tasks.addTask {
+                    for _ in 0..<10_000 { recorder.record(0, status: 200, nanoseconds: 1_000) }
+                }
+            }
+        }
+        let page = try Self.page(requests)
+        #expect(page["merchantkeyd_http_requests_total", Self.labels.merging(["status": "200"]) { $1 }] == 80_000)
     }
 }

@@ -1,11 +1,10 @@
-package import NIOCore
 import Synchronization
 
 /// Counts the requests of all servers by server, route, method and status, and measures how long the responses took.
 ///
 /// Each server counts in its own recorders, and ``snapshot()`` adds up all recorders. The decryptor server has one
-/// recorder for each event loop, so that event loops do not wait for each other's locks. The admin server, which has
-/// few requests, has one recorder.
+/// recorder for each event loop, so that the processors do not compete for one count. The other servers, which have
+/// fewer requests, have one recorder each.
 package final class RequestMetrics: Sendable {
     /// The upper bounds of the duration histogram's buckets, in seconds.
     package static let durationBounds: [Double] = [0.000_1, 0.000_5, 0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10]
@@ -42,29 +41,66 @@ package final class RequestMetrics: Sendable {
         }
     }
 
-    /// Records the requests of one event loop, or of a server that has few requests.
+    /// The statuses that are counted separately. All others share one count, ``otherStatus``, so that a recorder needs
+    /// little memory.
+    package static let countedStatuses = [
+        101, 200, 201, 202, 204, 206, 301, 302, 303, 304, 307, 308, 400, 401, 403, 404, 405, 406, 408, 409, 410, 411,
+        412,
+        413, 414, 415, 417, 421, 422, 426, 428, 429, 431, 500, 501, 502, 503, 504, 505,
+    ]
+    /// The key of other statuses in ``Series/countByStatus``.
+    package static let otherStatus = 0
+    /// The position of each status from 0 to 599 in ``countedStatuses``.
+    private static let statusPositions: [Int] = {
+        var positions = [Int](repeating: countedStatuses.count, count: 600)
+        for (position, status) in countedStatuses.enumerated() { positions[status] = position }
+        return positions
+    }()
+
+    /// Records the requests of one event loop, or of a server that has few requests. A recording is three atomic
+    /// additions.
     package final class Recorder: Sendable {
         fileprivate let routes: [Route]
-        fileprivate let series: Mutex<[Series]>
+        /// For each route: the count of each status, then of all other statuses, then of each bucket of durations, then
+        /// the sum of the durations in nanoseconds.
+        private let counts: AtomicCounts
+
+        private static let bucketsBegin = countedStatuses.count + 1
+        private static let sumPosition = bucketsBegin + boundNanoseconds.count + 1
+        private static let countsPerRoute = sumPosition + 1
 
         fileprivate init(_ routes: [Route]) {
             self.routes = routes
-            series = Mutex([Series](repeating: Series(), count: routes.count))
+            counts = AtomicCounts(count: routes.count * Self.countsPerRoute)
         }
 
         /// - Parameters:
         ///   - route: the route's index in the `routes` of ``RequestMetrics/makeRecorder(server:routes:)``; nil if the
         ///     request matched no route.
-        ///   - duration: how long the server took to produce the response.
-        package func record(_ route: Int?, status: Int, duration: TimeAmount) {
-            series.withLock { series in
-                // The last series is for requests that match no route.
-                let index = route ?? series.count - 1
-                series[index].countByStatus[status, default: 0] += 1
-                series[index].nanoseconds += duration.nanoseconds
-                let bucket = boundNanoseconds.firstIndex { duration.nanoseconds <= $0 } ?? boundNanoseconds.count
-                series[index].countByDuration[bucket] += 1
+        ///   - nanoseconds: how long the server took to produce the response.
+        package func record(_ route: Int?, status: Int, nanoseconds: Int64) {
+            // The last route is for requests that match no route.
+            let begin = (route ?? routes.count - 1) * Self.countsPerRoute
+            let nanoseconds = max(0, nanoseconds)
+            let status = statusPositions.indices.contains(status) ? statusPositions[status] : countedStatuses.count
+            let bucket = boundNanoseconds.firstIndex { nanoseconds <= $0 } ?? boundNanoseconds.count
+            counts.add(at: begin + status)
+            counts.add(at: begin + Self.bucketsBegin + bucket)
+            counts.add(Int(nanoseconds), at: begin + Self.sumPosition)
+        }
+
+        fileprivate func series(_ route: Int) -> Series {
+            let begin = route * Self.countsPerRoute
+            var series = Series()
+            for (position, status) in (countedStatuses + [otherStatus]).enumerated() {
+                let count = counts[begin + position]
+                if count > 0 { series.countByStatus[status] = count }
             }
+            for bucket in series.countByDuration.indices {
+                series.countByDuration[bucket] = counts[begin + Self.bucketsBegin + bucket]
+            }
+            series.nanoseconds = Int64(counts[begin + Self.sumPosition])
+            return series
         }
     }
 
@@ -87,8 +123,9 @@ package final class RequestMetrics: Sendable {
     package func snapshot() -> [Route: Series] {
         var sums: [Route: Series] = [:]
         for recorder in recorders.withLock({ $0 }) {
-            for (route, series) in zip(recorder.routes, recorder.series.withLock { $0 }) where series.count > 0 {
-                sums[route, default: Series()].add(series)
+            for (index, route) in recorder.routes.enumerated() {
+                let series = recorder.series(index)
+                if series.count > 0 { sums[route, default: Series()].add(series) }
             }
         }
         return sums

@@ -1,0 +1,22 @@
+import ArgumentParser
+import FoundationEssentials
+package import Vocabulary
+
+/// A time on the command line that is usually past: RFC 3339, such as `2026-11-21T04:53:15Z`, or how long ago, such as
+/// `1h`.
+package enum PastTime {
+    /// The part of help texts that says how a time is written.
+    static let forms = "RFC 3339, such as 2026-11-21T04:53:15Z, or how long ago, such as 1h"
+
+    /// - Throws: `ValidationError`, which ends the program with exit status 2.
+    package static func parse(_ text: String) throws -> Timestamp { try parse(text, now: Timestamp(Date())) }
+
+    package static func parse(_ text: String, now: Timestamp) throws -> Timestamp {
+        if let time = Timestamp(rfc3339: text) { return time }
+        // The argument parser prints "The value '…' is invalid for '…': " before this message.
+        guard let seconds = DurationText.seconds(text), seconds <= DurationArgument.longestSeconds else {
+            throw ValidationError("it is not a time, expected \(forms)")
+        }
+        return now.adding(.seconds(-seconds))
+    }
+}

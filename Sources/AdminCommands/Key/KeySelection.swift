@@ -1,0 +1,53 @@
+import ArgumentParser
+import FoundationEssentials
+import MerchantKeyClient
+import Vocabulary
+import WireAPI
+
+/// The options that select key pairs of one merchant or of all merchants.
+struct KeySelection: ParsableArguments {
+    @Option(
+        help: """
+            List only key pairs in this state: pending, standby, current, retiring, revoked or destroyed. Default: all \
+            states.
+            """)
+    var state: KeyState?
+
+    @Option(
+        help: ArgumentHelp(
+            "List only active key pairs whose certificate expires within this time, such as 30d, or has expired.",
+            valueName: "duration"), transform: DurationArgument.parse)
+    var endingWithin: DurationArgument?
+
+    func validate() throws {
+        guard endingWithin == nil || state.map(\.isActive) ?? true else {
+            throw ValidationError(
+                "--ending-within lists only active key pairs; use it without --state, or with standby, current or retiring"
+            )
+        }
+    }
+
+    /// Reads the key pairs.
+    ///
+    /// - Parameter merchant: nil for all merchants.
+    /// - Returns: the key pairs, of which only those that ``contains(_:)`` accepts are selected.
+    func read(of merchant: MerchantIdentifier?, _ admin: AdminClient) async throws -> Listing<KeyDocument> {
+        if let merchant { return try await admin.keys(of: merchant) }
+        if let latestExpiry { return try await admin.keys(endingBefore: latestExpiry, in: state) }
+        return try await admin.keys(in: state.map { [$0] } ?? Array(KeyState.allCases))
+    }
+
+    func contains(_ key: KeyDocument) -> Bool {
+        guard state == nil || state == key.state else { return false }
+        guard let latestExpiry else { return true }
+        guard key.state.isActive, let expiry = key.certificates.map(\.notAfter).max() ?? key.notAfter else {
+            return false
+        }
+        return expiry < latestExpiry
+    }
+
+    /// The end of the time of `--ending-within`, by this machine's clock, which is also the daemon's.
+    private var latestExpiry: Timestamp? {
+        endingWithin.map { Timestamp(Date()).adding(.seconds($0.seconds)) }
+    }
+}

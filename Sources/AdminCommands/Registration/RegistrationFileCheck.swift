@@ -1,0 +1,49 @@
+import MerchantKeyClient
+import Vocabulary
+import WireAPI
+
+/// Checks a file of registrations with the daemon's data, before anything is registered. The file alone does not show
+/// these errors.
+struct RegistrationFileCheck {
+    let admin: AdminClient
+
+    /// - Parameter path: the name of the file in messages.
+    /// - Throws: ``CommandFailure`` if a line names a merchant that the daemon does not have, or a line without a name
+    ///   belongs to no registration. The message names the line of each error.
+    func run(_ file: RegistrationFile, named path: String) async throws {
+        var errors: [String] = []
+        var knownMerchants: Set<MerchantIdentifier> = []
+        for line in file.lines {
+            if let merchant = line.request.merchantIdentifier, !knownMerchants.contains(merchant) {
+                if try await isStored({ try await admin.merchant(merchant) }) {
+                    knownMerchants.insert(merchant)
+                } else {
+                    errors.append("line \(line.lineNumber): there is no merchant \(merchant); add the merchant first")
+                }
+            }
+            let partner = line.request.partnerInternalMerchantIdentifier
+            if line.request.partnerMerchantName == nil,
+                try await !isStored({ try await admin.registration(partner, refresh: false) })
+            {
+                errors.append(
+                    "line \(line.lineNumber): 'partnerMerchantName' is empty, but \(partner) is not registered yet; give a name"
+                )
+            }
+        }
+        guard errors.isEmpty else {
+            throw CommandFailure.fileErrors(errors, in: path, RegistrationFile.nothingDone)
+        }
+    }
+
+    /// - Returns: false if the daemon responds with 404.
+    private func isStored<Document: Decodable & Sendable>(
+        _ call: () async throws -> Response<Document>
+    ) async throws -> Bool {
+        do {
+            _ = try await call()
+            return true
+        } catch ClientError.refused(let refusal) where refusal.status == 404 {
+            return false
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import MerchantKeyClient
+import StrictJSON
+import Vocabulary
+import WireAPI
+
+/// `status --watch`: shows the status again and again until the program is stopped.
+struct StatusWatch {
+    private let admin: AdminClient
+    private let printer: Printer
+
+    init(_ admin: AdminClient, _ printer: Printer) {
+        self.admin = admin
+        self.printer = printer
+    }
+
+    /// - Throws: an error if the daemon refuses a request, or can't be reached at the first request. If the daemon can't
+    ///   be reached at a later request, the request is repeated.
+    func run(every interval: Duration) async throws {
+        try show(try await admin.status())
+        var isDisconnected = false
+        while true {
+            try await Task.sleep(for: interval)
+            do {
+                let status = try await admin.status()
+                if isDisconnected { printer.note("reconnected to the daemon") }
+                isDisconnected = false
+                try show(status)
+            } catch let error as ClientError where error.isTemporary {
+                if !isDisconnected { printer.note("\(error); retrying") }
+                isDisconnected = true
+            }
+        }
+    }
+
+    private func show(_ status: Response<StatusDocument>) throws {
+        switch printer.format {
+        case .table:
+            // ECMA-48: move to the first line, and erase the screen from there on.
+            if StandardStream.output.isTerminal { StandardStream.output.write("\u{1B}[H\u{1B}[J") }
+            printer.show(status.document.blocks)
+        case .json: printer.line(JSONText.compact(try Printer.parse(status.json)))
+        }
+    }
+}

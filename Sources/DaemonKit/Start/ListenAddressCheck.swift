@@ -1,0 +1,70 @@
+import Glibc
+import PortalServer
+
+/// Checks whether the portal, or the port for metrics, can listen on its address, before the daemon creates a file.
+struct ListenAddressCheck {
+    private let listen: ListenAddress
+    private let setting: String
+    private let purpose: PreparedStart.Purpose
+
+    /// - Parameter setting: the name of the setting with the address.
+    private init(_ listen: ListenAddress, setting: String, purpose: PreparedStart.Purpose) {
+        self.listen = listen
+        self.setting = setting
+        self.purpose = purpose
+    }
+
+    /// Checks the addresses of all TCP listeners.
+    static func run(_ settings: Settings, for purpose: PreparedStart.Purpose, _ findings: inout PreparationFindings) {
+        let (portal, metrics) = (settings.portal?.listen, settings.metrics?.listen)
+        if let portal, let metrics, portal.port != 0, portal.port == metrics.port,
+            portal.host == metrics.host || isWildcard(portal.host) || isWildcard(metrics.host)
+        {
+            return findings.refuse(
+                "'portal.listen' and 'metrics.listen' have the same port \(portal.port); set two different ports")
+        }
+        if let portal { Self(portal, setting: "portal.listen", purpose: purpose).run(&findings) }
+        if let metrics { Self(metrics, setting: "metrics.listen", purpose: purpose).run(&findings) }
+    }
+
+    /// Whether a listener on this host has the port on every address of the machine.
+    private static func isWildcard(_ host: String) -> Bool { ["0.0.0.0", "::"].contains(host) }
+
+    private func run(_ findings: inout PreparationFindings) {
+        guard let failure = bindingFailure else { return }
+        let problem = "'\(setting)': cannot listen on \(listen.text): \(failure.text)"
+        guard purpose != .start else {
+            return findings.refuse("\(problem); choose another address or port, or stop the program that uses it")
+        }
+        switch failure.errorNumber {
+        // The program that uses the port may be the daemon itself.
+        case EADDRINUSE: break
+        // The daemon's unit can give the daemon a capability that this process does not have.
+        case EACCES:
+            findings.warn(
+                "\(problem); for a port below 1024, the daemon needs the capability CAP_NET_BIND_SERVICE, which this process does not have"
+            )
+        default: findings.refuse("\(problem); choose an address of this machine")
+        }
+    }
+
+    /// Binds a socket to the first address of the host, as the portal does, and closes it.
+    ///
+    /// - Returns: why this fails. `errorNumber` is 0 if the host name cannot be resolved. nil if it succeeds.
+    private var bindingFailure: (errorNumber: CInt, text: String)? {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        let status = getaddrinfo(listen.host, "\(listen.port)", &hints, &list)
+        guard status == 0, let first = list?.pointee else { return (0, String(cString: gai_strerror(status))) }
+        defer { freeaddrinfo(list) }
+        let descriptor = socket(first.ai_family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return (errno, PathAccess.lastError) }
+        defer { close(descriptor) }
+        // As the portal does, so that connections of an earlier process that are still closing do not matter.
+        var isReused: CInt = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isReused, socklen_t(MemoryLayout<CInt>.size))
+        guard bind(descriptor, first.ai_addr, first.ai_addrlen) == 0 else { return (errno, PathAccess.lastError) }
+        return nil
+    }
+}

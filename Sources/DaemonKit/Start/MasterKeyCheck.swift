@@ -1,0 +1,88 @@
+import Glibc
+import KeyCustody
+import MerchantCore
+import Vocabulary
+
+/// Checks the sources of the master key and of the previous one.
+struct MasterKeyCheck {
+    let settings: Settings
+    let purpose: PreparedStart.Purpose
+
+    /// - Returns: what is known about the master key, for the operator.
+    func run(_ findings: inout PreparationFindings) -> String {
+        if let previous = settings.masterKey.previous { checkPrevious(previous, &findings) }
+        let source = settings.masterKey.current
+        switch source {
+        case .file(let path): return checkFile(path, source, &findings)
+        case .credential: return checkCredential(source, &findings)
+        case .command(let words, _): return checkCommand(words.first ?? "", source, &findings)
+        }
+    }
+
+    private func checkFile(
+        _ path: String, _ source: MasterKeySource, _ findings: inout PreparationFindings
+    ) -> String {
+        guard FileStatus(of: path) == nil else { return load(source, "master-key.file", &findings) }
+        guard errno == ENOENT else {
+            findings.refuse("'master-key.file': \(path) cannot be examined: \(PathAccess.lastError)")
+            return ""
+        }
+        guard FileStatus(of: settings.databasePath) == nil else {
+            // A start reports this as a finding, together with the other findings about the state directory.
+            if purpose != .start, let finding = StartObserver(settings: settings).missingMasterKey {
+                findings.refuse("\(finding.message) [\(finding.code.rawValue)]")
+            }
+            return ""
+        }
+        let directory = PathAccess.directory(of: path)
+        let isCreatedByStart =
+            directory == settings.stateDirectory && FileStatus(of: directory, followsLinks: true) == nil
+        if path.isEmpty || path.hasSuffix("/") {
+            findings.refuse("'master-key.file' is '\(path)', expected the path of a file")
+        } else if !isCreatedByStart, let reason = PathAccess.whyNothingCanBeCreated(in: directory) {
+            findings.refuse(
+                "'master-key.file': the first start creates \(path), but the directory \(directory) \(reason)")
+        }
+        return "\(source), which the first start creates"
+    }
+
+    private func checkCredential(_ source: MasterKeySource, _ findings: inout PreparationFindings) -> String {
+        // systemd gives the credential only to the daemon's process.
+        guard purpose == .start || !InstanceLock.isDirectoryLocked(settings.stateDirectory) else {
+            return "\(source), not checked: the running daemon has it"
+        }
+        return load(source, "master-key.credential", &findings)
+    }
+
+    private func checkCommand(
+        _ program: String, _ source: MasterKeySource, _ findings: inout PreparationFindings
+    ) -> String {
+        guard FileStatus(of: program, followsLinks: true)?.kind == .regular, PathAccess.allows(X_OK, program) else {
+            findings.refuse(
+                "'master-key.command': \(program) is not a program that the daemon's user can run; name an executable file"
+            )
+            return ""
+        }
+        guard purpose == .check(runsCommands: true) else {
+            return "\(source), not run; --run-commands runs it"
+        }
+        return load(source, "master-key.command", &findings)
+    }
+
+    private func load(
+        _ source: MasterKeySource, _ setting: String, _ findings: inout PreparationFindings
+    ) -> String {
+        guard let identifier = findings.collect("'\(setting)': ", { try source.load().identifier }) else { return "" }
+        return "\(source), which holds the key \(identifier)"
+    }
+
+    /// A start needs the previous key only until a rotation has replaced it, so a missing key is a warning.
+    private func checkPrevious(_ source: MasterKeySource, _ findings: inout PreparationFindings) {
+        if case .command = source, purpose != .check(runsCommands: true) { return }
+        do { _ = try source.load().identifier } catch {
+            findings.warn(
+                "'master-key.previous': \(error.detail); the daemon cannot start if the database still needs this key. Remove the setting after the rotation"
+            )
+        }
+    }
+}

@@ -1,0 +1,47 @@
+/// Everything that a start reads before it creates or changes a file: the settings, and the files and directories that
+/// they name.
+///
+/// A start, `config check` and `diagnose` use this type, so that none of them accepts what another one refuses. The
+/// start then uses the values that were read here.
+package struct PreparedStart {
+    package enum Purpose: Hashable, Sendable {
+        /// This process will serve. It reads the master key later, when the database is open.
+        case start
+        /// This process only checks. A daemon may run at the same time.
+        ///
+        /// - Parameter runsCommands: whether the check runs the command of the setting `master-key.command`.
+        case check(runsCommands: Bool)
+    }
+
+    package let settings: Settings
+    let files: ReferencedFiles
+    /// What is known about the master key, for the operator.
+    let masterKey: String
+    /// What does not work although the daemon starts, such as a directory for backups that does not exist.
+    package let warnings: [String]
+
+    /// - Throws: ``SettingsError`` with every problem for which a start is refused.
+    package init(_ settings: Settings, for purpose: Purpose) throws {
+        var findings = PreparationFindings()
+        if let problem = StateDirectory.problem(settings.stateDirectory) { findings.refuse(problem) }
+        let masterKey = MasterKeyCheck(settings: settings, purpose: purpose).run(&findings)
+        SocketPaths(settings).check(&findings)
+        ListenAddressCheck.run(settings, for: purpose, &findings)
+        let files = ReferencedFiles.read(settings, &findings)
+        WrittenFiles(settings).check(&findings)
+        guard findings.problems.isEmpty, let files else { throw SettingsError(problems: findings.problems) }
+        self.settings = settings
+        self.files = files
+        self.masterKey = masterKey
+        warnings = findings.warnings
+    }
+
+    /// - Throws: ``SettingsError`` with every problem of the settings. If there is none, with every problem of the files
+    ///   that the settings name.
+    package init(
+        file: String?, stateDirectory: String?, environment variables: [String: String], for purpose: Purpose
+    ) throws {
+        try self.init(
+            Settings.read(file: file, stateDirectory: stateDirectory, environment: variables), for: purpose)
+    }
+}

@@ -1,0 +1,90 @@
+import AppleGateway
+import FoundationEssentials
+import KeyCustody
+import MerchantCore
+import OutboundHTTP
+import PaymentToken
+import PortalServer
+import Vocabulary
+
+/// The content of the files that the settings name, read and validated.
+struct ReferencedFiles {
+    /// The roots to which payment tokens must chain; nil: Apple's root, which is built in.
+    let tokenRoots: [TrustRoot]?
+    /// The CAs that issue the certificates of key pairs; nil: issuers are not verified.
+    let certificateIssuers: CertificateIssuers?
+    let gatewayRoots: TrustRoots
+    let domainCheckRoots: TrustRoots
+    /// The certificate and private key with which the daemon authenticates to Apple; nil: the identity keys in the
+    /// database are used.
+    let identity: IdentityFiles?
+
+    /// - Parameter findings: receives every problem, with the names of the setting and the file.
+    /// - Returns: nil if a file cannot be used.
+    static func read(_ settings: Settings, _ findings: inout PreparationFindings) -> ReferencedFiles? {
+        let now = SystemClock().now
+        let tokenRoots = findings.collect { try Self.tokenRoots(settings.trust.tokenRoots) }
+        let issuers = findings.collect { try Self.certificateIssuers(settings.trust.certificateIssuers) }
+        let gatewayRoots = findings.collect {
+            try Self.roots("apple.gateway.trust-roots", settings.gateway.trustRoots)
+        }
+        let domainCheckRoots = findings.collect {
+            try Self.roots("domain-check.trust-roots", settings.domainCheck.trustRoots)
+        }
+        // The portal reads its files again when they change. This read only checks them.
+        if let portal = settings.portal {
+            _ = findings.collect { try PortalTLS(reading: portal.tlsFiles, at: now) }
+        }
+        let identity = findings.collect("'apple.gateway.identity': ") {
+            try settings.gateway.identityFiles.map { try IdentityFiles($0) }
+        }
+        guard let tokenRoots, let issuers, let gatewayRoots, let domainCheckRoots, let identity else { return nil }
+        checkUse(of: issuers, identity, settings, at: now, &findings)
+        return ReferencedFiles(
+            tokenRoots: tokenRoots, certificateIssuers: issuers, gatewayRoots: gatewayRoots,
+            domainCheckRoots: domainCheckRoots, identity: identity)
+    }
+
+    /// Warns about files that are valid, but do not fit their use.
+    private static func checkUse(
+        of issuers: CertificateIssuers?, _ identity: IdentityFiles?, _ settings: Settings, at now: Timestamp,
+        _ findings: inout PreparationFindings
+    ) {
+        if settings.environment == .production, let issuers, !issuers.containsApplePaymentProcessingIssuer {
+            findings.warn(
+                "'trust.certificate-issuers' does not contain Apple Worldwide Developer Relations CA - G2 (SHA-256 \(CertificateIssuers.applePaymentProcessingIssuer)), so the daemon will refuse the payment processing certificates that Apple issues; download that certificate from https://www.apple.com/certificateauthority/"
+            )
+        }
+        do { _ = try identity?.identity(at: now) } catch {
+            findings.warn("'apple.gateway.identity': \(error); calls to Apple will fail")
+        }
+    }
+
+    private static func certificateIssuers(_ paths: [String]?) throws -> CertificateIssuers? {
+        guard let paths else { return nil }
+        // Most operators name only Apple's intermediate CAs, so Apple's root is added to complete the chains.
+        return try CertificateIssuers(
+            reading: try paths.map { try file("trust.certificate-issuers", $0) }
+                + [TrustRoot.appleRootCAG3.derRepresentation])
+    }
+
+    private static func tokenRoots(_ paths: [String]) throws -> [TrustRoot]? {
+        guard !paths.isEmpty else { return nil }
+        return try paths.flatMap { path in
+            let text = String(decoding: try file("trust.token-roots", path), as: UTF8.self)
+            do { return try TrustRoot.reading(pem: text) } catch {
+                throw SettingsError("'trust.token-roots' names \(path): \(error)")
+            }
+        }
+    }
+
+    private static func roots(_ setting: String, _ paths: [String]) throws -> TrustRoots {
+        guard !paths.isEmpty else { return .system }
+        let pem = try paths.flatMap { try file(setting, $0) + [UInt8(ascii: "\n")] }
+        do { return try TrustRoots(pem: pem) } catch { throw SettingsError("'\(setting)': \(error)") }
+    }
+
+    private static func file(_ setting: String, _ path: String) throws -> [UInt8] {
+        try SmallFile.read(path, named: "'\(setting)' names \(path), which")
+    }
+}

@@ -1,0 +1,43 @@
+/// The identifiers with which the client named its request: `X-Request-Id` and `traceparent`.
+///
+/// A class, so that a request without such headers, which is the usual case, costs one nil pointer.
+package final class RequestIdentifiers: Sendable {
+    /// nil if the client sent none, or an invalid one. The server then generates an identifier if it needs one.
+    package let requestId: String?
+    /// nil if the client sent none, or an invalid one.
+    package let trace: TraceContext?
+
+    /// - Parameters:
+    ///   - requestIds: the values of all header fields `X-Request-Id`.
+    ///   - traceparents: the values of all header fields `traceparent`.
+    /// - Returns: nil if no value is valid. A header that occurs twice is ignored, because nothing says which value
+    ///   applies.
+    package init?(requestIds: [String], traceparents: [String]) {
+        requestId = requestIds.count == 1 ? Self.validated(requestIds[0]) : nil
+        trace = traceparents.count == 1 ? TraceContext(traceparent: traceparents[0]) : nil
+        guard requestId != nil || trace != nil else { return nil }
+    }
+
+    /// The longest `X-Request-Id`, in bytes.
+    package static let longestRequestId = 128
+
+    /// Returns the identifier if it has 1 to ``longestRequestId`` letters, digits and characters of ``punctuation``, as
+    /// the identifiers of common proxies do. Other characters could mislead a reader of the log.
+    private static func validated(_ requestId: String) -> String? {
+        guard (1...longestRequestId).contains(requestId.utf8.count), requestId.utf8.allSatisfy(isPermitted) else {
+            return nil
+        }
+        return requestId
+    }
+
+    private static func isPermitted(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: punctuation.contains(byte)
+        }
+    }
+
+    private static let punctuation = Array("-._:=+/@".utf8)
+}

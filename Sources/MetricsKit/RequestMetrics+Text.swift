@@ -1,0 +1,28 @@
+extension RequestMetrics: MetricsSource {
+    /// Appends the number of requests to all servers, and the histogram of their durations.
+    package func append(to page: inout MetricsText) {
+        let routes = snapshot().sorted { $0.key < $1.key }
+        page.append(
+            "merchantkeyd_http_requests_total", .counter, "Responses by server, route, method and status.",
+            routes.flatMap { route, series in
+                series.countByStatus.sorted { $0.key < $1.key }.map { status, count in
+                    .init(
+                        Self.labels(route)
+                            + [("status", status == Self.otherStatus ? "other" : String(status))], count)
+                }
+            })
+        page.append(
+            "merchantkeyd_http_request_duration_seconds", .histogram,
+            "Time from the end of a request to the beginning of its response.",
+            routes.flatMap { route, series in
+                MetricsText.samples(
+                    DurationHistogram.Snapshot(
+                        bounds: Self.durationBounds, countByBucket: series.countByDuration,
+                        nanoseconds: Int(series.nanoseconds)), Self.labels(route))
+            })
+    }
+
+    private static func labels(_ route: Route) -> [(name: String, value: String)] {
+        [("server", route.server), ("method", route.method), ("route", route.path)]
+    }
+}

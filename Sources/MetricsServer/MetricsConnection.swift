@@ -1,0 +1,63 @@
+import HTTPKit
+import NIOCore
+import NIOHTTP1
+
+/// Responds to the requests of one connection, one after the other. ``RequestGuard`` has checked them.
+final class MetricsConnection: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let responder: MetricsResponder
+    /// The head of the request that is arriving.
+    private var head: HTTPRequestHead?
+    private var isResponding = false
+    /// Whether the client has closed its output, so that it sends no further request.
+    private var inputClosed = false
+
+    init(_ responder: MetricsResponder) { self.responder = responder }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head): self.head = head
+        // No request to this server needs a body.
+        case .body: break
+        case .end:
+            guard let head else { return }
+            self.head = nil
+            isResponding = true
+            respond(to: head, context)
+        }
+    }
+
+    private func respond(to head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        context.eventLoop.makeFutureWithTask { [responder] in await responder.response(to: head) }
+            .assumeIsolated().whenSuccess { response in
+                self.isResponding = false
+                // The page may arrive after the connection was closed.
+                guard context.channel.isActive else { return }
+                var headers = response.headers
+                headers.add(name: "Content-Length", value: String(response.body.readableBytes))
+                if self.inputClosed { headers.add(name: "Connection", value: "close") }
+                context.write(
+                    self.wrapOutboundOut(
+                        .head(HTTPResponseHead(version: .http1_1, status: response.status, headers: headers))),
+                    promise: nil)
+                if head.method != .HEAD {
+                    context.write(self.wrapOutboundOut(.body(.byteBuffer(response.body))), promise: nil)
+                }
+                context.writeAndFlush(self.wrapOutboundOut(.end(nil)), promise: nil)
+            }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case is IdleStateHandler.IdleStateEvent: context.close(promise: nil)
+        case ChannelEvent.inputClosed:
+            inputClosed = true
+            if !isResponding { context.close(promise: nil) }
+        default: context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}

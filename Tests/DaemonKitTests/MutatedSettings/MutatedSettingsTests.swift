@@ -1,0 +1,95 @@
+import DaemonKit
+import Foundation
+import Glibc
+import LocalSocket
+import MerchantTestSupport
+import Testing
+
+/// `config check` and a start agree about settings that a seeded generator has changed.
+@Suite struct MutatedSettingsTests {
+    /// Change it to test other mutations.
+    private static let seed: UInt64 = 20_261_123
+    private static let count = 300
+    /// How many mutations are tested with the real programs.
+    private static let programCount = TestRun.isQuick ? 30 : count
+
+    private let fixture: SettingsFixture
+
+    init() throws { fixture = try SettingsFixture() }
+
+    /// The problems for which a start is refused; empty if it is accepted.
+    private func problems(
+        _ mutation: SettingsMutation, _ file: String, for purpose: PreparedStart.Purpose
+    ) -> [String] {
+        do {
+            _ = try PreparedStart(
+                file: file, stateDirectory: nil, environment: mutation.environment, for: purpose)
+            return []
+        } catch { return (error as? SettingsError)?.problems ?? ["\(error)"] }
+    }
+
+    @Test func `config check and a start accept and refuse the same settings`() throws {
+        var mutations = SettingsMutations(fixture, seed: Self.seed)
+        var verdicts: [SettingsMutation.Verdict: Int] = [:]
+        for number in 0..<Self.count {
+            let mutation = mutations.next(number)
+            let file = try fixture.write(mutation.settings, "c\(number).yaml")
+            let (start, check) = (
+                problems(mutation, file, for: .start), problems(mutation, file, for: .check(runsCommands: false))
+            )
+            #expect(
+                start.isEmpty == (mutation.verdict == .accepted), "seed \(Self.seed), \(number), \(mutation): \(start)")
+            #expect(start.isEmpty == check.isEmpty, "seed \(Self.seed), \(number), \(mutation): \(check)")
+            verdicts[mutation.verdict, default: 0] += 1
+        }
+        // The generator must generate enough of both.
+        #expect(verdicts[.accepted, default: 0] > 30 && verdicts[.refused, default: 0] > 150, "\(verdicts)")
+    }
+
+    @Test func `every combination is accepted or refused by config check and a start alike`() throws {
+        for (index, mutation) in SettingsMutations(fixture, seed: Self.seed).combinations(0).enumerated() {
+            let file = try fixture.write(mutation.settings, "combination\(index).yaml")
+            let (start, check) = (
+                problems(mutation, file, for: .start), problems(mutation, file, for: .check(runsCommands: true))
+            )
+            #expect(start.isEmpty == (mutation.verdict == .accepted), "\(mutation): \(start)")
+            #expect(start.isEmpty == check.isEmpty, "\(mutation): \(check)")
+        }
+    }
+
+    @Test(.tags(.slow)) func `the real programs agree`() throws {
+        var mutations = SettingsMutations(fixture, seed: Self.seed)
+        for number in 0..<Self.programCount {
+            let mutation = mutations.next(number)
+            let file = try fixture.write(mutation.settings, "p\(number).yaml")
+            let environment = ChildProcess.inheritedEnvironment.merging(mutation.environment) { $1 }
+            let program = "\(SettingsFixture.programs)/merchantkeyd"
+            let check = try ChildProcess.run([program, "config-check", "--config", file], environment: environment)
+            // 0: accepted, 4: accepted with a warning, 1: refused.
+            #expect([0, 1, 4].contains(check.status), "\(mutation): \(check.status), \(check.error)")
+            let isStarted = try start([program, "--config", file], environment, number)
+            #expect((check.status != 1) == isStarted, "seed \(Self.seed), \(number), \(mutation): \(check.error)")
+            #expect(isStarted == (mutation.verdict == .accepted), "seed \(Self.seed), \(number), \(mutation)")
+        }
+    }
+
+    /// Starts the daemon, and stops it when it listens on both sockets.
+    ///
+    /// - Returns: false if it ends by itself before.
+    private func start(_ command: [String], _ environment: [String: String], _ number: Int) throws -> Bool {
+        let daemon = try ChildProcess(command, environment: environment)
+        defer { daemon.killAndWait() }
+        let sockets = [fixture.adminSocket(number), fixture.decryptorSocket(number)]
+        let end = ContinuousClock.now + .seconds(30)
+        while ContinuousClock.now < end, daemon.isRunning {
+            if sockets.allSatisfy(UnixListener.isListenedOn) {
+                daemon.signal(SIGTERM)
+                #expect(daemon.wait() == .exited(0))
+                return true
+            }
+            usleep(5_000)
+        }
+        #expect(!daemon.isRunning && daemon.wait() == .exited(1))
+        return false
+    }
+}

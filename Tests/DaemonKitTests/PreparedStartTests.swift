@@ -1,0 +1,67 @@
+import DaemonKit
+import Foundation
+import MerchantTestSupport
+import Testing
+
+/// What a start reads before it creates a file.
+@Suite struct PreparedStartTests {
+    private let fixture: SettingsFixture
+
+    init() throws { fixture = try SettingsFixture() }
+
+    private func prepare(_ change: (inout SettingsText) -> Void) throws -> PreparedStart {
+        var settings = fixture.validSettings(0)
+        change(&settings)
+        return try PreparedStart(
+            file: fixture.write(settings, "c.yaml"), stateDirectory: nil, environment: [:],
+            for: .check(runsCommands: false))
+    }
+
+    private func problems(_ change: (inout SettingsText) -> Void) throws -> [String] {
+        try #require(throws: SettingsError.self) { try prepare(change) }.problems
+    }
+
+    @Test func `valid settings have no problem and no warning, and preparing creates no file`() throws {
+        #expect(try prepare { _ in }.warnings == [])
+        #expect(!FileManager.default.fileExists(atPath: fixture.path("s0")))
+        #expect(!FileManager.default.fileExists(atPath: fixture.path("heads0")))
+    }
+
+    @Test func `all problems of the files are reported at once`() throws {
+        let problems = try problems {
+            $0.set("trust.token-roots", [fixture.path("garbage")])
+            $0.set("sockets.admin.path", fixture.path("nowhere/a.sock"))
+            $0.set("portal.tls.private-key", fixture.path("garbage"))
+            $0.set("master-key.file", fixture.path("empty"))
+        }
+        for name in ["trust.token-roots", "sockets.admin.path", "portal.tls.private-key", "master-key.file"] {
+            #expect(problems.count { $0.contains("'\(name)'") } == 1, "\(name): \(problems)")
+        }
+        #expect(problems.count == 4, "\(problems)")
+    }
+
+    @Test func `a place for backups or audit heads that cannot be written is a warning`() throws {
+        let warnings = try prepare {
+            $0.set("backup.directory", fixture.path("nowhere"))
+            $0.set("audit.head.file", fixture.path("nowhere/heads"))
+            $0.set("audit.head.syslog", fixture.path("nowhere.sock"))
+        }.warnings
+        for name in ["backup.directory", "audit.head.file", "audit.head.syslog"] {
+            #expect(warnings.count { $0.contains("'\(name)'") } == 1, "\(name): \(warnings)")
+        }
+    }
+
+    @Test func `a production daemon warns if the issuers lack the CA with which Apple issues certificates`() throws {
+        #expect(
+            try prepare { $0.set("environment", "production") }.warnings.count {
+                $0.contains("9ed4b3b88c6a339cf1387895bda9ca6ea31a6b5ce9edf7511845923b0c8ac94c")
+            } == 1)
+    }
+
+    @Test func `a missing master key of an existing database is a problem`() throws {
+        try FileManager.default.createDirectory(
+            atPath: fixture.path("s0"), withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        try Data().write(to: URL(filePath: fixture.path("s0/merchantkeyd.sqlite")))
+        #expect(try problems { _ in }.contains { $0.contains("[masterKeyMissing]") })
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import MerchantTestSupport
+import Testing
+
+/// `null` in the bodies of requests to the real daemon.
+@Suite struct NullFieldTests {
+    private static let merchant = "merchant.com.example.shop"
+
+    let installation: Installation
+    /// The arguments with which curl calls each server.
+    private let servers: [String: [String]]
+    private let publicKeyHash: String
+
+    init() throws {
+        installation = try Installation()
+        try installation.apple("init")
+        let certified = try installation.serverCertificate("portal", names: ["localhost"])
+        let settings = """
+            portal:
+              listen: 127.0.0.1:0
+              tls:
+                certificate: \(certified.certificate)
+                private-key: \(certified.privateKey)
+
+            """
+        try installation.start(config: installation.write(settings, "portal.yaml"))
+        try #require(try installation.ctl("merchant", "add", Self.merchant).status == 0)
+        publicKeyHash = pathSpelling(try installation.certifiedKey(Self.merchant, "first"))
+        let access = try installation.ctlJSON(
+            "access", "create", "nulls", "--permit", "onboard", "--merchant", Self.merchant)
+        let token = try #require(access["token"] as? String)
+        var portal: String?
+        try installation.eventually("the portal listens") { [installation] in
+            portal = try installation.ctlJSON("status")["portalURL"] as? String
+            return portal != nil
+        }
+        servers = [
+            "admin": ["--unix-socket", installation.adminSocket, "http://localhost"],
+            "decryptor": ["--unix-socket", installation.decryptorSocket, "http://localhost"],
+            "portal": [
+                "--cacert", installation.path("apple/root.pem"), "-H", "Authorization: Bearer \(token)",
+                try #require(portal),
+            ],
+        ]
+    }
+
+    /// - Returns: the body of the response, and its status in a line of its own.
+    private func send(_ request: NullFieldRequest, to server: String) throws -> String {
+        let arguments = try #require(servers[server])
+        let url = (arguments.last ?? "") + request.path
+        return try Installation.run(
+            [
+                "curl", "-s", "-X", request.method, "-H", "Content-Type: application/json", "-d", request.body, "-w",
+                "\n%{http_code}",
+            ] + arguments.dropLast() + [url]
+        ).output
+    }
+
+    /// What a request could have changed.
+    private func state() throws -> [String] {
+        let status = try installation.ctlJSON("status")
+        return [
+            "merchants", "keyPairs", "certificates", "rolls", "registrations", "awaitingDestruction", "auditRecords",
+        ]
+        .map { "\($0): \(status[$0] ?? "")" }
+    }
+
+    @Test func `null for a field that may be absent is refused by each server, and changes nothing`() throws {
+        let document = try OpenAPIDocument()
+        let before = try state()
+        for (server, smallest) in [("admin", 30), ("decryptor", 8), ("portal", 5)] {
+            let requests = try document.nullFieldRequests(
+                of: server,
+                [
+                    "merchantIdentifier": Self.merchant, "publicKeyHash": publicKeyHash, "rollId": "1",
+                    "accessName": "nulls", "partnerInternalMerchantIdentifier": "shop-1",
+                    "invitationId": "0123456789abcdef",
+                ]
+                // The portal answers 404 before it reads the body, because the merchant has no registration.
+            ).filter { server != "portal" || !$0.path.hasPrefix("/v1/registrations/") }
+            #expect(requests.count >= smallest, "\(server): \(requests.count)")
+            for request in requests {
+                let response = try send(request, to: server)
+                #expect(response.hasSuffix("\n400"), "\(server): \(request): \(response)")
+                #expect(response.contains("'\(request.field)' is null"), "\(server): \(request): \(response)")
+            }
+        }
+        #expect(try state() == before)
+    }
+}
