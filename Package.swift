@@ -242,7 +242,9 @@ let testTargets: [Target] = [
         ["AdminCommands", "MerchantKeyClient", "MerchantTestSupport", "PaymentToken", "WireAPI", "Vocabulary"]),
     .target(
         name: "MerchantTestSupport",
-        dependencies: ["MerchantOperations", "MerchantCore", "PaymentToken", "Vocabulary", "Secrets", "CLinux", .yams],
+        dependencies: [
+            "MerchantOperations", "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", "CLinux", .yams,
+        ],
         path: "Tests/MerchantTestSupport", resources: [.copy("Scripts")], swiftSettings: strict),
     tests("LocalSocketTests", ["LocalSocket", .nioCore, .nioEmbedded]),
     tests("MetricsKitTests", ["MetricsKit", "MerchantTestSupport"]),
@@ -304,8 +306,9 @@ let testTargets: [Target] = [
     tests(
         "DaemonKitTests",
         [
-            "DaemonKit", "HTTPKit", "LocalSocket", "MerchantTestSupport", "MerchantCore", "Vocabulary", .yams, .logging,
-            .serviceLifecycle, .tracing,
+            "DaemonKit", "HTTPKit", "LocalSocket", "MerchantTestSupport", "MerchantCore", "Vocabulary", "WireAPI",
+            .yams,
+            .logging, .serviceLifecycle, .tracing,
         ]),
     tests("EndToEndTests", ["MerchantTestSupport", "SandboxKit", "Vocabulary"], resources: [.copy("Scripts")]),
     tests(
@@ -319,8 +322,8 @@ let testTargets: [Target] = [
     tests(
         "EventDeliveryTests",
         [
-            "EventDelivery", "SQLiteStore", "MerchantTestSupport", "MerchantOperations", "MerchantCore", "Vocabulary",
-            .logging, .serviceLifecycle,
+            "EventDelivery", "SQLiteStore", "MerchantTestSupport", "MerchantOperations", "MerchantCore", "WireAPI",
+            "Vocabulary", .logging, .serviceLifecycle,
         ], resources: [.copy("Scripts")]),
     tests(
         "RollTests",

@@ -8,7 +8,8 @@ struct MerchantKeyCtl: SubcommandGroup, AsyncParsableCommand {
         abstract: "Manage merchants, their Apple Pay keys and certificates, through the daemon merchantkeyd.",
         discussion: """
             Exit status: 0 success; 1 refused or failed; 2 wrong usage; 3 the daemon can't be reached. 'status --check' has \
-            the exit statuses of a monitoring plugin instead: 0 OK, 1 warning, 2 critical, 3 unknown.
+            the exit statuses of a monitoring plugin instead: 0 OK, 1 warning, 2 critical, 3 unknown. 'config \
+            check' also has 4: the daemon would start, but a setting does not work.
 
             FILE may be '-' for standard input or output. KEY is a key's publicKeyHash in Base64, Base64url or hexadecimal, or \
             its first characters: at least 4, and enough to match only one key. If KEY begins with '-', put '--' before KEY.
@@ -19,8 +20,8 @@ struct MerchantKeyCtl: SubcommandGroup, AsyncParsableCommand {
         subcommands: [
             MerchantCommands.self, KeyCommands.self, CertificateCommands.self, RollCommands.self, TokenCommands.self,
             RegistrationCommands.self, DomainCommands.self, AccessCommands.self, InviteCommands.self, Console.self,
-            StatusShow.self, EventCommands.self, AuditCommands.self, BackupCommands.self, MasterKeyCommands.self,
-            ConfigCommands.self, Diagnose.self,
+            StatusShow.self, EventCommands.self, WebhookCommands.self, AuditCommands.self, BackupCommands.self,
+            MasterKeyCommands.self, ConfigCommands.self, Reload.self, Diagnose.self,
         ])
 
     // Every subcommand declares these options too. This declaration accepts them before the command group as well, as

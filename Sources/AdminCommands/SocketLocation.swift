@@ -1,4 +1,6 @@
 import Foundation
+import Glibc
+package import MerchantKeyClient
 
 /// Determines the paths of the daemon's sockets from the options and the environment variables.
 package struct SocketLocation: Sendable {
@@ -29,31 +31,67 @@ package struct SocketLocation: Sendable {
 
     package init(environment: Variables) { self.environment = environment }
 
-    /// The path of the admin socket.
+    /// The admin socket of the installed package.
+    package static let systemSocket = "/run/merchantkeyd/admin.sock"
+
+    /// The path of the admin socket: the option, else the environment variable MERCHANTKEYD_SOCKET, else the socket of
+    /// the user's own daemon, else the socket of the installed package.
     ///
-    /// - Parameter option: the value of `--socket`; nil if the option is not given.
-    /// - Throws: ``CommandFailure`` if neither the option nor the environment determines a path.
-    package func adminSocket(option: String?) throws(CommandFailure) -> String {
+    /// - Parameters:
+    ///   - option: the value of `--socket`; nil if the option is not given.
+    ///   - exists: whether there is a file at a path; tests replace it.
+    /// - Throws: ``ClientError/unreachable(socketPath:why:)`` if neither of the last two sockets exists.
+    package func adminSocket(
+        option: String?, exists: (String) -> Bool = SocketLocation.mayExist
+    ) throws(ClientError) -> String {
         if let option { return option }
         if let socket = environment.socket, !socket.isEmpty { return socket }
+        return try Self.first([ownSocket, Self.systemSocket], exists)
+    }
+
+    /// The path of the decryptor socket: the option, else `decryptor.sock` in a directory where
+    /// ``adminSocket(option:exists:)`` looks for the admin socket.
+    ///
+    /// - Parameters:
+    ///   - option: the value of `--decryptor-socket`; nil if the option is not given.
+    ///   - adminOption: the value of `--socket`; nil if the option is not given.
+    package func decryptorSocket(
+        option: String?, adminOption: String?, exists: (String) -> Bool = SocketLocation.mayExist
+    ) throws(ClientError) -> String {
+        if let option { return option }
+        if let admin = adminOption ?? environment.socket, !admin.isEmpty {
+            return Self.decryptorSocket(besideAdminSocket: admin)
+        }
+        return try Self.first(
+            [ownSocket, Self.systemSocket].map { $0.map(Self.decryptorSocket(besideAdminSocket:)) }, exists)
+    }
+
+    /// The socket of a daemon that the user runs without settings; nil if the environment does not determine its path.
+    private var ownSocket: String? {
         // The XDG Base Directory Specification requires that a relative path is ignored.
         if let stateHome = environment.stateHome, stateHome.hasPrefix("/") {
             return "\(stateHome)/merchantkeyd/admin.sock"
         }
-        guard let home = environment.home, home.hasPrefix("/") else {
-            throw CommandFailure(
-                .wrongUsage,
-                "merchantkeyctl: the path of the admin socket is unknown, because HOME is not set to an absolute path; use --socket PATH or set MERCHANTKEYD_SOCKET"
-            )
-        }
+        guard let home = environment.home, home.hasPrefix("/") else { return nil }
         return "\(home)/.local/state/merchantkeyd/admin.sock"
     }
 
-    /// The path of the decryptor socket: the value of `--decryptor-socket`, otherwise `decryptor.sock` in the directory
-    /// of the admin socket.
-    package static func decryptorSocket(option: String?, besideAdminSocket adminSocket: String) -> String {
-        if let option { return option }
+    private static func first(_ paths: [String?], _ exists: (String) -> Bool) throws(ClientError) -> String {
+        let paths = paths.compactMap(\.self)
+        if let path = paths.first(where: exists) { return path }
+        let others = paths.dropFirst().map { ", and there is none at \($0)" }.joined()
+        throw .unreachable(
+            socketPath: paths.first ?? systemSocket,
+            why: "there is no such socket\(others); is merchantkeyd running? --socket names another socket")
+    }
+
+    private static func decryptorSocket(besideAdminSocket adminSocket: String) -> String {
         guard let slash = adminSocket.lastIndex(of: "/") else { return "decryptor.sock" }
         return adminSocket[...slash] + "decryptor.sock"
+    }
+
+    /// Whether there is a file at the path, or this user may not see whether there is one.
+    package static func mayExist(_ path: String) -> Bool {
+        access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR)
     }
 }

@@ -17,6 +17,7 @@ package struct AdminOperations: Sendable {
     let backups: BackupOperations
     let masterKey: MasterKeyOperations
     let events: EventOperations
+    let webhooks: WebhookOperations
     let monitoring: Monitoring
     /// Manages the machines that may call the portal.
     let access: AccessOperations
@@ -25,6 +26,7 @@ package struct AdminOperations: Sendable {
     /// Returns the beginning of every link to the portal, such as `https://pay.example.com`; nil if the settings define
     /// no portal, or if the portal does not listen yet.
     let portalURL: @Sendable () -> String?
+    let reload: ReloadSettings
     /// Counts requests that were refused for lack of a permit, until the audit records them.
     let refusals: RefusalLog
     /// Collects the faults that the daemon finds in stored keys and in the audit.
@@ -32,9 +34,14 @@ package struct AdminOperations: Sendable {
 
     /// Selects the use cases of this server from all use cases of the daemon.
     ///
-    /// - Parameter portalURL: returns the setting `portal.public-url` or its default, without a final slash; nil if the
-    ///   settings define no portal, or if the portal does not listen yet.
-    package init(from operations: Operations, portalURL: @escaping @Sendable () -> String? = { nil }) {
+    /// - Parameters:
+    ///   - portalURL: returns the setting `portal.public-url` or its default, without a final slash; nil if the
+    ///     settings define no portal, or if the portal does not listen yet.
+    ///   - reload: reads the daemon's settings again.
+    package init(
+        from operations: Operations, portalURL: @escaping @Sendable () -> String? = { nil },
+        reload: @escaping ReloadSettings
+    ) {
         merchants = operations.merchants
         keys = operations.keys
         certificates = operations.certificates
@@ -48,11 +55,13 @@ package struct AdminOperations: Sendable {
         backups = operations.backups
         masterKey = operations.masterKey
         events = operations.events
+        webhooks = operations.webhooks
         monitoring = operations.monitoring
         access = operations.access
         invitations = operations.invitations
         portalSessions = operations.portalSessions
         self.portalURL = portalURL
+        self.reload = reload
         refusals = operations.refusals
         integrity = operations.integrity
     }

@@ -1,7 +1,7 @@
 package import HTTPKit
 import HTTPTypes
 import Hummingbird
-import LocalSocket
+package import LocalSocket
 package import Logging
 package import MerchantCore
 import MerchantOperations
@@ -31,38 +31,41 @@ package struct AdminServer: Service {
     static let queuedConnections: CInt = 4096
     /// How long a refused client has to read its response before the connection is closed.
     static let lingerTime = TimeAmount.seconds(1)
+    /// How long a shutdown waits for the requests that have arrived. Together with the same time of the decryptor
+    /// socket, this is less than the daemon's shutdown limit.
+    private static let drainTime = TimeAmount.seconds(15)
     /// How many bytes one read takes from a connection. All pipelined requests of one read are decoded at once, and all
     /// but the first then wait in memory.
     private static let readBytes = 8 * 1024
     /// How many accepted connections may wait for a task that handles them.
     private static let maximumUnhandled = 64
 
-    private let socketPath: String
-    private let socketMode: UInt32
+    private let socket: SocketSource
     private let responder: any HTTPResponder<RESTContext>
     private let reporter: RequestReporter
     private let logger: Logger
     private let gate: SocketGate
+    private let onListening: @Sendable () -> Void
     private let bufferBudget = BufferBudget(bufferLimits)
 
     /// - Parameters:
-    ///   - socketPath: the path of the socket's file, at most 107 bytes. A socket on which no process listens is
-    ///     replaced.
-    ///   - socketMode: the mode of the socket's file. A user who may write to the file may connect; `policy` decides
-    ///     what the user may then do.
+    ///   - socket: where the server gets its socket from. A user who may write to the socket's file may connect;
+    ///     `policy` decides what the user may then do.
     ///   - health: returns the daemon's health. It is called for each `GET /v1/health`.
     ///   - openAPI: the bytes of the OpenAPI document, which `GET /v1/openapi.yaml` returns unchanged.
     ///   - requests: the metrics of all servers, which `GET /metrics` shows and in which this server counts its
     ///     requests.
     ///   - metricsSources: the other parts of the daemon that `GET /metrics` shows.
     ///   - accessLog: gets a line for each response.
+    ///   - onListening: called as soon as clients can connect.
     package init(
-        socketPath: String, socketMode: UInt32, operations: AdminOperations, policy: CallerPolicy,
+        socket: SocketSource, operations: AdminOperations, policy: CurrentValue<CallerPolicy>,
         health: @escaping @Sendable () -> HealthDocument, version: String, startedAt: Timestamp, openAPI: [UInt8],
-        requests: RequestMetrics, metricsSources: [any MetricsSource] = [], accessLog: AccessLog = .off, logger: Logger
+        requests: RequestMetrics, metricsSources: [any MetricsSource] = [], accessLog: AccessLog = .off, logger: Logger,
+        onListening: @escaping @Sendable () -> Void = {}
     ) {
-        self.socketPath = socketPath
-        self.socketMode = socketMode
+        self.socket = socket
+        self.onListening = onListening
         self.logger = logger
         let log = LimitedLog(logger)
         gate = SocketGate(
@@ -83,11 +86,10 @@ package struct AdminServer: Service {
             .buildResponder()
     }
 
-    /// Serves until a graceful shutdown begins. Then the server answers the requests in progress and closes every
-    /// connection.
+    /// Serves until a graceful shutdown begins. Then the server accepts no further connection, answers the requests
+    /// that have arrived and closes every connection.
     package func run() async throws {
-        let listener = try UnixListener.listen(
-            path: socketPath, mode: socketMode, backlog: Self.queuedConnections)
+        let listener = try socket.listen(backlog: Self.queuedConnections)
         defer { listener.remove() }
         let server = try await Self.bootstrap().bind(
             listener.descriptor,
@@ -96,22 +98,36 @@ package struct AdminServer: Service {
         ) { channel in
             accept(channel)
         }
-        logger.info("admin socket listening", metadata: ["path": "\(socketPath)"])
-        try await withGracefulShutdownHandler {
-            try await withThrowingDiscardingTaskGroup { group in
-                try await server.executeThenClose { connections in
-                    for try await connection in connections {
-                        // nil stands for a connection that the server refused or closed at once.
-                        guard let connection else { continue }
-                        group.addTask { await connection.http.handle(value: connection.channel, logger: logger) }
-                    }
+        listener.restoreBacklog()
+        logger.info("admin socket listening", metadata: ["path": "\(socket.path)"])
+        onListening()
+        try await withThrowingDiscardingTaskGroup { group in
+            group.addTask {
+                // gracefulShutdown() throws if the task is cancelled. A cancellation stops the server in the same way.
+                try? await gracefulShutdown()
+                await listener.stopAccepting(server.channel, connectionsOn: MultiThreadedEventLoopGroup.singleton)
+                await drain(on: server.channel.eventLoop)
+            }
+            try await server.executeThenClose { connections in
+                for try await connection in connections {
+                    // nil stands for a connection that the server refused or closed at once.
+                    guard let connection else { continue }
+                    group.addTask { await connection.http.handle(value: connection.channel, logger: logger) }
                 }
             }
-        } onGracefulShutdown: {
-            server.channel.close(promise: nil)
-            gate.beginDrain()
         }
-        logger.info("admin socket closed", metadata: ["path": "\(socketPath)"])
+        logger.info("admin socket closed", metadata: ["path": "\(socket.path)"])
+    }
+
+    /// Waits until the open connections have finished their requests, and after the drain time closes the connections
+    /// that are still open.
+    private func drain(on loop: any EventLoop) async {
+        let open = gate.beginDrain()
+        let timeout = loop.scheduleTask(in: Self.drainTime) {
+            for channel in open { channel.close(promise: nil) }
+        }
+        try? await EventLoopFuture.andAllComplete(open.map(\.closeFuture), on: loop).get()
+        timeout.cancel()
     }
 
     private static func bootstrap() -> ServerBootstrap {

@@ -1,6 +1,6 @@
 import Glibc
 import KeyCustody
-package import Logging
+import Logging
 import MerchantCore
 import MerchantOperations
 import SQLiteStore
@@ -9,14 +9,22 @@ import UnixSignals
 import Vocabulary
 
 /// Starts the daemon, runs its services, and shuts it down.
-package enum Daemon {
-    /// Runs the daemon until SIGTERM or SIGINT.
+enum Daemon {
+    /// How long systemd waits for the start at most: a command of the master key may take minutes, and so may the
+    /// migration of a large database.
+    private static let longestOpening = Duration.seconds(900)
+
+    /// Runs the daemon until SIGTERM, SIGINT or SIGQUIT.
     ///
-    /// - Parameter acceptsOlderDatabase: whether the daemon starts even if the database lacks changes that the
-    ///   daemon has acknowledged.
+    /// - Parameters:
+    ///   - live: begins with the settings of `prepared`.
+    ///   - acceptsOlderDatabase: whether the daemon starts even if the database lacks changes that the daemon has
+    ///     acknowledged.
     /// - Throws: ``StartRefusal``, ``SettingsError`` or `MerchantError`.
-    package static func run(_ prepared: PreparedStart, acceptsOlderDatabase: Bool = false, logger: Logger) async throws
-    {
+    static func run(
+        _ prepared: PreparedStart, _ live: LiveSettings, acceptsOlderDatabase: Bool, lifecycle: Lifecycle,
+        logger: Logger
+    ) async throws {
         let settings = prepared.settings
         for warning in prepared.warnings {
             logger.warning("a setting does not work", metadata: ["problem": "\(warning)"])
@@ -27,7 +35,7 @@ package enum Daemon {
         }
         try StateDirectory.prepare(settings.stateDirectory)
         let lock = try InstanceLock(path: settings.lockPath)
-        try SocketPaths(settings).requireFree()
+        try prepared.sockets.requireFree()
         DiskReserve(directory: settings.stateDirectory).freeSpaceForStart()
         let observer = StartObserver(settings: settings)
         let observation = try observer.observeFiles(lock.previousContent)
@@ -40,12 +48,15 @@ package enum Daemon {
         try lock.storeAcceptedLosses(losses.map(\.problem))
         try lock.markOpening()
 
+        lifecycle.systemd.notifier.send(
+            .starting(status: "reading the master key and opening the database", longest: longestOpening))
         do {
             try createMasterKey(observation.masterKey, settings, logger: logger)
             let observedStore = try ObservedStore(path: settings.databasePath, clock: SystemClock(), lock: lock)
             do {
                 try await serve(
-                    prepared, observedStore, observation, acceptsOlderDatabase: acceptsOlderDatabase, lock, logger)
+                    prepared, live, observedStore, observation, acceptsOlderDatabase: acceptsOlderDatabase, lock,
+                    lifecycle, logger)
             } catch {
                 // The next start must know if the database file was moved or replaced while it was open.
                 if let openInode = observedStore.store.checkForReplacement() { lock.markDatabaseReplaced(openInode) }
@@ -64,18 +75,20 @@ package enum Daemon {
     }
 
     private static func serve(
-        _ prepared: PreparedStart, _ observedStore: ObservedStore, _ observation: StartObservation,
-        acceptsOlderDatabase: Bool,
-        _ lock: InstanceLock, _ logger: Logger
+        _ prepared: PreparedStart, _ live: LiveSettings, _ observedStore: ObservedStore,
+        _ observation: StartObservation, acceptsOlderDatabase: Bool, _ lock: InstanceLock, _ lifecycle: Lifecycle,
+        _ logger: Logger
     ) async throws {
-        let (settings, files) = (prepared.settings, prepared.files)
+        let settings = prepared.settings
         let keyring = try openKeyring(settings, observedStore, observation, logger: logger)
         let backupDraft = await observedStore.store.backupDraft()
-        let parts = try DaemonParts(settings, files, observedStore, keyring, lock: lock, logger: logger)
+        let parts = try DaemonParts(
+            prepared, live, observedStore, keyring, lock: lock, lifecycle: lifecycle, logger: logger)
         do {
             let startRecord = StartRecord(
                 operations: parts.operations.start, audit: parts.operations.audit,
-                deliveries: parts.operations.deliveries, settings: settings, observation: observation, lock: lock,
+                deliveries: parts.operations.deliveries, settings: settings, live: live, observation: observation,
+                lock: lock,
                 caller: parts.caller, activeFindings: parts.activeFindings, logger: logger)
             // Decides again, because only the open database shows whether audit records are missing.
             try await startRecord.decideAndWrite(acceptsOlderDatabase: acceptsOlderDatabase)
@@ -84,7 +97,7 @@ package enum Daemon {
                 configuration: ServiceGroupConfiguration(
                     services: DaemonServices(parts: parts, startRecord: startRecord, backupDraft: backupDraft).all
                         .map { .init(service: $0) },
-                    gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
+                    gracefulShutdownSignals: [.sigterm, .sigint, .sigquit], logger: logger
                 ).limitingShutdown(by: ShutdownLimit(logger: logger)))
             logger.info(
                 "merchantkeyd starts",

@@ -1,4 +1,5 @@
 import AppleGateway
+import EventDelivery
 import Glibc
 import HTTPKit
 import KeyCustody
@@ -15,7 +16,12 @@ import WireAPI
 /// The objects that the daemon's services share. This is the composition root, which creates the objects and connects
 /// them.
 struct DaemonParts {
+    /// The settings with which the daemon started. ``live`` has those parts that a reload replaces.
     let settings: Settings
+    let live: LiveSettings
+    let reload: Reload
+    let sockets: DaemonSockets
+    let lifecycle: Lifecycle
     let observedStore: ObservedStore
     let lock: InstanceLock
     let claims: ClaimsFile
@@ -36,22 +42,26 @@ struct DaemonParts {
     let logger: Logger
 
     init(
-        _ settings: Settings, _ files: ReferencedFiles, _ observedStore: ObservedStore, _ keyring: Keyring,
-        lock: InstanceLock, logger: Logger
+        _ prepared: PreparedStart, _ live: LiveSettings, _ observedStore: ObservedStore, _ keyring: Keyring,
+        lock: InstanceLock, lifecycle: Lifecycle, logger: Logger
     ) throws {
+        let (settings, files) = (prepared.settings, prepared.files)
         let (store, clock) = (observedStore.store, observedStore.clock)
         self.settings = settings
+        self.live = live
+        sockets = prepared.sockets
+        self.lifecycle = lifecycle
         self.observedStore = observedStore
         self.lock = lock
         self.logger = logger
-        accessLog = AccessLog(settings.log.logsRequests ? logger : nil)
+        accessLog = AccessLog(logger) { live.logsRequests }
         startedAt = clock.now
         let activeFindings = ActiveFindings()
         self.activeFindings = activeFindings
         portal = try PortalParts(settings, clock: clock, activeFindings: activeFindings, logger: logger)
         let custody = KeyCustody(
-            keyring: keyring, certificateIssuers: files.certificateIssuers, cache: observedStore.unsealedKeys,
-            reading: store)
+            keyring: keyring, certificateIssuers: live.value { $0.certificateIssuers },
+            cache: observedStore.unsealedKeys, reading: store)
         claims = ClaimsFile(path: settings.claimsPath, clock: clock, logger: logger)
         outbound = try OutboundParts(settings, files, store: store, custody: custody, clock: clock, logger: logger)
         rotation = MasterKeyRotation(
@@ -63,13 +73,16 @@ struct DaemonParts {
             Operations.Collaborators(
                 store: store, custodian: custody, claims: claims.ledger, clock: clock,
                 confirmedTime: observedStore.confirmedTime, environment: settings.environment,
-                tokenRoots: files.tokenRoots, rollPolicy: settings.rolls,
-                backupPolicy: settings.backupPolicy,
+                verifier: live.value { $0.verifier }, rollPolicy: live.value { $0.rolls },
+                backupPolicy: live.value { $0.backupPolicy },
                 backups: BackupService(store: store, masterKey: settings.masterKey, clock: clock), masterKey: rotation,
                 conditions: { daemonHealth.findings }, gateway: outbound.gateway, domainChecker: outbound.domainChecker,
-                notifier: observedStore.notifier))
+                webhooks: WebhookTester(live.value { $0.webhooks }), notifier: observedStore.notifier))
+        reload = Reload(
+            prepared, live, recording: operations.settingsRecording, certificates: portal?.certificates,
+            activeFindings: activeFindings, notifier: lifecycle.systemd.notifier, logger: logger)
         portalServer = try portal?.server(
-            settings, operations: operations,
+            settings, policy: live.value { $0.callers }, operations: operations,
             health: { [monitoring = operations.monitoring] in HealthDocument(of: daemonHealth, monitoring) },
             requests: requestMetrics, accessLog: accessLog, clock: clock, logger: logger)
     }
@@ -92,7 +105,7 @@ struct DaemonParts {
 extension KeyCustody {
     /// Reads key pairs and their sealed private keys from the store.
     fileprivate convenience init(
-        keyring: Keyring, certificateIssuers: CertificateIssuers?, cache: UnsealedKeyCache,
+        keyring: Keyring, certificateIssuers: CurrentValue<CertificateIssuers?>, cache: UnsealedKeyCache,
         reading store: any MerchantRepository
     ) {
         self.init(keyring: keyring, certificateIssuers: certificateIssuers, cache: cache) { hash in

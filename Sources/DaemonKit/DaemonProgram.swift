@@ -3,7 +3,7 @@ import Glibc
 import MerchantCore
 import Vocabulary
 
-/// The program `merchantkeyd`: runs in the foreground until SIGTERM.
+/// The program `merchantkeyd`: runs in the foreground until SIGTERM, SIGINT or SIGQUIT.
 package enum DaemonProgram {
     /// Parses the command line, runs the daemon or the subcommand, and ends the process with status 0 (clean exit), 1
     /// (failed) or 2 (wrong usage).

@@ -22,10 +22,14 @@ struct DaemonServices {
     /// The file of a backup that an earlier run did not finish; nil if there is none.
     let backupDraft: String?
 
-    /// All services in the order of their start. At a shutdown they stop in reverse order: the servers first. The
-    /// services that stop later then store what is only in memory, such as the uses of keys by the last requests.
+    /// All services in the order of their start. At a shutdown they stop in reverse order: first the notifications,
+    /// which report the shutdown to systemd, then the servers. The services that stop later then store what is only in
+    /// memory, such as the uses of keys by the last requests.
     var all: [any Service] {
-        storing + schedule + events + auditHeads + checks + backups + servers
+        let groups: [[any Service]] = [
+            watchdog, signals, storing, schedule, events, auditHeads, checks, backups, servers, notifications,
+        ]
+        return groups.flatMap { $0 }
     }
 
     private var operations: Operations { parts.operations }
@@ -34,6 +38,8 @@ struct DaemonServices {
         { [address = parts.portal?.address] in address?.url }
     }
     private var settings: Settings { parts.settings }
+    private var live: LiveSettings { parts.live }
+    private var lifecycle: Lifecycle { parts.lifecycle }
     private var store: SQLiteStore { parts.observedStore.store }
     private var clock: any WallClock { parts.observedStore.clock }
     private var activeFindings: ActiveFindings { parts.activeFindings }
@@ -76,9 +82,10 @@ struct DaemonServices {
         [
             Recurring(
                 every: .seconds(3_600),
-                EventExpiry(operations: operations.events, retention: settings.events.retention, logger: logger)),
+                EventExpiry(
+                    operations: operations.events, retention: live.value { $0.eventRetention }, logger: logger)),
             EventDelivery(
-                to: settings.events.webhooks, deliveries: operations.deliveries, notifier: operations.notifier,
+                to: live.value { $0.webhooks }, deliveries: operations.deliveries, notifier: operations.notifier,
                 logger: logger),
         ]
     }
@@ -118,8 +125,7 @@ struct DaemonServices {
                 every: .seconds(2), mayBlock: true,
                 StoreRecovery(
                     store: store, lock: parts.lock, reserve: DiskReserve(directory: settings.stateDirectory),
-                    sockets: NewSockets([settings.adminSocket.path, settings.decryptorSocket.path]),
-                    activeFindings: activeFindings, logger: logger)),
+                    servers: lifecycle.servers, activeFindings: activeFindings, logger: logger)),
             Recurring(every: .seconds(2), mayBlock: true, StartRecordRetry(startRecord: startRecord)),
             Recurring(every: .seconds(5), start: .afterOneInterval, mayBlock: true, FreeMemoryReturn(logger: logger)),
             Recurring(
@@ -131,17 +137,15 @@ struct DaemonServices {
         ]
     }
 
-    private var backups: [any Service] { [BackupDraftRemoval(draft: backupDraft, store: store)] + backupSchedule }
-
-    private var backupSchedule: [any Service] {
-        guard let backup = settings.backup else { return [] }
-        return [
+    private var backups: [any Service] {
+        [
+            BackupDraftRemoval(draft: backupDraft, store: store),
             Recurring(
-                every: BackupSchedule.longestPause, mayBlock: true,
+                every: BackupSchedule.longestPause, mayBlock: true, wokenBy: live.changes,
                 BackupSchedule(
-                    settings: backup, operations: operations.backups, confirmedTime: parts.observedStore.confirmedTime,
-                    caller: caller, clock: clock, startedAt: parts.startedAt, activeFindings: activeFindings,
-                    logger: logger))
+                    settings: live.value { $0.backup }, operations: operations.backups,
+                    confirmedTime: parts.observedStore.confirmedTime, caller: caller, clock: clock,
+                    startedAt: parts.startedAt, activeFindings: activeFindings, logger: logger)),
         ]
     }
 
@@ -176,17 +180,54 @@ struct DaemonServices {
     private var servers: [any Service] {
         metrics + portal + [
             DecryptorServer(
-                socketPath: settings.decryptorSocket.path, socketMode: settings.decryptorSocket.mode,
-                operations: operations.paymentTokens, refusals: operations.refusals, integrity: operations.integrity,
-                policy: settings.policy, health: parts.health, responses: parts.observedStore.keyResponses,
-                requests: parts.requestMetrics, accessLog: parts.accessLog, logger: logger),
+                socket: parts.sockets.decryptor, operations: operations.paymentTokens, refusals: operations.refusals,
+                integrity: operations.integrity, policy: live.value { $0.callers }, health: parts.health,
+                openAPI: Schema.openAPI, responses: parts.observedStore.keyResponses, requests: parts.requestMetrics,
+                accessLog: parts.accessLog, loopProbe: lifecycle.loopProbe, logger: logger,
+                onListening: { [servers = lifecycle.servers] in servers.didStartListening(.decryptor) }),
             AdminServer(
-                socketPath: settings.adminSocket.path, socketMode: settings.adminSocket.mode,
-                operations: AdminOperations(from: operations, portalURL: portalURL), policy: settings.policy,
+                socket: parts.sockets.admin,
+                operations: AdminOperations(
+                    from: operations, portalURL: portalURL,
+                    reload: { [reload = parts.reload] in try await reload.run(dryRun: $0, for: $1) }),
+                policy: live.value { $0.callers },
                 health: parts.health,
                 version: Program.version, startedAt: parts.startedAt, openAPI: Schema.openAPI,
                 requests: parts.requestMetrics, metricsSources: parts.metricsSources, accessLog: parts.accessLog,
-                logger: logger),
+                logger: logger,
+                onListening: { [servers = lifecycle.servers] in servers.didStartListening(.admin) }),
         ]
+    }
+
+    // MARK: systemd and signals
+
+    private var notifier: SystemdNotifier { lifecycle.systemd.notifier }
+
+    private var signals: [any Service] {
+        [
+            SignalHandling(
+                signals: lifecycle.signals, servers: lifecycle.servers,
+                reload: { [reload = parts.reload, caller] in
+                    // The reload logs its error, and `status` reports it.
+                    _ = try? await reload.run(for: Request(caller: caller, requestId: RequestId.make()))
+                }, logger: logger)
+        ]
+    }
+
+    private var notifications: [any Service] {
+        [
+            ServiceNotifications(
+                notifier: notifier, servers: lifecycle.servers, health: parts.health, logger: logger)
+        ]
+    }
+
+    /// Only if systemd expects signs of life.
+    private var watchdog: [any Service] {
+        guard let interval = lifecycle.systemd.watchdogInterval else { return [] }
+        let check = LivenessCheck([
+            LivenessCheck.Part("event loops of the decryptor socket", ask: lifecycle.loopProbe.ask),
+            LivenessCheck.Part("database", ask: StoreProbe(store: store).ask),
+        ])
+        return [Watchdog(every: interval, check: check, notifier: notifier, logger: logger)]
     }
 }

@@ -36,12 +36,13 @@ struct PortalParts {
     }
 
     func server(
-        _ settings: Settings, operations: Operations, health: @escaping @Sendable () -> HealthDocument,
+        _ settings: Settings, policy: CurrentValue<CallerPolicy>, operations: Operations,
+        health: @escaping @Sendable () -> HealthDocument,
         requests: RequestMetrics, accessLog: AccessLog, clock: any WallClock, logger: Logger
     ) throws -> PortalServer {
         try PortalServer(
             settings: self.settings.listener, rates: self.settings.rates, certificates: certificates,
-            operations: PortalOperations(from: operations), environment: settings.environment, policy: settings.policy,
+            operations: PortalOperations(from: operations), environment: settings.environment, policy: policy,
             address: address, health: health, openAPI: Schema.openAPI, requests: requests, accessLog: accessLog,
             logger: logger,
             now: { clock.now })

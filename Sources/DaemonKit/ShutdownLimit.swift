@@ -28,7 +28,7 @@ final class ShutdownLimit: Sendable {
 
     fileprivate func watchSignals() {
         state.withLock { state in
-            for signal in [SIGTERM, SIGINT] {
+            for signal in [SIGTERM, SIGINT, SIGQUIT] {
                 let source = DispatchSource.makeSignalSource(signal: signal, queue: queue)
                 source.setEventHandler { [weak self] in self?.startTimer() }
                 source.activate()

@@ -1,6 +1,6 @@
 import Glibc
 package import HTTPKit
-import LocalSocket
+package import LocalSocket
 package import Logging
 package import MerchantCore
 package import MerchantOperations
@@ -17,52 +17,63 @@ package import WireAPI
 ///
 /// The socket's file has its final mode before a client can connect. The kernel identifies the caller of each connection,
 /// and the setting `callers` decides which permits the caller has. During a graceful shutdown, the server accepts no
-/// further connection and answers the requests that have arrived.
+/// further connection and answers the requests that have arrived. The last response on each connection has the field
+/// `Connection: close`.
 package struct DecryptorServer: Service {
-    private let socketPath: String
-    private let socketMode: UInt32
+    private let socket: SocketSource
     private let operations: PaymentTokenOperations
     private let refusals: RefusalLog
     private let integrity: IntegrityFindings
-    private let policy: CallerPolicy
+    private let policy: CurrentValue<CallerPolicy>
     private let health: @Sendable () -> HealthDocument
+    private let openAPI: [UInt8]
     private let responses: KeyResponseCache
     private let requestMetrics: RequestMetrics
     private let limits: Limits
     private let accessLog: AccessLog
+    private let loopProbe: EventLoopProbe
+    private let onListening: @Sendable () -> Void
     private let logger: Logger
 
     /// - Parameters:
-    ///   - socketPath: the path of the socket's file. A socket on which no process listens is replaced.
+    ///   - socket: where the server gets its socket from.
     ///   - refusals: counts the refused requests for the audit.
     ///   - integrity: collects the errors that report a damaged key.
+    ///   - policy: the permits of callers. A change also applies to open connections, from their next request on.
     ///   - health: returns the daemon's health. It is called on an event loop, so it must not block.
+    ///   - openAPI: the bytes of the OpenAPI document, which `GET /v1/openapi.yaml` returns unchanged.
     ///   - responses: the cache of responses. The store must notify the cache of key changes.
     ///   - requests: the metrics of all servers, in which this server counts its requests.
     ///   - accessLog: gets a line for each response.
+    ///   - loopProbe: gets the event loops of the server while it serves.
+    ///   - onListening: called as soon as clients can connect.
     package init(
-        socketPath: String, socketMode: UInt32, operations: PaymentTokenOperations, refusals: RefusalLog,
-        integrity: IntegrityFindings, policy: CallerPolicy, health: @escaping @Sendable () -> HealthDocument,
-        responses: KeyResponseCache, requests: RequestMetrics, limits: Limits = Limits(),
-        accessLog: AccessLog = .off, logger: Logger
+        socket: SocketSource, operations: PaymentTokenOperations, refusals: RefusalLog,
+        integrity: IntegrityFindings, policy: CurrentValue<CallerPolicy>,
+        health: @escaping @Sendable () -> HealthDocument, openAPI: [UInt8], responses: KeyResponseCache,
+        requests: RequestMetrics, limits: Limits = Limits(), accessLog: AccessLog = .off,
+        loopProbe: EventLoopProbe = EventLoopProbe(), logger: Logger,
+        onListening: @escaping @Sendable () -> Void = {}
     ) {
-        self.socketPath = socketPath
-        self.socketMode = socketMode
+        self.socket = socket
         self.operations = operations
         self.refusals = refusals
         self.integrity = integrity
         self.policy = policy
         self.health = health
+        self.openAPI = openAPI
         self.responses = responses
         self.requestMetrics = requests
         self.limits = limits
         self.accessLog = accessLog
+        self.loopProbe = loopProbe
+        self.onListening = onListening
         self.logger = logger
     }
 
     /// Serves until a graceful shutdown or a cancellation.
     package func run() async throws {
-        let listener = try UnixListener.listen(path: socketPath, mode: socketMode, backlog: Limits.backlog)
+        let listener = try socket.listen(backlog: Limits.backlog)
         defer { listener.remove() }
         let loops = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
         // A separate thread accepts connections, so that a flood of new connections does not delay requests on open ones.
@@ -76,7 +87,9 @@ package struct DecryptorServer: Service {
             lingerTime: limits.lingerTime)
         let environment = ConnectionHandler.Environment(
             endpoints: Endpoints(
-                operations: operations, responses: responses, health: HealthResponses(health), blockingPool: pool),
+                operations: operations, responses: responses, health: HealthResponses(health),
+                openAPI: EncodedResponse(sharing: ByteBuffer(bytes: openAPI), mediaType: "application/yaml"),
+                blockingPool: pool),
             problems: ProblemReporter(
                 log: log, integrityFindings: integrity, refusalLevel: .debug, forbiddenLevel: .debug),
             work: OffLoopWork(limit: limits.waitingRequests, pool: pool, jobs: jobsContinuation), limits: limits,
@@ -86,20 +99,25 @@ package struct DecryptorServer: Service {
             listener.descriptor
         )
         .get()
-        logger.info("decryptor socket open", metadata: ["path": "\(socketPath)"])
+        listener.restoreBacklog()
+        loopProbe.watch(Array(loops.makeIterator()) + [acceptor.next()])
+        logger.info("decryptor socket open", metadata: ["path": "\(socket.path)"])
+        onListening()
         await withDiscardingTaskGroup { tasks in
             tasks.addTask {
                 // gracefulShutdown() throws if the task is cancelled. A cancellation stops the server in the same way.
                 try? await gracefulShutdown()
+                await listener.stopAccepting(server, connectionsOn: loops)
                 await drain(server, gate)
                 jobsContinuation.finish()
             }
             for await job in jobs { tasks.addTask { await job() } }
         }
+        loopProbe.watch([])
         try await acceptor.shutdownGracefully()
         try await loops.shutdownGracefully()
         try await pool.shutDown()
-        logger.info("decryptor socket closed", metadata: ["path": "\(socketPath)"])
+        logger.info("decryptor socket closed", metadata: ["path": "\(socket.path)"])
     }
 
     /// Gives the event loops a higher priority than the rest of the daemon, for times when the processor is busy. This
@@ -148,12 +166,10 @@ package struct DecryptorServer: Service {
         ])
     }
 
-    /// Accepts no further connection, waits until the open connections have finished their requests, and after the drain
-    /// time closes the connections that are still open.
+    /// Waits until the open connections have finished their requests, and after the drain time closes the connections
+    /// that are still open.
     private func drain(_ server: any Channel, _ gate: SocketGate) async {
         logger.info("decryptor socket draining")
-        // close() throws if the socket is already closed.
-        try? await server.close()
         let open = gate.beginDrain()
         let timeout = server.eventLoop.scheduleTask(in: limits.drainTime) {
             for channel in open { channel.close(promise: nil) }

@@ -1,4 +1,5 @@
 package import Logging
+package import MerchantCore
 package import MerchantOperations
 import ServiceLifecycle
 
@@ -25,31 +26,78 @@ package struct EventDelivery: Service {
         package init() {}
     }
 
-    private let dispatchers: [WebhookDispatcher]
+    private let webhooks: CurrentValue<[Webhook]>
+    private let deliveries: WebhookDeliveries
+    private let notifier: EventNotifier
+    private let limits: Limits
     private let logger: Logger
 
+    /// - Parameter webhooks: may change while the service runs. The service then stops the delivery to webhooks that
+    ///   were removed or changed, and starts the delivery to webhooks that were added or changed.
     package init(
-        to webhooks: [Webhook], deliveries: WebhookDeliveries, notifier: EventNotifier, limits: Limits = Limits(),
-        logger: Logger
+        to webhooks: CurrentValue<[Webhook]>, deliveries: WebhookDeliveries, notifier: EventNotifier,
+        limits: Limits = Limits(), logger: Logger
     ) {
-        dispatchers = webhooks.map {
-            WebhookDispatcher(to: $0, deliveries: deliveries, notifier: notifier, limits: limits, logger: logger)
-        }
+        self.webhooks = webhooks
+        self.deliveries = deliveries
+        self.notifier = notifier
+        self.limits = limits
         self.logger = logger
     }
 
     /// Delivers events until a graceful shutdown, then gives running attempts a short time to finish.
     package func run() async throws {
+        let (lists, continuation) = AsyncStream.makeStream(of: [Webhook].self, bufferingPolicy: .bufferingNewest(1))
+        let watch = Task { [webhooks] in
+            while !Task.isCancelled {
+                let generation = webhooks.generation
+                continuation.yield(webhooks.value)
+                await webhooks.change(after: generation)
+            }
+        }
         await withTaskCancellationOrGracefulShutdownHandler {
             await withDiscardingTaskGroup { group in
-                for dispatcher in dispatchers { group.addTask { await dispatcher.run() } }
-                // Waits for the shutdown even without a webhook, because the daemon ends when one of its services
-                // returns.
-                group.addTask { try? await gracefulShutdown() }
+                var running: [String: RunningDispatcher] = [:]
+                for await list in lists { update(&running, to: list, in: &group) }
+                for delivery in running.values { delivery.dispatcher.stop() }
             }
         } onCancelOrGracefulShutdown: {
-            for dispatcher in dispatchers { dispatcher.stop() }
+            continuation.finish()
         }
+        watch.cancel()
         logger.debug("event delivery ended")
+    }
+
+    /// The dispatcher of a webhook that was started last.
+    private struct RunningDispatcher {
+        let webhook: Webhook
+        let dispatcher: WebhookDispatcher
+        /// Finishes when the dispatcher has ended.
+        let end: AsyncStream<Void>
+        /// Whether the webhook was removed.
+        var isStopped = false
+    }
+
+    /// - Parameter running: the dispatchers by the names of their webhooks. A stopped one stays here, because the next
+    ///   dispatcher of the same name must wait for its end: two at the same time would send events twice.
+    private func update(
+        _ running: inout [String: RunningDispatcher], to webhooks: [Webhook], in group: inout DiscardingTaskGroup
+    ) {
+        for (name, former) in running where !former.isStopped && !webhooks.contains(former.webhook) {
+            former.dispatcher.stop()
+            running[name]?.isStopped = true
+        }
+        for webhook in webhooks where running[webhook.name]?.isStopped ?? true {
+            let predecessor = running[webhook.name]?.end
+            let (end, continuation) = AsyncStream.makeStream(of: Void.self)
+            let dispatcher = WebhookDispatcher(
+                to: webhook, deliveries: deliveries, notifier: notifier, limits: limits, logger: logger)
+            running[webhook.name] = RunningDispatcher(webhook: webhook, dispatcher: dispatcher, end: end)
+            group.addTask {
+                if let predecessor { for await _ in predecessor {} }
+                await dispatcher.run()
+                continuation.finish()
+            }
+        }
     }
 }

@@ -3,7 +3,7 @@ package import MerchantCore
 import OutboundHTTP
 
 /// A webhook that the settings define: an HTTPS server that receives events.
-package struct Webhook: Sendable {
+package struct Webhook: Hashable, Sendable {
     /// The webhook's name. `status` and the log show the name and not the address, because the address may contain a
     /// secret.
     package let name: String

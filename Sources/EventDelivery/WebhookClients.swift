@@ -9,14 +9,16 @@ struct WebhookClient: Sendable {
     let httpClient: OutboundClient
     let resolvedAt: ContinuousClock.Instant
 
-    init(to webhook: Webhook, at address: NetworkAddress, limits: EventDelivery.Limits) {
+    /// - Parameter keptBodyBytes: how many bytes of a response's body are kept.
+    init(to webhook: Webhook, at address: NetworkAddress, limits: EventDelivery.Limits, keptBodyBytes: Int) {
         var configuration = OutboundClient.Configuration()
         configuration.roots = webhook.trustRoots
         configuration.connectTimeout = limits.connectTimeout
         configuration.idleTimeout = .seconds(20)
         configuration.connectionsPerHost = limits.concurrentAttempts
-        // The content of the response does not matter. The client reads it only so that it can reuse the connection.
-        configuration.responseBody = .discard(upTo: 16_384, within: .seconds(1))
+        // The content of the response does not matter for a delivery. The client reads it only so that it can reuse the
+        // connection.
+        configuration.responseBody = .discard(upTo: 16_384, within: .seconds(1), keeping: keptBodyBytes)
         if webhook.address.ipAddress == nil { configuration.pinnedAddresses = [webhook.address.host: address] }
         httpClient = OutboundClient(configuration)
         resolvedAt = .now
@@ -33,14 +35,17 @@ actor WebhookClients {
 
     private let webhook: Webhook
     private let limits: EventDelivery.Limits
+    private let keptBodyBytes: Int
     private var shared: WebhookClient?
     /// The index of the host's address to use. Each failure increments the index, so that the next client uses another
     /// address.
     private var addressIndex = 0
 
-    init(to webhook: Webhook, limits: EventDelivery.Limits) {
+    /// - Parameter keptBodyBytes: how many bytes of a response's body are kept.
+    init(to webhook: Webhook, limits: EventDelivery.Limits, keptBodyBytes: Int = 0) {
         self.webhook = webhook
         self.limits = limits
+        self.keptBodyBytes = keptBodyBytes
     }
 
     /// Returns the shared client; creates a new client if there is none or the last one is older than a minute.
@@ -56,7 +61,8 @@ actor WebhookClients {
             }
         // Another attempt may have created a client while this attempt resolved the name.
         if let client = unexpired { return client }
-        let next = WebhookClient(to: webhook, at: addresses[addressIndex % addresses.count], limits: limits)
+        let next = WebhookClient(
+            to: webhook, at: addresses[addressIndex % addresses.count], limits: limits, keptBodyBytes: keptBodyBytes)
         closeAfterUse(shared)
         shared = next
         return next

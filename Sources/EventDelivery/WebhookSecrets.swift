@@ -13,6 +13,9 @@ package struct WebhookSecrets: Sendable {
 
     private let keys: [SymmetricKey]
 
+    /// One, or two while an old secret is replaced.
+    package var count: Int { keys.count }
+
     /// Reads a file with one secret on each line.
     ///
     /// - Throws: ``WebhookConfigurationError`` if the file cannot be read, if users other than its owner and its group

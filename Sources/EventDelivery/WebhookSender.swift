@@ -18,6 +18,13 @@ struct WebhookSender: Sendable {
     /// - Throws: ``DeliveryFailure``, ``OutboundFailure`` or ``HostResolutionError`` if the receiver did not respond
     ///   with a status from 200 to 299.
     func deliver(_ event: StoredEvent, at now: Timestamp) async throws {
+        try Self.requireSuccess(try await send(EventDocument(event), at: now), at: now)
+    }
+
+    /// Sends an event, and returns the response with any status.
+    ///
+    /// - Throws: as ``deliver(_:at:)``, if there is no response.
+    func send(_ event: EventDocument, at now: Timestamp) async throws -> OutboundResponse {
         let body = try Self.body(event)
         let secrets: WebhookSecrets
         do { secrets = try WebhookSecrets.read(webhook.secretFile) } catch {
@@ -30,17 +37,16 @@ struct WebhookSender: Sendable {
                 ("Merchantkeyd-Signature", secrets.signature(over: body, at: now)),
             ], body: body)
         let client = try await clients.client()
-        let response: OutboundResponse
         do throws(OutboundFailure) {
-            response = try await client.httpClient.send(request, within: limits.attemptTimeout)
+            return try await client.httpClient.send(request, within: limits.attemptTimeout)
         } catch {
             await clients.discard(client)
             throw error
         }
-        try Self.requireSuccess(response, at: now)
     }
 
-    private static func requireSuccess(_ response: OutboundResponse, at now: Timestamp) throws(DeliveryFailure) {
+    /// - Throws: ``DeliveryFailure`` unless the status is from 200 to 299.
+    static func requireSuccess(_ response: OutboundResponse, at now: Timestamp) throws(DeliveryFailure) {
         guard !(200..<300).contains(response.status) else { return }
         let hint = (300..<400).contains(response.status) ? "; redirects are not followed" : ""
         let pause = response.header("Retry-After").flatMap { RetryAfter.pause($0, now: now.date) }
@@ -49,9 +55,9 @@ struct WebhookSender: Sendable {
             retryAfter: pause.map { min($0, longestRetryAfter) })
     }
 
-    private static func body(_ event: StoredEvent) throws -> [UInt8] {
+    private static func body(_ event: EventDocument) throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return Array(try encoder.encode(EventDocument(event)))
+        return Array(try encoder.encode(event))
     }
 }

@@ -2,18 +2,28 @@ package import Logging
 
 /// Writes one log line for each response, if the setting `log.requests` is true.
 ///
-/// A line contains no text from the client except its `X-Request-Id`, which is validated. In particular, it contains the
-/// template of the path and not the path, because a path can contain a secret.
+/// Lines of refused requests, and of callers that are not identified, are limited as in ``LimitedLog``. A line contains no
+/// text from the client except its `X-Request-Id`, which is validated. In particular, it contains
+/// the template of the path and not the path, because a path can contain a secret.
 package struct AccessLog: Sendable {
     /// Writes nothing.
     package static let off = AccessLog(nil)
 
     private let logger: Logger?
+    /// For refused requests, which anyone can send who can connect.
+    private let limited: LimitedLog?
+    private let readIsOn: @Sendable () -> Bool
 
-    /// - Parameter logger: nil to write nothing.
-    package init(_ logger: Logger?) { self.logger = logger }
+    /// - Parameters:
+    ///   - logger: nil to write nothing.
+    ///   - isOn: whether lines are written now. It is called several times for each request, so it must not block.
+    package init(_ logger: Logger?, isOn: @escaping @Sendable () -> Bool = { true }) {
+        self.logger = logger
+        limited = logger.map { LimitedLog($0) }
+        readIsOn = isOn
+    }
 
-    package var isOn: Bool { logger != nil }
+    package var isOn: Bool { logger != nil && readIsOn() }
 
     /// - Parameters:
     ///   - route: the method and the path's template; nil if the request matched no route.
@@ -23,7 +33,7 @@ package struct AccessLog: Sendable {
         server: String, route: String?, status: Int, nanoseconds: Int64, requestId: String?, trace: TraceContext?,
         caller: Logger.Metadata
     ) {
-        guard let logger else { return }
+        guard isOn, let logger, let limited else { return }
         var metadata = caller
         metadata["server"] = "\(server)"
         metadata["route"] = "\(route ?? "other")"
@@ -31,6 +41,11 @@ package struct AccessLog: Sendable {
         metadata["durationMicroseconds"] = "\(nanoseconds / 1000)"
         if let requestId { metadata["requestId"] = "\(requestId)" }
         if let trace { metadata.merge(trace.logMetadata) { $1 } }
-        logger.info("request", metadata: metadata)
+        if (400..<500).contains(status) || caller.isEmpty {
+            let source = (caller["uid"] ?? caller["caller"]).map { "\($0)" }
+            limited.write(.info, "request", source: source, metadata: metadata)
+        } else {
+            logger.info("request", metadata: metadata)
+        }
     }
 }

@@ -1,5 +1,12 @@
-/// The event that a server sends to its open connections when it shuts down. Each connection finishes the requests that
-/// it is handling, and then closes.
+package import NIOCore
+
+/// The event that a server sends to its open connections when it shuts down. Each connection answers the requests that
+/// it has received, announces its end with `Connection: close`, and closes.
 package struct DrainEvent: Sendable {
+    /// How long an idle connection still waits for a request after this event. A client that keeps sending requests
+    /// sends the next one within this time, and so reads that the connection closes. It never has to find out by an
+    /// error.
+    package static let idleGrace = TimeAmount.milliseconds(200)
+
     package init() {}
 }

@@ -82,6 +82,13 @@ package enum HTTPFault: Error, Hashable, Sendable {
         }
     }
 
+    /// One fault of each kind, in the order of the declaration.
+    package static let examples: [HTTPFault] = [
+        .hostMissing, .hostRepeated, .hostInvalid, .versionNotSupported, .lengthConflict, .transferCodingUnsupported,
+        .transferCodingInvalid, .bodyTooLarge(limit: 65_536), .connectNotImplemented, .headTooLarge, .headMalformed,
+        .requestTooSlow, .methodNotAllowed(allow: "GET, HEAD"), .malformedTarget("the query cannot be decoded"),
+    ]
+
     /// Converts an error that NIO's decoder reports. Returns nil for an error that the request did not cause.
     package init?(decoding error: any Error) {
         switch error {

@@ -6,7 +6,8 @@ package import NIOHTTP1
 /// - A request that violates a rule gets a problem document, and the guard closes the connection.
 /// - The guard closes a connection if a request does not arrive, or a response is not read, within a time limit.
 /// - The guard ignores offered upgrades.
-/// - After a ``DrainEvent``, the guard closes the connection as soon as the request in progress has its response.
+/// - After a ``DrainEvent``, the guard lets the requests that have arrived be answered, announces the end of the
+///   connection in the last response, and closes the connection. See `RequestGuard+Drain.swift`.
 ///
 /// Add the guard behind `HTTPServerPipelineHandler`, which passes on one request at a time and suspends reading until
 /// the response is complete.
@@ -29,6 +30,8 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
         package var responseTime = TimeAmount.seconds(20)
         /// How long the client has to close the connection after the last response.
         package var lingerTime = TimeAmount.seconds(1)
+        /// How long an idle connection waits for a further request after a shutdown has begun.
+        package var idleGrace = DrainEvent.idleGrace
 
         package init(bodyBytes: Int) { self.bodyBytes = bodyBytes }
     }
@@ -46,32 +49,48 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
         }
     }
 
-    private let limits: Limits
+    /// Counts the requests that wait behind the request in progress. Without it in the pipeline, the guard assumes that
+    /// none waits.
+    package let decodedRequests = DecodedRequests()
+    let limits: Limits
+    /// Makes the client's further writes fail, and returns whether bytes that it wrote are unread; nil if the kind of
+    /// connection has no such operation.
+    let stopReceiving: (@Sendable (any Channel) -> Bool)?
     private let makeRefusal: @Sendable (HTTPFault) -> Refusal
     private let onResponseSent: @Sendable () -> Void
     /// Whether a request's head was passed on, but not yet the request's end.
-    private var isReceiving = false
+    private(set) var isReceiving = false
     /// Whether a request's head was passed on, and the response is not complete yet.
-    private var isResponding = false
+    private(set) var isResponding = false
+    /// How many requests have reached the guard.
+    private(set) var begunRequests = 0
+    /// Whether the server is shutting down.
+    var isDraining = false
     /// Whether the response to the last request has begun or is complete.
     private var hasResponded = false
     /// Whether the connection is closed after the current response. If there is no current response, after the next
     /// response.
     private var closesAfterResponse = false
     /// Whether the connection is being closed. All further parts of requests and responses are then dropped.
-    private var isClosing = false
+    var isClosing = false
     private var requestTimer: Scheduled<Void>?
     private var responseTimer: Scheduled<Void>?
     private var lingerTimer: Scheduled<Void>?
+    /// Ends an idle connection during a shutdown.
+    var graceTimer: Scheduled<Void>?
 
     /// - Parameters:
+    ///   - stopReceiving: makes the client's further writes fail, and returns whether bytes that it wrote are unread.
+    ///     nil if the kind of connection has no such operation: a request that arrives while the server closes an idle
+    ///     connection is then lost.
     ///   - makeRefusal: returns the response to a request with a fault.
     ///   - onResponseSent: called after a response was completely written to the socket, and when the connection ends.
     package init(
-        _ limits: Limits, makeRefusal: @escaping @Sendable (HTTPFault) -> Refusal,
-        onResponseSent: @escaping @Sendable () -> Void
+        _ limits: Limits, stopReceiving: (@Sendable (any Channel) -> Bool)? = nil,
+        makeRefusal: @escaping @Sendable (HTTPFault) -> Refusal, onResponseSent: @escaping @Sendable () -> Void
     ) {
         self.limits = limits
+        self.stopReceiving = stopReceiving
         self.makeRefusal = makeRefusal
         self.onResponseSent = onResponseSent
     }
@@ -84,8 +103,8 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
     }
 
     private func connectionEnded() {
-        for timer in [requestTimer, responseTimer, lingerTimer] { timer?.cancel() }
-        (requestTimer, responseTimer, lingerTimer) = (nil, nil, nil)
+        for timer in [requestTimer, responseTimer, lingerTimer, graceTimer] { timer?.cancel() }
+        (requestTimer, responseTimer, lingerTimer, graceTimer) = (nil, nil, nil, nil)
         onResponseSent()
     }
 
@@ -104,6 +123,8 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
     }
 
     private func beginRequest(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        begunRequests += 1
+        graceTimer?.cancel()
         do throws(HTTPFault) {
             try RequestHeadRules.check(head, bodyLimit: limits.bodyBytes)
         } catch {
@@ -131,6 +152,10 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
         // itself was already handled.
         guard !isClosing, !(error is ByteToMessageDecoderError) else { return }
         guard let fault = HTTPFault(decoding: error) else { return context.fireErrorCaught(error) }
+        // The shutdown cut off the head of a request. The connection ends without a response to it.
+        if isDraining, !isReceiving, !isResponding, case HTTPParserError.invalidEOFState = error {
+            return closeNow(context)
+        }
         refuse(fault, context)
     }
 
@@ -163,7 +188,7 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
 
     /// Closes the connection for writing at once, and completely after ``Limits/lingerTime``. Until then, the client
     /// can read the response, and the bytes that it still sends are read and dropped.
-    private func closeAfterLinger(_ context: ChannelHandlerContext) {
+    func closeAfterLinger(_ context: ChannelHandlerContext) {
         isClosing = true
         requestTimer?.cancel()
         context.close(mode: .output, promise: nil)
@@ -172,16 +197,16 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
         }
     }
 
+    /// Closes the connection without a further response.
+    func closeNow(_ context: ChannelHandlerContext) {
+        isClosing = true
+        context.close(promise: nil)
+    }
+
     package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard event is DrainEvent else { return context.fireUserInboundEventTriggered(event) }
         guard !isClosing else { return }
-        closesAfterResponse = true
-        guard !isResponding else { return }
-        // The client may still be sending a request to which the server has already responded. The client must then have
-        // time to read this response.
-        guard !isReceiving else { return closeAfterLinger(context) }
-        isClosing = true
-        context.close(promise: nil)
+        beginDrain(context)
     }
 
     // MARK: Responses
@@ -193,7 +218,9 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
             // A status 1xx is an interim response, and the final response follows.
             guard head.status.code >= 200 else { break }
             hasResponded = true
-            closesAfterResponse = closesAfterResponse || head.headers[canonicalForm: "connection"].contains("close")
+            closesAfterResponse =
+                closesAfterResponse || head.headers[canonicalForm: "connection"].contains("close")
+                || isLastOfDrain(context)
             guard closesAfterResponse else { break }
             head.headers.replaceOrAdd(name: "connection", value: "close")
             return context.write(wrapOutboundOut(.head(head)), promise: promise)
@@ -220,7 +247,12 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
             self.isResponding = false
             self.isClosing = self.isClosing || self.closesAfterResponse
             context.writeAndFlush(self.wrapOutboundOut(end), promise: promise)
-            if self.closesAfterResponse { self.closeAfterLinger(context) }
+            if self.closesAfterResponse {
+                self.closeAfterLinger(context)
+            } else if self.isDraining, !self.isResponding {
+                // The response had begun before the shutdown, so it did not announce the end of the connection.
+                self.waitForRequest(context)
+            }
         }
     }
 }

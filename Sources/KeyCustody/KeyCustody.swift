@@ -13,7 +13,8 @@ package import Vocabulary
 /// the parts of the key that may remain in the thread's registers and stack.
 package final class KeyCustody: KeyCustodian, KeyPairVerifier {
     let keyring: Keyring
-    let certificateIssuers: CertificateIssuers?
+    private let currentIssuers: CurrentValue<CertificateIssuers?>
+    var certificateIssuers: CertificateIssuers? { currentIssuers.value }
     private let cache: UnsealedKeyCache
     let readKeyPair: @Sendable (PublicKeyHash) throws -> SealedKeyPair?
 
@@ -22,12 +23,12 @@ package final class KeyCustody: KeyCustodian, KeyPairVerifier {
     ///   - cache: the cache of unsealed keys. The store must notify the cache of every change of a key pair.
     ///   - readKeyPair: reads a key pair in its present state from the store. It returns nil for an unknown key pair.
     package init(
-        keyring: Keyring, certificateIssuers: CertificateIssuers? = nil,
+        keyring: Keyring, certificateIssuers: CurrentValue<CertificateIssuers?> = CurrentValue(nil),
         cache: UnsealedKeyCache,
         readKeyPair: @escaping @Sendable (PublicKeyHash) throws -> SealedKeyPair?
     ) {
         self.keyring = keyring
-        self.certificateIssuers = certificateIssuers
+        currentIssuers = certificateIssuers
         self.readKeyPair = readKeyPair
         self.cache = cache
     }
@@ -52,6 +53,15 @@ package final class KeyCustody: KeyCustodian, KeyPairVerifier {
         let keyPair = try newKeyPair(sealing: imported.bytes, imported.signingKey, purpose: purpose, for: merchant)
         return ImportedKeyPair(
             keyPair: keyPair, certificate: Self.certificate(of: keyPair.publicKeyHash, among: certificates))
+    }
+
+    package func certificate(
+        inPrivateKeyFile file: borrowing SecretBytes, passphrase: borrowing SecretBytes
+    ) throws -> [UInt8]? {
+        defer { clibcrypto_overwrite_traces() }
+        let imported = try PrivateKeyFile.read(file, passphrase: passphrase)
+        let hash = PublicKeyHash(of: imported.signingKey.subjectPublicKeyInfo)
+        return Self.certificate(of: hash, among: imported.certificates)
     }
 
     /// The certificate of a key. If there is none, the first certificate, whose refusal then says to which key the

@@ -1,7 +1,8 @@
 import Glibc
 
-/// A listening Unix socket. The socket's file has its final mode before another user can reach the file.
+/// A listening Unix socket: created by this process, or inherited from systemd (``InheritedSocket``).
 ///
+/// The file of a created socket has its final mode before another user can reach the file.
 /// ``listen(path:mode:backlog:)`` binds the socket inside a new directory that only this process's user can enter, sets
 /// the mode of the file there, and starts to listen. Then it moves the file to its path with rename(2), which also
 /// replaces the socket file of a killed daemon. So as soon as a client finds the file at its path, the client can
@@ -13,8 +14,30 @@ package struct UnixListener: Sendable {
     /// The listening socket: non-blocking and close-on-exec. The server must close this descriptor.
     package let descriptor: CInt
     package let path: String
-    /// Identifies the socket's file, so that ``remove()`` does not remove another file.
-    private let identity: FileIdentity
+    /// Identifies the socket's file, so that ``remove()`` does not remove another file; nil if the socket is inherited.
+    private let identity: FileIdentity?
+    /// How many connections may wait to be accepted.
+    let backlog: CInt
+
+    private init(descriptor: CInt, path: String, identity: FileIdentity, backlog: CInt) {
+        self.descriptor = descriptor
+        self.path = path
+        self.identity = identity
+        self.backlog = backlog
+    }
+
+    /// - Parameters:
+    ///   - socket: listens on `path`.
+    ///   - mode: the mode of the socket's file. The mode stays as it is if the file belongs to another user.
+    package init(inheriting socket: InheritedSocket, path: String, mode: UInt32, backlog: CInt) {
+        descriptor = socket.descriptor
+        self.path = path
+        self.backlog = backlog
+        identity = nil
+        _ = chmod(path, mode)
+    }
+
+    package var isInherited: Bool { identity == nil }
 
     /// - Parameters:
     ///   - mode: the mode of the socket's file. A user who may write to the file may connect.
@@ -40,17 +63,22 @@ package struct UnixListener: Sendable {
             guard renameat(directory.descriptor, PrivateDirectory.socketName, AT_FDCWD, path) == 0 else {
                 throw SocketFault.system("cannot move the new socket to \(path)")
             }
-            return UnixListener(descriptor: descriptor, path: path, identity: identity)
+            return UnixListener(descriptor: descriptor, path: path, identity: identity, backlog: backlog)
         } catch {
             close(descriptor)
             throw error
         }
     }
 
-    /// Removes the socket's file, unless another process has replaced it.
+    /// Removes the socket's file, unless another process has replaced it. Keeps the file of an inherited socket, which
+    /// belongs to systemd.
     package func remove() {
-        if FileIdentity(at: path) == identity { unlink(path) }
+        if let identity, FileIdentity(at: path) == identity { unlink(path) }
     }
+
+    /// Sets the length of the kernel's queue again. Call this after NIO has taken over the descriptor, because NIO then
+    /// reduces the length to 128.
+    package func restoreBacklog() { _ = Glibc.listen(descriptor, backlog) }
 
     /// Checks the length of a path, and the file that exists there. Does not check the directory, nor whether another
     /// process listens on the path.
@@ -81,34 +109,21 @@ package struct UnixListener: Sendable {
     /// Whether a process listens on the socket at a path. A killed daemon leaves its socket file, but the kernel
     /// refuses connections to that file.
     package static func isListenedOn(_ path: String) -> Bool {
-        guard (1...longestPath).contains(path.utf8.count) else { return false }
+        guard let address = UnixAddress(path: path) else { return false }
         let descriptor = socket(
             AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
-        let result = withAddress(of: path) { connect(descriptor, $0, $1) }
+        let result = address.withSocketAddress { connect(descriptor, $0, $1) }
         // After any other error, a process may listen. Examples are EAGAIN, if the queue of connections is full, and
         // EACCES, if the socket belongs to another user.
-        return result == 0 || (errno != ECONNREFUSED && errno != ENOENT)
+        return result == 0 || ![ECONNREFUSED, ENOENT, ENOTDIR].contains(errno)
     }
 
     private static func bind(_ descriptor: CInt, to path: String) throws(SocketFault) {
-        let result = withAddress(of: path) { Glibc.bind(descriptor, $0, $1) }
+        guard let address = UnixAddress(path: path) else { throw SocketFault("\(path) is not the path of a socket") }
+        let result = address.withSocketAddress { Glibc.bind(descriptor, $0, $1) }
         guard result == 0 else { throw .system("cannot bind a socket at \(path)") }
-    }
-
-    /// - Parameter path: at most ``longestPath`` bytes.
-    private static func withAddress(
-        of path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt
-    ) -> CInt {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        return withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
     }
 }
 

@@ -98,6 +98,8 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case backupFailed
         /// The master key cannot be rotated in the present state.
         case masterKeyConflict
+        /// The settings cannot be reloaded, because the file, or a file that it names, has a fault.
+        case settingsInvalid
         case internalError
     }
 }

@@ -33,6 +33,11 @@ extension AdminClient {
         try await post(Paths.keyImport(to: merchant), request)
     }
 
+    /// Imports a key to the merchant that its certificate names.
+    package func importKey(_ request: ImportKeyRequest) async throws(ClientError) -> Response<KeyDocument> {
+        try await post(Paths.keyImport, request)
+    }
+
     /// Every key pair of the merchant, oldest first.
     package func keys(of merchant: MerchantIdentifier) async throws(ClientError) -> Listing<KeyDocument> {
         try await list(Paths.keys(of: merchant))
@@ -68,8 +73,8 @@ extension AdminClient {
         return try await list(Paths.keys, query: query, pageSize: Self.keysPerPage)
     }
 
-    /// A key pair may have several certificates of a few KiB, and a page must fit into 16 MiB, the largest response that
-    /// the client reads.
+    /// A key pair may have several certificates of a few KiB, and a page must fit into 16 MiB, the largest response
+    /// that the client reads.
     private static let keysPerPage = 500
 
     /// One page of all merchants' key pairs that are in `state`, oldest first.

@@ -18,30 +18,31 @@ package struct Operations: Sendable {
         /// The daemon's own count of time, which does not change when the machine's clock is set.
         package let confirmedTime: ConfirmedTime
         package let environment: Environment
-        package let tokenRoots: [TrustRoot]
-        package let rollPolicy: RollPolicy
-        package let backupPolicy: BackupPolicy
+        /// Verifies the signatures of payment tokens.
+        package let verifier: CurrentValue<SignatureVerifier>
+        package let rollPolicy: CurrentValue<RollPolicy>
+        package let backupPolicy: CurrentValue<BackupPolicy>
         package let backups: any BackupManaging
         package let masterKey: any MasterKeyRotating
         /// Returns the current findings about the daemon itself and its machine.
         package let conditions: @Sendable () -> [StatusFinding]
         package let gateway: any RegistrationGateway
         package let domainChecker: any DomainChecker
+        package let webhooks: any WebhookTesting
         package let notifier: EventNotifier
 
         /// - Parameters:
         ///   - confirmedTime: nil for a confirmed time that starts as the time of the machine's clock.
-        ///   - tokenRoots: the roots that payment tokens' signatures must chain to; nil for Apple's root.
         ///   - notifier: an object that is already an observer of the store, so that the store notifies it of new
         ///     events.
         package init(
             store: any MerchantRepository, custodian: any KeyCustodian, claims: any ClaimLedger, clock: any WallClock,
-            confirmedTime: ConfirmedTime? = nil, environment: Environment, tokenRoots: [TrustRoot]? = nil,
-            rollPolicy: RollPolicy = RollPolicy(), backupPolicy: BackupPolicy = BackupPolicy(),
+            confirmedTime: ConfirmedTime? = nil, environment: Environment, verifier: CurrentValue<SignatureVerifier>,
+            rollPolicy: CurrentValue<RollPolicy>, backupPolicy: CurrentValue<BackupPolicy>,
             backups: any BackupManaging, masterKey: any MasterKeyRotating,
             conditions: @escaping @Sendable () -> [StatusFinding] = { [] },
             gateway: any RegistrationGateway = NotConfiguredGateway(), domainChecker: any DomainChecker,
-            notifier: EventNotifier
+            webhooks: any WebhookTesting = NoWebhooks(), notifier: EventNotifier
         ) {
             self.store = store
             self.custodian = custodian
@@ -49,7 +50,7 @@ package struct Operations: Sendable {
             self.clock = clock
             self.confirmedTime = confirmedTime ?? ConfirmedTime(clock: clock)
             self.environment = environment
-            self.tokenRoots = tokenRoots ?? [.appleRootCAG3]
+            self.verifier = verifier
             self.rollPolicy = rollPolicy
             self.backupPolicy = backupPolicy
             self.backups = backups
@@ -57,6 +58,7 @@ package struct Operations: Sendable {
             self.conditions = conditions
             self.gateway = gateway
             self.domainChecker = domainChecker
+            self.webhooks = webhooks
             self.notifier = notifier
         }
     }
@@ -80,9 +82,11 @@ package struct Operations: Sendable {
     package let masterKey: MasterKeyOperations
     package let events: EventOperations
     package let deliveries: WebhookDeliveries
+    package let webhooks: WebhookOperations
     package let monitoring: Monitoring
     package let clock: ClockOperations
     package let start: StartOperations
+    package let settingsRecording: SettingsRecording
     package let access: AccessOperations
     package let invitations: InvitationOperations
     package let portalSessions: PortalSessionOperations
@@ -141,8 +145,7 @@ package struct Operations: Sendable {
 
         paymentTokens = PaymentTokenOperations(
             records: .init(store, reads: { $0 }, writes: { $0 }), custodian: parts.custodian, claims: parts.claims,
-            verifier: SignatureVerifier(environment: parts.environment, trustRoots: parts.tokenRoots),
-            tokenTimes: tokenTimes, uses: observedUses, metrics: tokenMetrics, clock: clock)
+            verifier: parts.verifier, tokenTimes: tokenTimes, uses: observedUses, metrics: tokenMetrics, clock: clock)
         keyUses = KeyUseRecording(
             records: .init(store, reads: { $0 }, writes: { $0 }), uses: observedUses, policy: policy,
             confirmedTime: confirmedTime)
@@ -159,6 +162,8 @@ package struct Operations: Sendable {
             records: .init(store, reads: { $0 }, writes: { $0 }), notifier: notifier, clock: clock,
             confirmedTime: confirmedTime)
         deliveries = WebhookDeliveries(records: .init(store, reads: { $0 }, writes: { $0 }), clock: clock)
+        webhooks = WebhookOperations(
+            records: .init(store, reads: { $0 }, writes: { $0 }), webhooks: parts.webhooks, clock: clock)
         monitoring = Monitoring(
             records: .init(store, reads: { $0 }, writes: { _ in }),
             sources: Monitoring.Sources(
@@ -170,6 +175,8 @@ package struct Operations: Sendable {
         self.clock = ClockOperations(
             records: .init(store, reads: { $0 }, writes: { $0 }), policy: policy, confirmedTime: confirmedTime)
         start = StartOperations(records: .init(store, reads: { $0 }, writes: { $0 }), clock: clock)
+        settingsRecording = SettingsRecording(
+            records: .init(store, reads: { _ in }, writes: { $0 }), clock: clock)
 
         access = AccessOperations(
             records: .init(store, reads: { $0 }, writes: { $0 }),

@@ -32,7 +32,6 @@ final class MetricsConnection: ChannelInboundHandler {
     private func respond(to head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         context.eventLoop.makeFutureWithTask { [responder] in await responder.response(to: head) }
             .assumeIsolated().whenSuccess { response in
-                self.isResponding = false
                 // The page may arrive after the connection was closed.
                 guard context.channel.isActive else { return }
                 var headers = response.headers
@@ -45,7 +44,10 @@ final class MetricsConnection: ChannelInboundHandler {
                 if head.method != .HEAD {
                     context.write(self.wrapOutboundOut(.body(.byteBuffer(response.body))), promise: nil)
                 }
-                context.writeAndFlush(self.wrapOutboundOut(.end(nil)), promise: nil)
+                context.writeAndFlush(self.wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { _ in
+                    self.isResponding = false
+                    if self.inputClosed { context.close(promise: nil) }
+                }
             }
     }
 

@@ -5,7 +5,6 @@ import MetricsKit
 import NIOCore
 import NIOHTTP1
 import ServerKit
-import Synchronization
 
 /// Makes the responses of the ``MetricsServer``, counts them and writes them to the access log.
 final class MetricsResponder: Sendable {
@@ -26,21 +25,17 @@ final class MetricsResponder: Sendable {
         }
     }
 
-    /// A page is used again for this time, so that clients cannot make the daemon read its database all the time.
-    static let pageLifetime = Duration.milliseconds(500)
-
-    private let report: MetricsReport
+    private let page: SharedPage
     private let isReady: @Sendable () -> Bool
     private let recorder: RequestMetrics.Recorder
     private let problems: ProblemReporter
     private let accessLog: AccessLog
-    private let lastPage = Mutex<(text: String, at: ContinuousClock.Instant)?>(nil)
 
     init(
         report: MetricsReport, isReady: @escaping @Sendable () -> Bool, requests: RequestMetrics,
         problems: ProblemReporter, accessLog: AccessLog
     ) {
-        self.report = report
+        page = SharedPage(report)
         self.isReady = isReady
         recorder = requests.makeRecorder(
             server: "metrics", routes: Route.allCases.map { (method: "GET", path: $0.path) })
@@ -86,20 +81,14 @@ final class MetricsResponder: Sendable {
         switch route {
         case .metrics:
             return Response(
-                status: .ok, headers: ["Content-Type": MetricsText.mediaType], body: ByteBuffer(string: await page()))
+                status: .ok, headers: ["Content-Type": MetricsText.mediaType],
+                body: ByteBuffer(string: await page.text()))
         case .health:
             let isReady = self.isReady()
             return Response(
                 status: isReady ? .ok : .serviceUnavailable, headers: ["Content-Type": "text/plain; charset=utf-8"],
                 body: ByteBuffer(string: isReady ? "ready\n" : "not ready\n"))
         }
-    }
-
-    private func page() async -> String {
-        if let last = lastPage.withLock({ $0 }), last.at + Self.pageLifetime > ContinuousClock.now { return last.text }
-        let text = await report.text()
-        lastPage.withLock { $0 = (text, ContinuousClock.now) }
-        return text
     }
 
     private func refusal(of error: any Error, _ requestId: String) -> Response {

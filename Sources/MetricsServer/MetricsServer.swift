@@ -10,8 +10,8 @@ import ServiceLifecycle
 
 /// The TCP port for a Prometheus server and for probes: `GET /metrics` and `GET /health`, over HTTP without TLS.
 ///
-/// The clients are not identified, so the server offers nothing else, and no response names a merchant or a key. It has one
-/// thread and few connections, so that its clients cannot slow down the other servers.
+/// The clients are not identified, so the server offers nothing else, and no response names a merchant or a key. It has
+/// one thread and few connections, so that its clients cannot slow down the other servers.
 package struct MetricsServer: Service {
     /// The address of the listener.
     package struct Address: Hashable, Sendable, CustomStringConvertible {
@@ -35,7 +35,7 @@ package struct MetricsServer: Service {
     /// scrapes, which are at most two minutes apart.
     static let idleTime = TimeAmount.seconds(150)
     /// How long a shutdown waits for responses in progress.
-    static let drainTime = TimeAmount.seconds(10)
+    static let drainTime = TimeAmount.seconds(1)
     private static let backlog: CInt = 128
     private static let readBytes = 8 * 1024
 
@@ -86,7 +86,7 @@ package struct MetricsServer: Service {
         onListening(port)
         // gracefulShutdown() throws if the task is cancelled. A cancellation stops the server in the same way.
         try? await gracefulShutdown()
-        await drain(server)
+        await drain(server, loops)
         try await loops.shutdownGracefully()
         logger.info("metrics closed", metadata: ["address": "\(address)"])
     }
@@ -117,18 +117,17 @@ package struct MetricsServer: Service {
         try pipeline.configureHTTPServerPipeline(
             withPipeliningAssistance: true, withErrorHandling: false, withOutboundHeaderValidation: false,
             withEncoderConfiguration: .init(), withDecoderLimitConfiguration: .server)
-        try pipeline.addHandler(
+        try pipeline.addRequestGuard(
             RequestGuard(
                 RequestGuard.Limits(bodyBytes: 0), makeRefusal: { responder.refusal($0) }, onResponseSent: {}))
         try pipeline.addHandler(IdleStateHandler(readTimeout: Self.idleTime))
         try pipeline.addHandler(MetricsConnection(responder))
     }
 
-    /// Accepts no further connection, waits until the open connections have finished their requests, and after the drain
-    /// time closes the connections that are still open.
-    private func drain(_ server: any Channel) async {
-        // close() throws if the socket is already closed.
-        try? await server.close()
+    /// Accepts no further connection, waits until the open connections have finished their requests, and after the
+    /// drain time closes the connections that are still open.
+    private func drain(_ server: any Channel, _ loops: MultiThreadedEventLoopGroup) async {
+        await server.stopAccepting(connectionsOn: loops)
         let open = admission.beginDrain()
         for channel in open { channel.pipeline.fireUserInboundEventTriggered(DrainEvent()) }
         let timeout = server.eventLoop.scheduleTask(in: Self.drainTime) {

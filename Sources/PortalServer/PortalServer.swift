@@ -33,8 +33,9 @@ package struct PortalServer: Service {
     /// - Throws: an error if a page's template or text is missing in this program.
     package init(
         settings: PortalListenerSettings, rates: RequestRates.Limits, certificates: PortalCertificates,
-        operations: PortalOperations, environment: Vocabulary.Environment, policy: CallerPolicy, address: PortalAddress,
-        health: @escaping @Sendable () -> HealthDocument, openAPI: [UInt8], requests: RequestMetrics,
+        operations: PortalOperations, environment: Vocabulary.Environment, policy: CurrentValue<CallerPolicy>,
+        address: PortalAddress, health: @escaping @Sendable () -> HealthDocument, openAPI: [UInt8],
+        requests: RequestMetrics,
         readLimits: ReadLimits = ReadLimits(), accessLog: AccessLog = .off, logger: Logger,
         now: @escaping @Sendable () -> Timestamp
     ) throws {

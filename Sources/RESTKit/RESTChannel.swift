@@ -51,7 +51,8 @@ package struct RESTChannel: HTTPChannelHandler {
             idleTime: Self.idleTimeout, isSecure: false,
             makeGuard: {
                 RequestGuard(
-                    limits, makeRefusal: { reporter.refusal($0, connection) },
+                    limits, stopReceiving: { (try? $0.pipeline.syncOperations.stopReceiving()) ?? false },
+                    makeRefusal: { reporter.refusal($0, connection) },
                     onResponseSent: { connection.reservedMemory.releaseAll() })
             }, responder: connection.requestLoop(responder))
     }
@@ -62,7 +63,7 @@ package struct RESTChannel: HTTPChannelHandler {
             try pipeline.configureHTTPServerPipeline(
                 withPipeliningAssistance: true, withErrorHandling: false, withOutboundHeaderValidation: false,
                 withEncoderConfiguration: .init(), withDecoderLimitConfiguration: .server)
-            try pipeline.addHandlers(makeGuard())
+            try pipeline.addRequestGuard(makeGuard())
             try pipeline.addHandlers(
                 HTTP1ToHTTPServerCodec(secure: isSecure),
                 HTTPConnectionStateHandler(idleTimeout: idleTime, logger: logger))

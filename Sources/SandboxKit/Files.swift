@@ -33,6 +33,20 @@ enum Files {
         faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0
     }
 
+    /// Whether this is a directory. Symbolic links are followed.
+    static func isDirectory(_ path: String) -> Bool {
+        access("\(path)/.", F_OK) == 0
+    }
+
+    /// The names of the files in a directory, sorted.
+    static func names(in directory: String) throws(SandboxError) -> [String] {
+        do {
+            return try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
+        } catch {
+            throw SandboxError("cannot read the directory '\(directory)': check the path and its permissions")
+        }
+    }
+
     /// Whether this is a regular file. Symbolic links are not followed.
     private static func isRegular(_ path: String) -> Bool {
         (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType == .typeRegular

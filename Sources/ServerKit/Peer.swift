@@ -3,21 +3,55 @@ package import MerchantCore
 package import MerchantOperations
 package import Vocabulary
 
-/// The caller of a request, with the caller's permits. On a socket, the permits that the caller had when it connected.
+/// The caller of a request, with the caller's permits.
 package struct Peer: Sendable {
     package let caller: Caller
-    /// The caller's permits, each with the merchants to which the permit applies.
-    package let grants: [Grant]
+    /// The caller's permits, each with the merchants to which the permit applies. On a socket, the permits that the
+    /// caller had when it connected, or at the last call of ``refreshPermits()``.
+    package private(set) var grants: [Grant]
     /// Whose limits apply to the caller: those of one user or client, or those that all users without a permit share.
     package let holder: UserQuotas.Holder
     /// Collects refused requests for the audit.
     private let refusals: RefusalLog
+    /// The setting that gives a process its permits, and its generation when ``grants`` were read; nil for a caller
+    /// whose permits do not come from this setting.
+    private var source: (policy: CurrentValue<CallerPolicy>, generation: Int)?
 
     package init(caller: Caller, grants: [Grant], holder: UserQuotas.Holder, refusals: RefusalLog) {
         self.caller = caller
         self.grants = grants
         self.holder = holder
         self.refusals = refusals
+    }
+
+    /// A process at the other end of a socket.
+    ///
+    /// - Parameters:
+    ///   - grants: the permits that the policy gave the process at `generation`.
+    ///   - policy: the setting `callers`, which a reload may change while the connection is open.
+    package init(
+        caller: Caller, grants: [Grant], of policy: CurrentValue<CallerPolicy>, generation: Int,
+        holder: UserQuotas.Holder, refusals: RefusalLog
+    ) {
+        self.init(caller: caller, grants: grants, holder: holder, refusals: refusals)
+        source = (policy, generation)
+    }
+
+    /// Gives a process on a socket the permits that it has now. Call this before each request, so that a reload takes
+    /// permits from open connections too. Takes no lock unless the settings have changed since the last call.
+    package mutating func refreshPermits() {
+        guard let source else { return }
+        let generation = source.policy.generation
+        guard generation != source.generation, let process = caller.process else { return }
+        grants = source.policy.value.grants(for: process)
+        self.source?.generation = generation
+    }
+
+    /// The same caller with the permits that it has now.
+    package var withPresentPermits: Peer {
+        var peer = self
+        peer.refreshPermits()
+        return peer
     }
 
     /// Checks that the caller has a permit.

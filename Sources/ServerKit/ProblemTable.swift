@@ -76,6 +76,7 @@ package enum ProblemTable {
         case .storeUnavailable: (503, "store unavailable")
         case .backupFailed: (422, "backup failed")
         case .masterKeyConflict: (409, "master key cannot be rotated")
+        case .settingsInvalid: (422, "settings invalid")
         case .keyDamaged: (500, "key damaged")
         case .internalError: (500, "internal error")
         }

@@ -8,7 +8,7 @@ package import NIOCore
 /// Checks each new connection of a Unix socket: identifies the caller, determines the caller's permits, and decides
 /// whether the connection may stay open.
 package struct SocketGate: Sendable {
-    private let policy: CallerPolicy
+    private let policy: CurrentValue<CallerPolicy>
     private let admission: ConnectionAdmission
     private let refusals: RefusalLog
     private let log: LimitedLog
@@ -19,7 +19,8 @@ package struct SocketGate: Sendable {
     ///     status 503 and is closed.
     ///   - lingerTime: how long a refused client has to read its response before the connection is closed.
     package init(
-        policy: CallerPolicy, limits: UserQuotas.Limits, refusals: RefusalLog, log: LimitedLog, lingerTime: TimeAmount
+        policy: CurrentValue<CallerPolicy>, limits: UserQuotas.Limits, refusals: RefusalLog, log: LimitedLog,
+        lingerTime: TimeAmount
     ) {
         self.policy = policy
         admission = ConnectionAdmission(limits)
@@ -39,7 +40,8 @@ package struct SocketGate: Sendable {
             channel.close(promise: nil)
             return nil
         }
-        let grants = policy.grants(
+        let generation = policy.generation
+        let grants = policy.value.grants(
             uid: credentials.uid, groups: credentials.supplementaryGroups.union([credentials.gid]))
         let holder: UserQuotas.Holder = grants.allowNothing ? .withoutPermit : .user(uid: credentials.uid)
         switch admission.admit(channel, of: holder) {
@@ -62,7 +64,7 @@ package struct SocketGate: Sendable {
                 caller: Caller(
                     uid: credentials.uid, gid: credentials.gid, supplementaryGroups: credentials.supplementaryGroups,
                     pid: credentials.pid, program: credentials.program),
-                grants: grants, holder: holder, refusals: refusals)
+                grants: grants, of: policy, generation: generation, holder: holder, refusals: refusals)
         }
     }
 
@@ -70,7 +72,7 @@ package struct SocketGate: Sendable {
     /// connections, which then close after their current requests.
     ///
     /// - Returns: every connection that is still open.
-    @discardableResult package func beginDrain() -> [any Channel] {
+    package func beginDrain() -> [any Channel] {
         let openChannels = admission.beginDrain()
         for channel in openChannels { channel.pipeline.fireUserInboundEventTriggered(DrainEvent()) }
         return openChannels

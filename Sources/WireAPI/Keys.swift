@@ -7,6 +7,9 @@ extension Paths {
 
     package static func keys(of merchant: MerchantIdentifier) -> String { "\(Self.merchant(merchant))/keys" }
 
+    /// Imports a key to the merchant that its certificate names.
+    package static let keyImport = "\(keys)/import"
+
     package static func keyImport(to merchant: MerchantIdentifier) -> String { "\(keys(of: merchant))/import" }
 
     package static func key(_ hash: PublicKeyHash) -> String { "\(keys)/\(hash.base64URL)" }
@@ -123,7 +126,7 @@ package struct GenerateKeyRequest: RequestBody {
     package init() {}
 }
 
-/// The body of `POST /v1/merchants/{merchantIdentifier}/keys/import`.
+/// The body of `POST /v1/merchants/{merchantIdentifier}/keys/import` and of `POST /v1/keys/import`.
 package struct ImportKeyRequest: RequestBody {
     /// The private key's file, PEM or PKCS#12, encoded in Base64.
     package let privateKey: String

@@ -41,10 +41,11 @@ package struct RollDocument: Codable, Hashable, Sendable {
     /// The changes of the key pairs' states.
     package var transitions: [KeyTransitionDocument.Transition]?
     package var warnings: [String]?
-    /// How many key pairs finishing the roll generates for the merchant's next roll, so that the merchant has as many as
-    /// its target. Present only in the response to a request that finishes the roll.
+    /// How many key pairs finishing the roll generates for the merchant's next roll, so that the merchant has as many
+    /// as its target. Present only in the response to a request that finishes the roll.
     package var nextKeyPairs: Int?
-    /// The key pairs that the request has generated for the next roll; absent in a dry run. They have no certificate yet.
+    /// The key pairs that the request has generated for the next roll; absent in a dry run. They have no certificate
+    /// yet.
     package var generatedKeyPairs: [PublicKeyHash]?
 
     package init(

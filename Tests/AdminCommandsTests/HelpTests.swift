@@ -31,16 +31,13 @@ import Testing
         let command: Command
     }
 
-    /// The commands whose options explain themselves.
-    private static let withoutExamples: Set<String> = ["access", "console"]
-
     @Test func `each command's help has an example of the command, and its command line is valid`() async throws {
         let program = try Program()
         defer { program.remove() }
         let dump = try await program.run(["--experimental-dump-help"])
         let commands = try JSONDecoder().decode(Tool.self, from: Data(dump.output.utf8)).command.leaves
         #expect(commands.count > 45)
-        for command in commands where !Self.withoutExamples.contains(String(command.path.prefix { $0 != " " })) {
+        for command in commands {
             let examples = command.examples
             #expect(!examples.isEmpty, "\(command.path)")
             for example in examples {

@@ -1,4 +1,5 @@
 import AdminCommands
+import MerchantKeyClient
 import Testing
 import Vocabulary
 
@@ -59,8 +60,11 @@ struct PureArgumentTests {
 
 @Suite("Where the sockets are")
 struct SocketLocationTests {
-    private static func admin(_ option: String?, _ variables: SocketLocation.Variables) throws -> String {
-        try SocketLocation(environment: variables).adminSocket(option: option)
+    /// - Parameter existing: the files that exist; nil if every file does.
+    private static func admin(
+        _ option: String?, _ variables: SocketLocation.Variables, existing: Set<String>? = nil
+    ) throws -> String {
+        try SocketLocation(environment: variables).adminSocket(option: option) { existing?.contains($0) ?? true }
     }
 
     @Test("The option wins over MERCHANTKEYD_SOCKET, that over XDG_STATE_HOME, that over HOME")
@@ -76,14 +80,35 @@ struct SocketLocationTests {
     func unset() throws {
         #expect(try Self.admin(nil, .init(socket: "", stateHome: "", home: "/h")).hasPrefix("/h/"))
         #expect(try Self.admin(nil, .init(stateHome: "x", home: "/h")).hasPrefix("/h/"))
-        #expect(throws: CommandFailure.self) { try Self.admin(nil, .init()) }
+    }
+
+    @Test func `without a socket of the user's own daemon, the installed package's socket is used`() throws {
+        let (own, system) = ("/h/.local/state/merchantkeyd/admin.sock", "/run/merchantkeyd/admin.sock")
+        #expect(try Self.admin(nil, .init(home: "/h"), existing: [own, system]) == own)
+        #expect(try Self.admin(nil, .init(home: "/h"), existing: [system]) == system)
+        #expect(try Self.admin(nil, .init(), existing: [system]) == system)
+        // A socket that the user names is used even if it does not exist, so that the error names it.
+        #expect(try Self.admin("/o", .init(home: "/h"), existing: [system]) == "/o")
+        #expect(try Self.admin(nil, .init(socket: "/s", home: "/h"), existing: [system]) == "/s")
+    }
+
+    @Test func `if no socket exists, the error names both paths`() throws {
+        let error = #expect(throws: ClientError.self) { try Self.admin(nil, .init(home: "/h"), existing: []) }
+        let text = try #require(error).description
+        #expect(text.contains("/h/.local/state/merchantkeyd/admin.sock") && text.contains(SocketLocation.systemSocket))
     }
 
     @Test("The decryptor's socket is beside the admin's, unless it is named")
-    func decryptor() {
-        #expect(
-            SocketLocation.decryptorSocket(option: nil, besideAdminSocket: "/a/b/admin.sock") == "/a/b/decryptor.sock")
-        #expect(SocketLocation.decryptorSocket(option: nil, besideAdminSocket: "admin.sock") == "decryptor.sock")
-        #expect(SocketLocation.decryptorSocket(option: "/d", besideAdminSocket: "/a/admin.sock") == "/d")
+    func decryptor() throws {
+        func decryptor(_ option: String?, _ admin: String?, existing: Set<String> = []) throws -> String {
+            try SocketLocation(environment: .init(home: "/h")).decryptorSocket(option: option, adminOption: admin) {
+                existing.contains($0)
+            }
+        }
+        #expect(try decryptor(nil, "/a/b/admin.sock") == "/a/b/decryptor.sock")
+        #expect(try decryptor(nil, "admin.sock") == "decryptor.sock")
+        #expect(try decryptor("/d", "/a/admin.sock") == "/d")
+        let system = "/run/merchantkeyd/decryptor.sock"
+        #expect(try decryptor(nil, nil, existing: [system]) == system)
     }
 }

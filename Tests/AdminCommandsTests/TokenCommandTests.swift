@@ -82,6 +82,37 @@ struct TokenCommandTests {
         }
     }
 
+    @Test func `an amount and a currency are sent as minor units and digits`() async throws {
+        try await Self.with({ _ in Self.decrypted() }) { program, daemon, token in
+            let common = ["token", "decrypt", token, "--decryptor-socket", daemon.socketPath]
+            for (options, code, amount) in [
+                (["--amount", "12.34", "--currency", "EUR"], "978", 1234),
+                (["--amount", "12.3", "--currency", "978"], "978", 1230),
+                (["--amount", "500", "--currency", "jpy"], "392", 500),
+                (["--amount", "1.234", "--currency", "KWD"], "414", 1234), (["--currency", "AUD"], "036", nil),
+            ] as [([String], String, Int?)] {
+                let run = try await program.run(common + options)
+                #expect(run.status == 0, "\(run)")
+                let body = try #require(daemon.requests.last?.body)
+                let sent = try #require(try JSONSerialization.jsonObject(with: Data(body)) as? [String: Any])
+                let expected = try #require(sent["expected"] as? [String: Any])
+                #expect(expected["currencyCode"] as? String == code)
+                #expect(expected["transactionAmount"] as? Int == amount)
+            }
+            let requestCount = daemon.requests.count
+            for options in [
+                ["--amount", "12.34"], ["--amount", "12.345", "--currency", "EUR"],
+                ["--amount", "5.0", "--currency", "JPY"], ["--amount", "12,34", "--currency", "EUR"],
+                ["--amount", "-1", "--currency", "EUR"], ["--amount", ".5", "--currency", "EUR"],
+                ["--amount", "12345678901234567.00", "--currency", "EUR"], ["--currency", "XXX"],
+                ["--currency", "97"], ["--currency", ""],
+            ] {
+                #expect(try await program.run(common + options).status == 2, "\(options)")
+            }
+            #expect(daemon.requests.count == requestCount)
+        }
+    }
+
     @Test("A claim has an Idempotency-Key, and is repeated with the same key if no response arrives; a check has none")
     func claims() async throws {
         let losses = Mutex(1)

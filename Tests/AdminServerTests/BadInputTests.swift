@@ -155,6 +155,9 @@ import Vocabulary
         Case("GET", "/v1/keys?prefix=abc", nil, 400, says: "4 to 64"),
         Case("GET", "/v1/audit?cursor=-1", nil, 400, says: "'cursor' is invalid"),
         Case("GET", "/v1/audit?key=x", nil, 400, says: "'key' is not a publicKeyHash"),
+        Case(
+            "GET", "/v1/audit?caller=\(String(repeating: "0", count: 256))", nil, 400,
+            says: "'caller' is not a caller's name"),
         Case("DELETE", "\(merchant)?dryRun=maybe", nil, 400, says: "'dryRun' is neither true nor false"),
 
         // Paths and methods.

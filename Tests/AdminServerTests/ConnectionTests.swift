@@ -164,4 +164,32 @@ import Vocabulary
             close(descriptor)
         }
     }
+
+    @Test("at a shutdown a client that keeps asking gets every answer, and reads that the connection closes")
+    func keepsAsking() async throws {
+        let (lastResponses, last) = AsyncStream.makeStream(of: String.self)
+        try await TestServer.run { server in
+            let descriptor = try #require(RawConnection.open(server.socket))
+            let (responses, response) = AsyncStream.makeStream(of: Void.self)
+            Thread.detachNewThread {
+                var text = ""
+                repeat {
+                    let isSent = RawConnection.send(
+                        Data("GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n".utf8), to: descriptor)
+                    let received = RawConnection.receive(from: descriptor) { $0.last == UInt8(ascii: "}") }
+                    text = isSent ? String(decoding: received, as: UTF8.self).lowercased() : "not sent"
+                    response.yield()
+                } while text.hasPrefix("http/1.1 200 ") && !text.contains("connection: close")
+                let rest = RawConnection.receive(from: descriptor)
+                close(descriptor)
+                last.yield(text + String(decoding: rest, as: UTF8.self))
+                last.finish()
+            }
+            // The shutdown begins after the first response.
+            for await _ in responses { break }
+        }
+        for await text in lastResponses {
+            #expect(text.hasPrefix("http/1.1 200 ") && text.contains("connection: close") && text.hasSuffix("}"))
+        }
+    }
 }

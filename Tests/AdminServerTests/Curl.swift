@@ -1,5 +1,6 @@
 import Foundation
 import MerchantTestSupport
+import Testing
 
 /// The response that curl received.
 struct Reply: Sendable {
@@ -18,7 +19,9 @@ struct Reply: Sendable {
 }
 
 extension TestServer {
-    /// One request by the real curl, on a connection of its own.
+    private static let documented = Result { try DocumentedResponses(of: "admin") }
+
+    /// One request by the real curl, on a connection of its own. Fails the test unless the contract lists the response.
     func curl(
         _ method: String, _ path: String, _ body: Data? = nil, headers: [String] = []
     ) async throws -> Reply {
@@ -30,7 +33,10 @@ extension TestServer {
         for header in headers { arguments += ["--header", header] }
         if body != nil { arguments += ["--data-binary", "@-"] }
         let output = try await Self.run("curl", arguments + ["http://localhost\(path)"], input: body ?? Data())
-        return try Reply(headerAndBody: output)
+        let reply = try Reply(headerAndBody: output)
+        let difference = try Self.documented.get().difference(method, path, status: reply.status, body: reply.body)
+        #expect(difference == nil)
+        return reply
     }
 
     func curl(_ method: String, _ path: String, _ body: String, headers: [String] = []) async throws -> Reply {

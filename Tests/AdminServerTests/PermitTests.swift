@@ -94,6 +94,8 @@ import Vocabulary
                 ("GET", "/v1/audit?merchant=\(stock.other)", nil),
                 ("GET", "/v1/audit?key=\(stock.key.hex)", nil), ("GET", "/v1/keys?state=pending", nil),
                 ("GET", "/v1/events?merchant=\(stock.other)", nil), ("POST", "/v1/events/redeliver", nil),
+                ("POST", "/v1/keys/import", #"{"privateKey": "AAAA"}"#), ("GET", "/v1/webhooks", nil),
+                ("POST", "/v1/webhooks/test", #"{"webhook": "ops"}"#),
             ]
             for (method, path, body) in refused {
                 let reply = try await server.curl(method, path, body.map { .init($0.utf8) })

@@ -25,10 +25,12 @@ import WireAPI
         let calls: [(HTTPRequest.Method, String)] =
             [
                 (.get, Paths.health), (.get, Paths.status), (.get, Paths.audit), (.get, Paths.openAPI),
-                (.get, Paths.events), (.post, Paths.redeliverEvents),
+                (.get, Paths.events), (.post, Paths.redeliverEvents), (.get, Paths.webhooks),
+                (.post, Paths.webhookTest), (.post, Paths.reload),
                 (.get, Paths.metrics), (.get, Paths.merchants), (.post, Paths.merchants), (.get, Paths.keys),
                 (.get, Paths.merchant(merchant)), (.get, Paths.keys(of: merchant)),
-                (.post, Paths.keyImport(to: merchant)), (.post, Paths.certificates(of: merchant)),
+                (.post, Paths.keyImport(to: merchant)), (.post, Paths.keyImport),
+                (.post, Paths.certificates(of: merchant)),
                 (.get, Paths.key(hash)), (.get, Paths.csr(of: hash)),
                 (.get, Paths.registrations), (.post, Paths.registrations), (.post, Paths.registrationSync),
                 (.get, Paths.registration(partner)), (.delete, Paths.registration(partner)),

@@ -182,6 +182,15 @@ import Vocabulary
                     Data("CERT:\(hash.hex):\(stock.merchant)".utf8).base64EncodedString(),
                     with: Data("CERT:\(hash.hex):\(stock.other)".utf8).base64EncodedString()))
             #expect(elsewhere.status == 409 && elsewhere.string("code") == "keyBelongsToAnotherMerchant")
+            // Without a merchant in the path, the certificate names it.
+            let named = PublicKeyHash(of: [43])
+            let file = Data("KEY:\(named.hex):\(stock.other)".utf8).base64EncodedString()
+            let found = try await server.curl("POST", "/v1/keys/import", #"{"privateKey": "\#(file)"}"#)
+            #expect(found.status == 201 && found.string("publicKeyHash") == named.base64, "\(found.text)")
+            #expect(found.string("merchantIdentifier") == stock.other.rawValue)
+            let none = Data("KEY:\(named.hex)".utf8).base64EncodedString()
+            let missing = try await server.curl("POST", "/v1/keys/import", #"{"privateKey": "\#(none)"}"#)
+            #expect(missing.status == 400 && missing.text.contains("'certificate' is missing"), "\(missing.text)")
             let log = server.log.lines.joined(separator: "\n")
             for secret in ["open sesame", "open barley", "LOCKED", Data("LOCKED:".utf8).base64EncodedString()] {
                 #expect(!log.contains(secret.prefix(9)))

@@ -35,8 +35,22 @@ struct TestServer: Sendable {
         ])
     }
 
+    /// Runs a server whose permits do not change.
     static func run(
         policy: CallerPolicy = everything, ready: Bool = true, mode: UInt32 = 0o600, overStaleSocket: Bool = false,
+        socketName: String = "admin.sock", gateway: ScriptedGateway = ScriptedGateway(),
+        domainChecker: any DomainChecker = FakeDomainChecker(),
+        _ body: @escaping @Sendable (TestServer) async throws -> Void
+    ) async throws {
+        try await run(
+            policy: CurrentValue(policy), ready: ready, mode: mode, overStaleSocket: overStaleSocket,
+            socketName: socketName, gateway: gateway, domainChecker: domainChecker, body)
+    }
+
+    /// - Parameter reload: the result of every reload.
+    static func run(
+        policy: CurrentValue<CallerPolicy>, reload: SettingsReload = SettingsReload(), ready: Bool = true,
+        mode: UInt32 = 0o600, overStaleSocket: Bool = false,
         socketName: String = "admin.sock", gateway: ScriptedGateway = ScriptedGateway(),
         domainChecker: any DomainChecker = FakeDomainChecker(),
         _ body: @escaping @Sendable (TestServer) async throws -> Void
@@ -50,7 +64,7 @@ struct TestServer: Sendable {
         let operations = Operations(
             repository: repository, custodian: FakeCustodian(clock: clock), claims: MemoryClaimLedger(),
             clock: clock, environment: .sandbox, gateway: gateway, domainChecker: domainChecker,
-            notifier: notifier)
+            webhooks: FakeWebhooks(), notifier: notifier)
         let test = TestServer(
             directory: directory, socket: "\(directory)/\(socketName)", clock: clock, repository: repository,
             log: CapturedLog(), gateway: gateway, operations: operations)
@@ -58,7 +72,8 @@ struct TestServer: Sendable {
             close(try UnixListener.listen(path: test.socket, mode: 0o600, backlog: 1).descriptor)
         }
         let server = AdminServer(
-            socketPath: test.socket, socketMode: mode, operations: AdminOperations(from: operations), policy: policy,
+            socket: SocketSource(path: test.socket, mode: mode),
+            operations: AdminOperations(from: operations, reload: { _, _ in reload }), policy: policy,
             health: { HealthDocument(reasons: ready ? [] : ["the clock jumped"]) },
             version: "1.2.3", startedAt: clock.now, openAPI: openAPI, requests: test.requests, logger: test.log.logger)
         let group = ServiceGroup(

@@ -1,5 +1,6 @@
 import DaemonKit
 import Logging
+import MerchantCore
 import ServiceLifecycle
 import Synchronization
 import Testing
@@ -60,6 +61,22 @@ import Testing
             Recurring(every: .seconds(86_400), Counter(record: record, pause: .milliseconds(1))), record,
             untilRound: 2)
         #expect(record.rounds.withLock { $0.count } >= 2)
+    }
+
+    @Test func `a change ends the pause between two rounds, also a change during a round`() async throws {
+        let record = Record()
+        let changes = ChangeSignal()
+        let group = ServiceGroup(
+            services: [Recurring(every: .seconds(86_400), wokenBy: changes, Counter(record: record))],
+            logger: Logger(label: "test"))
+        async let ended: Void = group.run()
+        for await round in record.begun {
+            if round == 3 { break }
+            changes.send()
+        }
+        await group.triggerGracefulShutdown()
+        try await ended
+        #expect(record.rounds.withLock { Array($0.prefix(3)) } == [1, 2, 3])
     }
 
     @Test func `a task that starts after one interval runs no round before`() async throws {

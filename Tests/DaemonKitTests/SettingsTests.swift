@@ -130,6 +130,13 @@ import Vocabulary
         #expect(backup.directory == "/backups" && backup.interval == .seconds(43_200) && backup.keep == 30)
     }
 
+    @Test func `callers may be named by user or group`() throws {
+        let settings = try read(
+            "callers:\n  - user: root\n    permits: [read]\n  - group: root\n    permits: [resolve]\n")
+        #expect(settings.policy.rules.map(\.subject) == [.uid(0), .gid(0)])
+        #expect(settings.inForce.first { $0.name == "callers.0.user" }?.value == "root")
+    }
+
     @Test func `with callers the default mode of the sockets admits every user`() throws {
         let settings = try read("callers:\n  - uid: 0\n    permits: [read]\n")
         #expect(settings.adminSocket.mode == 0o666 && settings.decryptorSocket.mode == 0o666)
@@ -141,6 +148,11 @@ import Vocabulary
         ("callers:\n  - uid: 1\n    permits: [reed]", "'callers.0.permits'"),
         ("callers:\n  - uid: x\n    permits: []", "'callers.0.uid'"),
         ("callers:\n  - uid: 1\n    name: x", "'callers.0.name'"),
+        ("callers:\n  - user: no-such-user\n    permits: [read]", "'callers.0.user'"),
+        ("callers:\n  - group: no-such-group\n    permits: [read]", "'callers.0.group'"),
+        ("callers:\n  - user: 1000000\n    permits: [read]", "'callers.0.user'"),
+        ("callers:\n  - user: root\n    uid: 0", "'callers.0'"),
+        ("callers:\n  - user: root\n    group: root", "'callers.0'"),
         ("callers:\n  - uid: 0\n    permits: [read]\n    merchants:\n", "'callers.0.merchants'"),
         ("callers:\n  - uid: 0\n    merchants: [shop]\n", "'callers.0.merchants'"),
         ("callers:\n", "'callers'"), ("callers: {}\n", "'callers'"), ("a: [", "YAML"),

@@ -1,85 +1,148 @@
 import DecryptorServer
-import FoundationEssentials
 import Glibc
+import LocalSocket
+import MerchantTestSupport
 import NIOCore
 import ServiceLifecycle
 import Testing
 import Vocabulary
 
+/// The end of the server: a client that reads `Connection: close` and connects again loses no request.
 @Suite("Shutdown")
 struct DrainTests {
     let stage = Stage()
+    private static let health = SocketClient.request("GET", "/v1/health")
 
-    @Test("At shutdown all received requests are answered, no connection is accepted, and idle connections are closed")
-    func drain() async throws {
-        let rsa = stage.addKey(algorithm: .rsaV1)
-        let slow = Stage.slowRequest(rsa)
+    @Test func `at shutdown every request that has arrived is answered, and the last response closes the connection`()
+        async throws
+    {
+        let slow = Stage.slowRequest(stage.addKey(algorithm: .rsaV1))
         let gate = stage.closeGate()
         try await stage.serve { group in
             let path = stage.socketPath
             let (busy, idle) = try await stage.blocking {
                 let busy = try SocketClient(path)
-                let idle = try SocketClient(path)
-                // A connection that its event loop has not taken over yet when the shutdown begins is closed.
-                for client in [busy, idle] { #expect(try client.ask("GET", "/v1/health").status == 200) }
-                busy.send(slow + String(repeating: SocketClient.request("GET", "/v1/health"), count: 500))
-                return (Handed(busy), Handed(idle))
+                busy.send(slow + String(repeating: Self.health, count: 100))
+                return (Handed(busy), try Handed(SocketClient(path)))
             }
             await group.triggerGracefulShutdown()
             try await stage.blocking {
+                // When the idle connection closes, the shutdown has begun on every connection.
                 #expect(try idle.client.reply() == nil)
-                #expect(throws: SocketClient.Failed.self) { try SocketClient(path) }
-                // The kernel accepts bytes until the connection stops receiving; every request among them is answered.
-                var asked = 501
-                while busy.client.send(SocketClient.request("GET", "/v1/health")) {
-                    asked += 1
-                    usleep(1000)
-                }
+                busy.client.send(String(repeating: Self.health, count: 100))
                 gate.open()
-                let statuses = try (0..<asked + 1).map { _ in try busy.client.reply()?.status }
-                #expect(statuses == Array(repeating: 200, count: asked) + [nil])
+                let replies = try (0..<201).map { _ in try busy.client.reply() }
+                #expect(replies.map { $0?.status } == Array(repeating: 200, count: 201))
+                #expect(replies.map { $0?.fields["connection"] } == Array(repeating: nil, count: 200) + ["close"])
+                #expect(!busy.client.send(Self.health))
+                #expect(try busy.client.reply() == nil)
+            }
+        }
+    }
+
+    @Test func `at shutdown a client that keeps asking gets every answer, and reads that the connection closes`()
+        async throws
+    {
+        try await stage.serve { group in
+            let path = stage.socketPath
+            let client = try await stage.blocking { Handed(try SocketClient(path)) }
+            await group.triggerGracefulShutdown()
+            try await stage.blocking {
+                var reply = try client.client.ask("GET", "/v1/health")
+                while reply.fields["connection"] == nil {
+                    #expect(reply.status == 200)
+                    reply = try client.client.ask("GET", "/v1/health")
+                }
+                #expect(reply.status == 200 && reply.fields["connection"] == "close")
+                #expect(try client.client.reply() == nil)
+            }
+        }
+    }
+
+    @Test func `at shutdown a connection that stays idle closes, after which no byte can be sent`() async throws {
+        try await stage.serve { group in
+            let path = stage.socketPath
+            let client = try await stage.blocking { Handed(try SocketClient(path)) }
+            await group.triggerGracefulShutdown()
+            try await stage.blocking {
+                let reply = try client.client.reply()
+                #expect(reply == nil)
+                #expect(!client.client.send(Self.health))
             }
         }
     }
 
     @Test(
-        "At shutdown a request that has only partly arrived gets no response", arguments: ["GET /v1/hea", partialBody])
-    func partialRequest(part: String) async throws {
-        try await stage.serve { group in
+        "At shutdown a request that has only partly arrived is answered when the rest arrives",
+        arguments: [("GET /v1/hea", "lth HTTP/1.1\r\nHost: x\r\n\r\n", 200), (partialBody, "}}}}}}}}", 400)])
+    func partialRequest(part: String, rest: String, status: Int) async throws {
+        var limits = Limits()
+        limits.idleGrace = .milliseconds(20)
+        try await stage.serve(limits: limits) { group in
             let path = stage.socketPath
             let client = try await stage.blocking {
                 let client = try SocketClient(path)
-                client.send(SocketClient.request("GET", "/v1/health") + part)
-                #expect(try client.reply()?.status == 200)
+                #expect(try client.ask("GET", "/v1/health").status == 200)
+                client.send(part)
                 return Handed(client)
             }
+            let idle = try await stage.blocking { Handed(try SocketClient(path)) }
             await group.triggerGracefulShutdown()
-            let reply = try await stage.blocking { try client.client.reply()?.status }
-            #expect(reply == nil)
+            try await stage.blocking {
+                // The idle connection closes when the time for idle connections is over.
+                #expect(try idle.client.reply() == nil)
+                client.client.send(rest)
+                let reply = try client.client.reply()
+                #expect(reply?.status == status && reply?.fields["connection"] == "close")
+            }
         }
     }
 
     private static let partialBody =
         "POST /v1/payment-tokens/verify HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"
 
-    @Test("A client that does not read its responses does not delay the shutdown beyond the drain time")
-    func bound() async throws {
+    @Test func `a client that does not read its responses does not delay the shutdown beyond the drain time`()
+        async throws
+    {
         let hash = stage.addKey()
         var limits = Limits()
         limits.drainTime = .milliseconds(200)
+        var start = ContinuousClock.now
+        var client: Handed?
         try await stage.serve(limits: limits) { group in
             let path = stage.socketPath
-            let client = try await stage.blocking {
+            client = try await stage.blocking {
                 let client = try SocketClient(path)
                 let request = SocketClient.request("GET", "/v1/keys/\(hash.base64URL)")
                 _ = client.sendWithoutWaiting(String(repeating: request, count: 20_000), until: .milliseconds(200))
                 return Handed(client)
             }
-            let start = ContinuousClock.now
+            start = .now
             await group.triggerGracefulShutdown()
-            while access(path, F_OK) == 0 { try await Task.sleep(for: .milliseconds(5)) }
-            #expect(ContinuousClock.now - start < .seconds(5))
-            _ = client
+        }
+        #expect(ContinuousClock.now - start < .seconds(5))
+        withExtendedLifetime(client) {}
+    }
+
+    @Test func `the server leaves an inherited socket to the next server, and connections wait meanwhile`() async throws
+    {
+        let scratch = try Scratch()
+        let path = scratch.path("decryptor.sock")
+        // systemd's copy of the socket.
+        let listener = try UnixListener.listen(path: path, mode: 0o600, backlog: 16)
+        defer { close(listener.descriptor) }
+        for round in 0..<3 {
+            // A connection that waits in the kernel's queue while no server runs.
+            let waiting = try await stage.blocking {
+                let client = try SocketClient(path)
+                client.send(Self.health)
+                return Handed(client)
+            }
+            let inherited = try InheritedSocket(descriptor: dup(listener.descriptor), name: "decryptor")
+            try await stage.serve(socket: SocketSource(path: path, mode: 0o660, inherited: inherited)) { _ in
+                let status = try await stage.blocking { try waiting.client.reply()?.status }
+                #expect(status == 200, "round \(round)")
+            }
         }
     }
 }

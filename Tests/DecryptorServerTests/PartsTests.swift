@@ -47,6 +47,21 @@ struct PartsTests {
             String(buffer: response("{}").wireBytes(isHead: true, isLast: true)) == head + "Connection: close\r\n\r\n")
     }
 
+    @Test func `a shared body is sent from the same memory in each response, after a head of its own`() {
+        let body = ByteBuffer(repeating: UInt8(ascii: "x"), count: 200_000)
+        let response = EncodedResponse(sharing: body, mediaType: "application/yaml")
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/yaml\r\nContent-Length: 200000\r\n"
+        #expect(text(response) == head + "\r\n")
+        #expect(
+            String(buffer: response.wireBytes(isHead: true, isLast: true)) == head + "Connection: close\r\n\r\n")
+        #expect(response.sharedBody(isHead: true) == nil)
+        #expect(self.response("{}").sharedBody(isHead: false) == nil)
+        let addresses = [body, response.sharedBody(isHead: false), response.compacted.sharedBody(isHead: false)].map {
+            $0?.withUnsafeReadableBytes { $0.baseAddress }
+        }
+        #expect(addresses[0] != nil && addresses[1] == addresses[0] && addresses[2] == addresses[0])
+    }
+
     @Test("A secret is overwritten in shared memory, also where another form was made of it")
     func wiping() {
         let secret = response("secret", isSecret: true)

@@ -35,6 +35,7 @@ struct PermitTests {
             "POST /v1/payment-tokens/verify": .permit(.decrypt),
             "POST /v1/payment-tokens/decrypt": .permit(.decrypt),
             "GET /v1/health": .any,
+            "GET /v1/openapi.yaml": .any,
         ]
         let found = DecryptorRoute.table.map { ("\($0.method.rawValue) \($0.path)", $0.permit) }
         #expect(Dictionary(uniqueKeysWithValues: found) == expected)

@@ -3,6 +3,7 @@ import DecryptorServer
 import FoundationEssentials
 import Glibc
 import HTTPKit
+import LocalSocket
 import Logging
 import MerchantCore
 import MerchantOperations
@@ -13,6 +14,7 @@ import PaymentToken
 import SandboxKit
 import ServiceLifecycle
 import Synchronization
+import Testing
 import Vocabulary
 import WireAPI
 
@@ -20,6 +22,8 @@ import WireAPI
 final class Stage: Sendable {
     static let merchant = identifier("merchant.com.example.shop")
     static let otherMerchant = identifier("merchant.com.example.other")
+    /// As large as the real document.
+    static let openAPI = Array("openapi: 3.1.0\n# ".utf8) + [UInt8](repeating: UInt8(ascii: "x"), count: 200_000)
 
     /// Signs tokens as Apple would.
     static let apple: SandboxAuthority = {
@@ -73,23 +77,34 @@ final class Stage: Sendable {
     }
 
     /// Serves while the body runs, then shuts down gracefully.
+    ///
+    /// - Parameter socket: nil for a socket that the server creates.
     func serve(
-        limits: Limits = Limits(), policy: CallerPolicy = Stage.policy(),
+        limits: Limits = Limits(), policy: CallerPolicy = Stage.policy(), socket: SocketSource? = nil,
+        _ body: (ServiceGroup) async throws -> Void
+    ) async throws {
+        try await serve(limits: limits, policy: CurrentValue(policy), socket: socket, body)
+    }
+
+    /// Serves with permits that the body may change.
+    func serve(
+        limits: Limits = Limits(), policy: CurrentValue<CallerPolicy>, socket: SocketSource? = nil,
         _ body: (ServiceGroup) async throws -> Void
     ) async throws {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let socket = socket ?? SocketSource(path: socketPath, mode: 0o660)
         let server = DecryptorServer(
-            socketPath: socketPath, socketMode: 0o660,
+            socket: socket,
             operations: operations.paymentTokens, refusals: operations.refusals, integrity: operations.integrity,
             policy: policy,
             health: { [self] in
                 let ready = isReady.withLock { $0 }
                 return HealthDocument(reasons: ready ? [] : ["the store does not answer"])
-            }, responses: responses, requests: requests, limits: limits, logger: logger)
+            }, openAPI: Self.openAPI, responses: responses, requests: requests, limits: limits, logger: logger)
         let group = ServiceGroup(configuration: .init(services: [.init(service: server)], logger: logger))
         try await withThrowingTaskGroup { tasks in
             tasks.addTask { try await group.run() }
-            while access(socketPath, F_OK) != 0 { try await Task.sleep(for: .milliseconds(2)) }
+            while access(socket.path, F_OK) != 0 { try await Task.sleep(for: .milliseconds(2)) }
             do { try await body(group) } catch {
                 await group.triggerGracefulShutdown()
                 throw error
@@ -105,9 +120,15 @@ final class Stage: Sendable {
         return try await Self.threads.runIfActive { try body(SocketClient(path)) }
     }
 
-    /// Sends one request on its own connection.
+    private static let documented = Result { try DocumentedResponses(of: "decryptor") }
+
+    /// Sends one request on its own connection. Fails the test unless the contract lists the response.
     func ask(_ method: String, _ target: String, _ body: String? = nil) async throws -> SocketClient.Reply {
-        try await client { try $0.ask(method, target, body) }
+        let reply = try await client { try $0.ask(method, target, body) }
+        let difference = try Self.documented.get().difference(
+            method, target, status: reply.status, body: Data(reply.body))
+        #expect(difference == nil)
+        return reply
     }
 
     func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {

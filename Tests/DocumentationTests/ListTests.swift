@@ -31,6 +31,17 @@ import Yams
         }
     }
 
+    @Test func `errors.md says for every code whether to repeat the request`() throws {
+        let rows = try MarkdownDocument("docs/errors.md").rows(under: "advice")
+        let documented = Dictionary(
+            uniqueKeysWithValues: rows.map { (MarkdownDocument.quoted($0[0])[0], Set(MarkdownDocument.quoted($0[1]))) })
+        #expect(Set(documented.keys) == Set(RetryAdvice.allCases.map(\.rawValue)))
+        for advice in RetryAdvice.allCases where advice != .never {
+            let codes = ProblemCode.all.filter { $0.retry == advice }.map(\.name)
+            #expect(documented[advice.rawValue] == Set(codes), "\(advice)")
+        }
+    }
+
     @Test func `events.md lists every kind with its cause, severity and what to do`() throws {
         let path = "docs/events.md"
         let rows = try MarkdownDocument(path).rows(under: "kind")
@@ -84,8 +95,12 @@ import Yams
         let path = "docs/settings.md"
         let document = try MarkdownDocument(path)
         Self.expect(document.names(under: "setting"), are: try Self.settings(), path)
+        let reloadable = Dictionary(
+            uniqueKeysWithValues: SettingsCatalog.standard.declarations.map { ($0.name, $0.isReloadable) })
         for row in document.rows(under: "setting") {
-            #expect(row.count == 3 && row.allSatisfy { !$0.isEmpty }, "\(row)")
+            #expect(row.count == 4 && row.allSatisfy { !$0.isEmpty }, "\(row)")
+            let name = try #require(MarkdownDocument.quoted(row[0]).first)
+            #expect(row[2] == (reloadable[name] == true ? "yes" : "restart"), "\(name)")
         }
     }
 

@@ -83,6 +83,31 @@ struct DaemonTests {
         #expect(got[0].id == got[1].id && Set(got.map(\.id)).count == 3)
     }
 
+    @Test func `a reload adds, changes and removes a webhook without a restart`() throws {
+        try receiver.write("log:\n  level: info\n", "settings.yaml")
+        let process = try start()
+        try ctl("merchant", "add", "merchant.com.example.shop")
+        let key = try ctl("key", "generate", "merchant.com.example.shop")
+        let hash = try #require(key.firstMatch(of: /publicKeyHash +([^ \n]+)/)).1.description
+        try settings("https://localhost:\(receiver.port)/first", "      allow-internal-addresses: true")
+        #expect(try ctl("reload").contains("events.webhooks"))
+        try ctl("key", "revoke", "--reason", "test", "--yes", "--", hash)
+        try until("the first delivery") { receiver.deliveries.count == 1 }
+        try settings("https://localhost:\(receiver.port)/second", "      allow-internal-addresses: true")
+        try ctl("reload")
+        try ctl("key", "restore", "--", hash)
+        try ctl("key", "revoke", "--reason", "again", "--yes", "--", hash)
+        try until("a delivery to the new address") { receiver.deliveries.contains { $0.path == "/second" } }
+        try receiver.write("log:\n  level: info\n", "settings.yaml")
+        try ctl("reload")
+        let status = try ctl("status", "--output", "json")
+        #expect(!status.contains("\"ops\""))
+        process.signal(SIGTERM)
+        #expect(process.wait() == .exited(0))
+        #expect(receiver.deliveries.allSatisfy { $0.isValid })
+        #expect(receiver.deliveries.count { $0.path == "/first" } == 1)
+    }
+
     @Test("a webhook with an invalid URL, internal address, kind or name stops the start with the reason")
     func refused() throws {
         for (url, more, says) in [

@@ -59,12 +59,21 @@ final class DeliveryFixture: Sendable {
         to webhooks: [Webhook], attempt: Duration = .seconds(15), concurrency: Int = 8,
         _ body: @escaping @Sendable () async throws -> Void
     ) async throws {
-        try await operations.deliveries.setWebhooks(webhooks.map(\.registration))
+        try await delivering(to: CurrentValue(webhooks), attempt: attempt, concurrency: concurrency, body)
+    }
+
+    /// Delivers to webhooks that the body may change.
+    func delivering(
+        to webhooks: CurrentValue<[Webhook]>, attempt: Duration = .seconds(15), concurrency: Int = 8,
+        gracePeriod: Duration = .seconds(1),
+        _ body: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        try await operations.deliveries.setWebhooks(webhooks.value.map(\.registration))
         var limits = EventDelivery.Limits()
         limits.attemptTimeout = attempt
         limits.concurrentAttempts = concurrency
         limits.firstPauseWhileDown = .milliseconds(20)
-        limits.shutdownGracePeriod = .seconds(1)
+        limits.shutdownGracePeriod = gracePeriod
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let group = ServiceGroup(
             services: [

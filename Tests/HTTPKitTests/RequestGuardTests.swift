@@ -15,9 +15,9 @@ import Testing
 
     private let count = Count()
 
-    private func guardHandler() -> RequestGuard {
+    private func guardHandler(stopReceiving: (@Sendable (any Channel) -> Bool)? = nil) -> RequestGuard {
         RequestGuard(
-            RequestGuard.Limits(bodyBytes: 100),
+            RequestGuard.Limits(bodyBytes: 100), stopReceiving: stopReceiving,
             makeRefusal: { [count] fault in
                 count.faults.withLock { $0.append(fault) }
                 return RequestGuard.Refusal(
@@ -33,11 +33,11 @@ import Testing
     }
 
     /// The guard behind NIO's codec and pipeline handler, as in the admin server.
-    private func pipelined() throws -> EmbeddedChannel {
+    private func pipelined(stopReceiving: (@Sendable (any Channel) -> Bool)? = nil) throws -> EmbeddedChannel {
         let channel = EmbeddedChannel()
         try channel.pipeline.syncOperations.configureHTTPServerPipeline(
             withPipeliningAssistance: true, withErrorHandling: false, withOutboundHeaderValidation: false)
-        try channel.pipeline.syncOperations.addHandler(guardHandler())
+        try channel.pipeline.syncOperations.addRequestGuard(guardHandler(stopReceiving: stopReceiving))
         try channel.connect(to: SocketAddress(unixDomainSocketPath: "/peer")).wait()
         return channel
     }
@@ -164,33 +164,78 @@ import Testing
     }
 
     @Test(
-        "a shutdown closes an idle connection without a response, also where part of a request has arrived",
+        "at a shutdown an idle connection closes without a response when its time is over, also where part of a request has arrived",
         arguments: ["", "GET /1 HTT"])
     func drainsIdle(part: String) throws {
         let channel = try pipelined()
         try channel.writeInbound(ByteBuffer(string: part))
         channel.pipeline.fireUserInboundEventTriggered(DrainEvent())
-        channel.embeddedEventLoop.run()
+        channel.embeddedEventLoop.advanceTime(by: DrainEvent.idleGrace - .milliseconds(1))
+        #expect(channel.isActive)
+        channel.embeddedEventLoop.advanceTime(by: .milliseconds(1))
         #expect(!channel.isActive)
         #expect(try written(channel) == "")
         #expect(renderedFaults.isEmpty)
     }
 
-    @Test("after a shutdown began, the request in progress is answered, and no further one")
-    func drainsBusy() throws {
+    @Test("after a shutdown began, a request on an idle connection is answered, and the response closes the connection")
+    func drainsLateRequest() throws {
         let channel = try pipelined()
-        try channel.writeInbound(ByteBuffer(string: "GET /1 HTTP/1.1\r\nHost: x\r\n\r\n"))
         channel.pipeline.fireUserInboundEventTriggered(DrainEvent())
-        try channel.writeInbound(ByteBuffer(string: "GET /2 HTTP/1.1\r\nHost: x\r\n\r\nnot HTTP"))
-        #expect(channel.isActive)
+        channel.embeddedEventLoop.advanceTime(by: DrainEvent.idleGrace - .milliseconds(1))
+        try channel.writeInbound(ByteBuffer(string: "GET /1 HTTP/1.1\r\nHost: x\r\n\r\n"))
+        channel.embeddedEventLoop.advanceTime(by: .seconds(5))
         #expect(try passedOn(channel) == ["/1"])
         try respond(channel)
-        #expect(try passedOn(channel) == [])
         let response = try written(channel)
         #expect(response.hasPrefix("HTTP/1.1 200 OK") && response.contains("connection: close"))
         channel.embeddedEventLoop.advanceTime(by: .seconds(1))
         #expect(!channel.isActive)
+    }
+
+    @Test(
+        "after a shutdown began, all pipelined requests are answered, and only the last response closes the connection")
+    func drainsPipeline() throws {
+        let channel = try pipelined()
+        let requests = (1...3).map { "GET /\($0) HTTP/1.1\r\nHost: x\r\n\r\n" }.joined()
+        try channel.writeInbound(ByteBuffer(string: requests))
+        channel.pipeline.fireUserInboundEventTriggered(DrainEvent())
+        for number in 1...3 {
+            #expect(try passedOn(channel) == ["/\(number)"])
+            try respond(channel)
+            #expect(try written(channel).contains("connection: close") == (number == 3))
+        }
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
+    }
+
+    @Test("after a shutdown began, what follows the last response is ignored")
+    func drainsBusy() throws {
+        let channel = try pipelined()
+        try channel.writeInbound(ByteBuffer(string: "GET /1 HTTP/1.1\r\nHost: x\r\n\r\n"))
+        channel.pipeline.fireUserInboundEventTriggered(DrainEvent())
+        #expect(channel.isActive)
+        #expect(try passedOn(channel) == ["/1"])
+        try respond(channel)
+        try channel.writeInbound(ByteBuffer(string: "GET /2 HTTP/1.1\r\nHost: x\r\n\r\nnot HTTP"))
+        #expect(try passedOn(channel) == [])
+        #expect(try written(channel).contains("connection: close"))
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
         #expect(try written(channel) == "")
+    }
+
+    @Test("at a shutdown a connection on which bytes are unread stays open until the request among them is answered")
+    func drainsUnreadBytes() throws {
+        let channel = try pipelined(stopReceiving: { _ in true })
+        channel.pipeline.fireUserInboundEventTriggered(DrainEvent())
+        channel.embeddedEventLoop.advanceTime(by: DrainEvent.idleGrace)
+        #expect(channel.isActive)
+        try channel.writeInbound(ByteBuffer(string: "GET /1 HTTP/1.1\r\nHost: x\r\n\r\n"))
+        #expect(try passedOn(channel) == ["/1"])
+        channel.embeddedEventLoop.advanceTime(by: .seconds(5))
+        try respond(channel)
+        #expect(try written(channel).hasPrefix("HTTP/1.1 200 OK"))
     }
 
     @Test("a connection that the client closes in the middle of a request gets no response")

@@ -41,6 +41,17 @@ import Testing
         _ = try MasterKey.load(from: ["/bin/sh", "-c", script], within: 5)
     }
 
+    @Test func `the program inherits no ignored signal`() throws {
+        // As in the daemon.
+        signal(SIGPIPE, SIG_IGN)
+        let script = """
+            # glibc's posix_spawn ignores its own signals 32 and 33.
+            test $((0x$(sed -n 's/^SigIgn:[[:space:]]*//p' /proc/$$/status) & 0x7fffffff)) -eq 0 || exit 7
+            printf %032d 1
+            """
+        _ = try MasterKey.load(from: ["/bin/sh", "-c", script], within: 5)
+    }
+
     @Test func `a program that does not exit is killed with its process group`() {
         #expect(failure("sleep 600 & sleep 600", within: 1).contains("did not exit within 1 seconds"))
         #expect(failure("exec >&- 2>&-; sleep 600", within: 1).contains("did not exit within 1 seconds"))

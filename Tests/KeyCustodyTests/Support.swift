@@ -85,7 +85,7 @@ final class MemoryStore: DataKeyRepository, Sendable {
         cache: UnsealedKeyCache = UnsealedKeyCache()
     ) throws -> KeyCustody {
         KeyCustody(
-            keyring: try Keyring(opening: self, with: masterKey, at: .now), certificateIssuers: issuers,
+            keyring: try Keyring(opening: self, with: masterKey, at: .now), certificateIssuers: CurrentValue(issuers),
             cache: cache
         ) { hash in self.pairs.withLock { $0[hash] } }
     }

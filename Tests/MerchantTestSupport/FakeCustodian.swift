@@ -44,6 +44,13 @@ package struct FakeCustodian: KeyCustodian {
             certificate: parts.count == 3 ? Array("CERT:\(parts[1]):\(parts[2])".utf8) : nil)
     }
 
+    package func certificate(
+        inPrivateKeyFile file: borrowing SecretBytes, passphrase: borrowing SecretBytes
+    ) throws -> [UInt8]? {
+        let parts = Self.parts(file.withUnsafeBytes { Array($0) })
+        return parts.count == 3 ? Array("CERT:\(parts[1]):\(parts[2])".utf8) : nil
+    }
+
     package func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts {
         let parts = Self.parts(upload)
         guard parts.first != "KEY" else {

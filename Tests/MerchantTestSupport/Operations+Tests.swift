@@ -10,14 +10,17 @@ extension Operations {
         clock: any WallClock, confirmedTime: ConfirmedTime? = nil, environment: Environment = .sandbox,
         tokenRoots: [TrustRoot]? = nil, rolls: RollPolicy = RollPolicy(), backups: BackupPolicy = BackupPolicy(),
         gateway: any RegistrationGateway = NotConfiguredGateway(),
-        domainChecker: any DomainChecker = FakeDomainChecker(),
+        domainChecker: any DomainChecker = FakeDomainChecker(), webhooks: any WebhookTesting = NoWebhooks(),
         notifier: EventNotifier = EventNotifier()
     ) {
         self.init(
             Collaborators(
                 store: repository, custodian: custodian, claims: claims, clock: clock, confirmedTime: confirmedTime,
-                environment: environment, tokenRoots: tokenRoots, rollPolicy: rolls, backupPolicy: backups,
+                environment: environment,
+                verifier: CurrentValue(
+                    SignatureVerifier(environment: environment, trustRoots: tokenRoots ?? [.appleRootCAG3])),
+                rollPolicy: CurrentValue(rolls), backupPolicy: CurrentValue(backups),
                 backups: MemoryBackups(clock: clock), masterKey: FakeMasterKey(clock: clock), gateway: gateway,
-                domainChecker: domainChecker, notifier: notifier))
+                domainChecker: domainChecker, webhooks: webhooks, notifier: notifier))
     }
 }

@@ -44,7 +44,7 @@ import Vocabulary
             INSERT INTO sealed_private_keys (seal_version, data_key_id, sealed_bytes) VALUES (1, 1, x'00');
             INSERT INTO key_pairs SELECT last_insert_rowid(), public_key_hash, merchant_identifier, algorithm, purpose, origin,
                 state, created_at, state_since, revocation_reason, destroy_after, exported_at, expires_at,
-                subject_public_key_info, certificate_signing_request FROM key_pairs;
+                issuer_not_verified, subject_public_key_info, certificate_signing_request FROM key_pairs;
             """)
         #expect(found == "UNIQUE constraint failed: key_pairs.public_key_hash")
     }

@@ -56,6 +56,48 @@ struct CommandTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory).count == 12)
     }
 
+    private func writeCSR(_ name: String, subject: String, isRSA: Bool = false) throws {
+        let key = isRSA ? ["-newkey", "rsa:2048"] : ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+        let outcome = try Programs.run(
+            ["openssl", "req", "-new", "-nodes", "-subj", subject, "-keyout", scratch.path("key.pem"), "-out"]
+                + [scratch.path(name)] + key)
+        try #require(outcome.status == 0, "\(outcome.error)")
+    }
+
+    private func subject(_ name: String) throws -> String {
+        try Programs.openssl("x509", "-inform", "DER", "-noout", "-subject", "-in", scratch.path(name)).output
+    }
+
+    @Test func `issue issues a certificate for each CSR of a directory, and keeps the existing ones`() throws {
+        try #require(SandboxProgram.run(["init", "--directory", scratch.path("ca")]) == 0)
+        try FileManager.default.createDirectory(atPath: scratch.path("csrs"), withIntermediateDirectories: false)
+        try writeCSR("csrs/a.csr", subject: "/CN=merchant.com.example.a")
+        try writeCSR("csrs/b.pem", subject: "/UID=merchant.com.example.b")
+        try writeCSR("csrs/c-identity.certSigningRequest", subject: "/CN=merchant.com.example.c", isRSA: true)
+        try scratch.write("-----BEGIN X-----\n", "csrs/no-csr.pem")
+        let issue = ["issue", scratch.path("csrs"), "--directory", scratch.path("ca")]
+        #expect(SandboxProgram.run(issue) == 0)
+        #expect(try subject("csrs/a.cer").contains("Payment Processing:merchant.com.example.a"))
+        #expect(try subject("csrs/b.cer").contains("Payment Processing:merchant.com.example.b"))
+        #expect(try subject("csrs/c-identity.cer").contains("Merchant Identity:merchant.com.example.c"))
+        // A second run keeps the certificates, and issues the missing one.
+        let before = try scratch.bytes("csrs/a.cer")
+        try FileManager.default.removeItem(atPath: scratch.path("csrs/b.cer"))
+        #expect(SandboxProgram.run(issue) == 0)
+        #expect(try scratch.bytes("csrs/a.cer") == before && !scratch.bytes("csrs/b.cer").isEmpty)
+        // A CSR without an identifier is refused; --merchant names the merchant of all certificates.
+        try writeCSR("csrs/d.csr", subject: "/CN=Example")
+        #expect(SandboxProgram.run(issue) == 1)
+        let other = issue + ["--merchant", "merchant.com.example.d", "--out-directory", scratch.path("out")]
+        #expect(SandboxProgram.run(other) == 0)
+        #expect(try subject("out/a.cer").contains("merchant.com.example.d"))
+        // The certificate of another key is not replaced.
+        try writeCSR("csrs/a.csr", subject: "/CN=merchant.com.example.a")
+        #expect(SandboxProgram.run(issue + ["--merchant", "merchant.com.example.a"]) == 1)
+        #expect(try scratch.bytes("csrs/a.cer") == before)
+        for wrong in [["--out", "x"], ["--csr", "x"]] { #expect(SandboxProgram.run(issue + wrong) == 2) }
+    }
+
     @Test("The exit status of an error is 1")
     func errors() throws {
         let missing = scratch.path("missing")

@@ -1,3 +1,4 @@
+import HTTPKit
 import MerchantCore
 import ServerKit
 import Testing
@@ -25,6 +26,26 @@ import Testing
         for code in MerchantError.Code.allCases {
             #expect((ProblemTable.status(of: code).status >= 500) == ours.contains(code), "\(code)")
             #expect((ProblemTable.retryAfter(code) != nil) == passing.contains(code), "\(code)")
+        }
+    }
+
+    @Test func `a client is advised to wait for Retry-After exactly if every response with the code has it`() {
+        for code in MerchantError.Code.allCases {
+            let waits = ProblemTable.retryAdvice(code) == .afterRetryAfter
+            #expect(waits == (ProblemTable.retryAfter(code) != nil), "\(code)")
+        }
+    }
+
+    @Test func `a code has one retry advice, and every status with which a response can have it`() throws {
+        #expect(Set(ProblemCode.all.map(\.name)).count == ProblemCode.all.count)
+        let malformed = try #require(ProblemCode.all.first { $0.name == "malformed" })
+        #expect(malformed.statuses == [400, 505])
+        let tooLarge = try #require(ProblemCode.all.first { $0.name == "tooLarge" })
+        #expect(tooLarge.statuses == [413, 431])
+        for fault in HTTPFault.examples {
+            let code = try #require(ProblemCode.all.first { $0.name == fault.problem.code }, "\(fault)")
+            #expect(code.statuses.contains(fault.problem.status), "\(fault)")
+            #expect(code.retry == ProblemTable.retryAdvice(fault), "\(fault)")
         }
     }
 }

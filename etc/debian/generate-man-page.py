@@ -170,6 +170,8 @@ def settings_page(version, settings):
         expected = re.sub(r"^expected ", "", setting["expectation"])
         kind = f"a list; each element is {expected}" if setting["isList"] else expected
         lines += [".br", f"Value: {escaped(kind)}.", ".br", f"Default: {escaped(setting['default'])}."]
+        when = "a reload or a restart" if setting["isReloadable"] else "a restart"
+        lines += [".br", f"A change takes effect at {when}."]
         if setting.get("environmentVariable"):
             lines += [".br", f"Environment variable: {bold(setting['environmentVariable'])}."]
     return lines

@@ -256,7 +256,8 @@ CREATE TABLE certificates (
     stored_at INTEGER NOT NULL
 ) STRICT;
 
-CREATE INDEX certificates_of_key_pair ON certificates (public_key_hash, id);
+-- With `stored_at`, so that the status reads only the index: it must work while the table is damaged.
+CREATE INDEX certificates_of_key_pair ON certificates (public_key_hash, id, stored_at);
 
 CREATE INDEX certificates_ending ON certificates (not_after);
 

@@ -8,9 +8,12 @@ struct AccessCreate: AsyncParsableCommand {
         commandName: "create", abstract: "Let a machine call the portal, and print its access token.",
         discussion: """
             The machine sends the token in the header 'Authorization: Bearer TOKEN'. The daemon stores only a hash of \
-            the token, so it can't show the token again. Example: \
-            merchantkeyctl access create shop-portal --permit onboard --all-merchants --expires 90d
-            """)
+            the token, so it can't show the token again.
+            """,
+        examples: [
+            "access create shop-portal --permit onboard --all-merchants --expires 90d",
+            "access create shop-portal --permit onboard --merchant merchant.com.example",
+        ])
 
     @Argument(
         help: "A name for the access: 1 to 64 letters, digits, '.', '_' or '-'. The audit records the name.",

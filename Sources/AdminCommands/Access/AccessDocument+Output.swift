@@ -32,7 +32,7 @@ extension AccessDocument {
                     Self.timeOrNever(access.expiresAt), Cell(time: access.revokedAt),
                     Self.timeOrNever(access.lastUsedAt),
                 ]
-            })
+            }, details: ["CREATED (UTC)", "REVOKED (UTC)"])
     }
 
     /// Says on standard error that the token is shown only once, unless the output is for a program.

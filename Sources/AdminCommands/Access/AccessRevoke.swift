@@ -9,7 +9,8 @@ struct AccessRevoke: AsyncParsableCommand {
         discussion: """
             The portal refuses the machine's next request. A revocation can't be undone, and the name can't be used \
             again. To let the machine in again, create an access with another name.
-            """)
+            """,
+        examples: ["access revoke shop-portal"])
 
     @Argument(help: "The name of the access.", transform: AccessName.parse)
     var name: AccessName

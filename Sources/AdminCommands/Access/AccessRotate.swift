@@ -9,7 +9,11 @@ struct AccessRotate: AsyncParsableCommand {
         discussion: """
             The old token stays valid for the overlap, so that the machine can change to the new token without an \
             interruption. If the old token was leaked, use '--overlap 0s', which ends it at once.
-            """)
+            """,
+        examples: [
+            "access rotate shop-portal",
+            "access rotate shop-portal --overlap 0s",
+        ])
 
     @Argument(help: "The name of the access.", transform: AccessName.parse)
     var name: AccessName

@@ -6,7 +6,8 @@ import WireAPI
 struct AccessShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show an access and when it was last used, without the secret part of its tokens.")
+        abstract: "Show an access and when it was last used, without the secret part of its tokens.",
+        examples: ["access show shop-portal"])
 
     @Argument(help: "The name of the access.", transform: AccessName.parse)
     var name: AccessName

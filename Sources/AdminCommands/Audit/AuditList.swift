@@ -37,7 +37,7 @@ extension AuditRecordDocument {
                     Cell($0.caller.summary), Cell($0.merchantIdentifier),
                     Cell($0.publicKeyHash), Cell($0.change), Cell($0.reason),
                 ]
-            })
+            }, details: ["PUBLIC KEY HASH", "CALLER"])
     }
 
     /// The state or value that the operation changed, before and after the operation; nil if it changed none.

@@ -9,8 +9,8 @@ struct CertificateList: AsyncParsableCommand {
         commandName: "list",
         abstract: "List the certificates of a merchant or of all merchants, earliest expiry first.",
         discussion: """
-            A key pair may have several certificates. --state and --ending-within select key pairs; a key pair ends when its \
-            last certificate expires.
+            A key pair may have several certificates. --state and --ending-within select key pairs. For \
+            --ending-within, the certificate of a key pair that expires last counts.
             """,
         examples: [
             "certificate list --ending-within 30d",
@@ -85,6 +85,6 @@ private struct CertificateOfKey {
                     $0.certificate.issuerVerified ? "yes" : "no", Cell(state: $0.key.state), Cell($0.key.publicKeyHash),
                     Cell($0.key.merchantIdentifier),
                 ]
-            })
+            }, details: ["SERIAL", "ISSUER VERIFIED"])
     }
 }

@@ -9,9 +9,12 @@ struct Console: AsyncParsableCommand {
         discussion: """
             The link is valid for 60 seconds and for one sign-in. The pages show the state of all merchants. You need \
             the permit 'read' for all merchants in the setting 'callers'. To end the sessions of other users, you also \
-            need the permit 'administer'. Example, after a laptop was stolen: \
-            merchantkeyctl console --end-sessions --uid 1000
-            """)
+            need the permit 'administer', for example after a laptop was stolen.
+            """,
+        examples: [
+            "console",
+            "console --end-sessions --uid 1000",
+        ])
 
     @Flag(
         help: ArgumentHelp(

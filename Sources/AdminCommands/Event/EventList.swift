@@ -72,7 +72,7 @@ extension EventDocument {
     fileprivate static func table(_ events: [EventDocument]) -> Block {
         .table(
             headings: ["NUMBER", "TIME (UTC)", "SEVERITY", "KIND", "MERCHANT", "PUBLIC KEY HASH", "DETAIL"],
-            rows: events.map(\.cells))
+            rows: events.map(\.cells), details: ["PUBLIC KEY HASH", "SEVERITY"])
     }
 
     var cells: [Cell] {

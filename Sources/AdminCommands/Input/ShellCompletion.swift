@@ -15,8 +15,8 @@ extension CompletionKind {
     }
 }
 
-/// Asks the daemon for the merchants or keys that a word on the command line can become. Finds none if the daemon does not
-/// answer or refuses the caller, because a shell shows no error while the user types.
+/// Asks the daemon for the merchants or keys that a word on the command line can become. Finds none if the daemon does
+/// not answer or refuses the caller, because a shell shows no error while the user types.
 struct ShellCompletion: Sendable {
     /// How many words are shown at most: of merchants, or of keys in one state.
     static let limit = 200

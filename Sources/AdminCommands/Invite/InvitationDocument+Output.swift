@@ -30,6 +30,6 @@ extension InvitationDocument {
                     Cell(time: invitation.createdAt), Cell(time: invitation.expiresAt), Cell(time: invitation.usedAt),
                     Cell(time: invitation.revokedAt), Cell(invitation.createdBy), Cell(invitation.note),
                 ]
-            })
+            }, details: ["CREATED BY", "CREATED (UTC)", "REVOKED (UTC)"])
     }
 }

@@ -4,7 +4,8 @@ struct KeyCommands: SubcommandGroup {
     static let configuration = CommandConfiguration(
         commandName: "key", abstract: "Manage key pairs, their CSRs and their states.",
         subcommands: [
-            KeyGenerate.self, KeyList.self, KeyShow.self, KeyCSR.self, KeyImport.self, KeyPromote.self, KeyRevoke.self,
+            KeyGenerate.self, KeyList.self, KeyShow.self, KeyCSR.self, KeyImport.self, KeyImportAll.self,
+            KeyPromote.self, KeyRevoke.self,
             KeyRestore.self, KeyDestroy.self,
         ])
 }

@@ -49,7 +49,7 @@ extension KeyDocument {
                     Cell(time: $0.notAfter), Cell(time: $0.use?.requests?.last), Cell(time: $0.use?.decryptions?.last),
                     Cell($0.merchantIdentifier),
                 ]
-            })
+            }, details: ["LAST DECRYPTION (UTC)", "LAST REQUEST (UTC)", "PURPOSE", "ALGORITHM"])
     }
 }
 

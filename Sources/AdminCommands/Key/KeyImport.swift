@@ -8,9 +8,9 @@ struct KeyImport: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Import an existing private key with its certificate.",
         discussion: """
-            The private key is PEM (PKCS#8, SEC 1 or PKCS#1, encrypted or not) or PKCS#12; the certificate is PEM or DER. A \
-            PKCS#12 file contains its certificate, so it needs no --certificate. Each file has at most 1 MiB. The daemon \
-            stores the private key sealed (encrypted); delete your file afterwards.
+            The private key is PEM (PKCS#8, SEC 1 or PKCS#1, encrypted or not) or PKCS#12; the certificate is PEM or \
+            DER. A PKCS#12 file contains its certificate, so it needs no --certificate. The private key's \
+            file has at most 64 KiB. The daemon stores the private key sealed (encrypted); delete your file afterwards.
             """,
         examples: [
             "key import merchant.com.example --private-key key.p12 --passphrase-file passphrase.txt",
@@ -29,25 +29,11 @@ struct KeyImport: AsyncParsableCommand {
             valueName: "file"), completion: .file())
     var certificate: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Read the private key's passphrase from this file. One line end at the end of the file is ignored.",
-            valueName: "file"), completion: .file())
-    var passphraseFile: String?
-
-    @Option(help: "State of the imported key: standby, current or retiring. Default: standby.")
-    var state: ImportStateArgument?
-
-    @Flag(help: "Accept an expired certificate, so that old tokens can be decrypted.")
-    var allowExpired = false
-
-    @Option(help: "Purpose: paymentProcessing or identity. Default: paymentProcessing.")
-    var purpose: KeyPurpose?
-
+    @OptionGroup var options: KeyImportOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        let files = [privateKey, certificate, passphraseFile].compactMap { $0 }
+        let files = [privateKey, certificate, options.passphraseFile].compactMap { $0 }
         guard files.count(where: { InputFile($0).isStandardInput }) <= 1 else {
             throw ValidationError("'-' is given more than once; only one file can be read from standard input")
         }
@@ -57,10 +43,8 @@ struct KeyImport: AsyncParsableCommand {
         var fields = ImportKeyRequest(
             privateKey: try InputFile(privateKey).read().base64EncodedString())
         fields.certificate = try certificate.map { try InputFile($0).read().base64EncodedString() }
-        fields.passphrase = try passphraseFile.map { try Passphrase.read(InputFile($0)) }
-        fields.state = state?.state
-        fields.purpose = purpose
-        fields.allowExpired = allowExpired ? true : nil
+        fields.passphrase = try options.passphraseFile.map { try Passphrase.read(InputFile($0)) }
+        fields.set(options.fields)
         let request = fields
         try await global.withAdminClient { admin in
             let response = try await admin.importKey(to: merchant, request)

@@ -6,8 +6,8 @@ struct KeyRestore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore", abstract: "Undo a revocation, and cancel a destruction whose delay has not passed.",
         discussion: """
-            The key pair becomes pending, standby or retiring, never current. If another key is current, a roll from the \
-            restored key to the current key starts, so that 'roll finish' can revoke the restored key again.
+            The key pair becomes pending, standby or retiring, never current. If another key is current, a roll from \
+            the restored key to the current key starts, so that 'roll finish' can revoke the restored key again.
             """,
         examples: [
             "key restore aXryfzzh --dry-run",

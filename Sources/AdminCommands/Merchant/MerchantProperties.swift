@@ -49,7 +49,7 @@ extension MerchantDocument {
                     Cell($0.targetActiveKeyPairs), Cell(time: $0.createdAt),
                     $0.newestKeyBackedUp.map { Cell(isFulfilled: $0) } ?? "-",
                 ]
-            })
+            }, details: ["ADDED (UTC)", "BACKED UP"])
     }
 
     private var tone: Tone { activeKeyPairs < targetActiveKeyPairs ? .warning : .plain }

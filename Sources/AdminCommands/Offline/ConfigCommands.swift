@@ -9,9 +9,9 @@ struct ConfigCheck: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Check everything that a start of the daemon reads, and print every setting.",
         discussion: """
-            Reads the settings, the environment variables and all files that they name, as a start does, and changes nothing. Run \
-            it as the daemon's user or as root, on the daemon's machine. Exit status: 0 if the daemon would start, 1 if a start is \
-            refused, 4 if the daemon would start but a setting does not work.
+            Reads the settings, the environment variables and all files that they name, as a start does, and changes \
+            nothing. Run it as the daemon's user or as root, on the daemon's machine. Exit status: 0 if the daemon \
+            would start, 1 if a start is refused, 4 if the daemon would start but a setting does not work.
             """,
         examples: ["config check --config /etc/merchantkeyd/merchantkeyd.yaml"])
 

@@ -4,8 +4,9 @@ struct Diagnose: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diagnose", abstract: "Check files, database, keys and settings; works with the daemon stopped.",
         discussion: """
-            Checks files and their modes, database, schema, master key, sockets, clock, certificates, disk space and limits, \
-            and changes nothing. Run it as the daemon's user, on the daemon's machine. Exit status: 0, or 1 if a check failed.
+            Checks files and their modes, database, schema, master key, sockets, clock, certificates, disk space and \
+            limits, and changes nothing. Run it as the daemon's user or as root, on the daemon's machine. Exit status: \
+            0, or 1 if a check failed.
             """,
         examples: ["diagnose --config /etc/merchantkeyd/merchantkeyd.yaml"])
 

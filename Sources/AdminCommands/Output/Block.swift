@@ -4,7 +4,8 @@ import Vocabulary
 package enum Block: Sendable {
     /// One line `name  value` for each field. Fields without a value are not printed.
     case record([(name: String, value: Cell?)])
-    case table(headings: [String], rows: [[Cell]])
+    /// `details` are the headings of columns that a narrow terminal has no room for, the first one to omit first.
+    case table(headings: [String], rows: [[Cell]], details: [String] = [])
     /// One row of a table whose other rows are not known yet, so the column widths are given.
     case line([Cell], widths: [Int])
     case text(String)
@@ -13,7 +14,7 @@ package enum Block: Sendable {
     package func render(_ style: Style) -> String {
         switch self {
         case .record(let fields): Self.record(fields, style)
-        case .table(let headings, let rows): Self.table(headings, rows, style)
+        case .table(let headings, let rows, _): Self.table(headings, rows, style)
         case .line(let cells, let widths): Self.line(cells, widths, style)
         case .text(let text): text.printable(keepingLines: true) + "\n"
         }

@@ -57,8 +57,10 @@ extension OutputFormat {
         let options = arguments.prefix { $0 != "--" }
         var format = OutputFormat.table
         for (option, next) in zip(options, options.dropFirst().map(Optional.some) + [nil]) {
-            let value = option == "--output" ? next : option.hasPrefix("--output=") ? String(option.dropFirst(9)) : nil
-            format = value.flatMap(OutputFormat.init(rawValue:)) ?? format
+            let isAlone = option == "--output" || option == "-o"
+            let value = isAlone ? next : option.hasPrefix("--output=") ? String(option.dropFirst(9)) : nil
+            guard let argument = value.flatMap(OutputArgument.init(rawValue:)) else { continue }
+            format = argument == .json ? .json : .table
         }
         return format
     }

@@ -7,11 +7,13 @@ struct Printer: Sendable {
     let format: OutputFormat
     /// Whether notes, warnings and progress are not printed.
     let isQuiet: Bool
+    private let layout: TableLayout
     private let style = Style.ofStandardOutput
 
-    init(format: OutputFormat, isQuiet: Bool) {
+    init(format: OutputFormat, isQuiet: Bool, layout: TableLayout) {
         self.format = format
         self.isQuiet = isQuiet
+        self.layout = layout
     }
 
     /// Prints a document: with `--output json` as JSON, otherwise as the blocks that `table` returns.
@@ -23,7 +25,25 @@ struct Printer: Sendable {
     }
 
     func show(_ blocks: [Block]) {
-        StandardStream.output.write(blocks.map { $0.render(style) }.joined(separator: "\n"))
+        warnOfUnknownColumns(blocks)
+        let arranged = blocks.map { block in
+            guard case .table(let headings, let rows, let details) = block else { return block }
+            return layout.arranged(headings, rows, details: details)
+        }
+        StandardStream.output.write(arranged.map { $0.render(style) }.joined(separator: "\n"))
+    }
+
+    /// Warns of the columns of `--columns` that no table has.
+    private func warnOfUnknownColumns(_ blocks: [Block]) {
+        let tables = blocks.compactMap { block -> [String]? in
+            guard case .table(let headings, _, _) = block else { return nil }
+            return headings
+        }
+        guard let first = tables.first else { return }
+        for column in layout.unknownColumns(tables.flatMap(\.self)) {
+            let known = first.map(TableLayout.name(ofHeading:)).filter { !$0.isEmpty }.joined(separator: ", ")
+            note("warning: there is no column '\(column)'; the columns are \(known)")
+        }
     }
 
     func json(_ value: JSONValue) { StandardStream.output.write(JSONText.pretty(value) + "\n") }

@@ -10,8 +10,9 @@ struct RegistrationImport: AsyncParsableCommand {
             The first line names the columns, in any order: partnerInternalMerchantIdentifier, partnerMerchantName, \
             domainNames (separated by blanks or semicolons), and optionally encryptTo, merchantUrl, merchantIdentifier. The \
             file is UTF-8, at most 64 MiB; put a field that contains a comma in quotes. If the file has an error, nothing is \
-            registered, and each error is shown with its line. Run the command again to continue after an interruption: a \
-            registration that the report lists as done and the daemon confirms is not sent to Apple again.
+            registered, and each error is shown with its line. Run the command again to continue after an \
+            interruption: a registration that the report lists as done and the daemon confirms is not sent to Apple \
+            again.
             """,
         examples: [
             "registration import merchants.csv --dry-run",

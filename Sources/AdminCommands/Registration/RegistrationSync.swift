@@ -11,8 +11,8 @@ struct RegistrationSync: AsyncParsableCommand {
         discussion: """
             Shows the differences: missing or additional domains, another name or encryptTo, a missing registration. With \
             --repair, the daemon registers what is missing and unregisters what should not be there; without --repair, nothing \
-            changes at Apple. Exit status 1 if a registration could not be compared or repaired; with --check, also if a \
-            registration differs from Apple's record, or with --repair still differs.
+            changes at Apple. Exit status 1 if a registration could not be compared or repaired; with --check, also if \
+            a registration differs from Apple's record, or with --repair still differs.
             """,
         examples: [
             "registration sync --check",

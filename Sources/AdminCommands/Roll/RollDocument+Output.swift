@@ -45,7 +45,7 @@ extension RollDocument {
                     Cell($0.rollId), Cell($0.merchantIdentifier), Cell($0.algorithm), Cell(rollState: $0.state),
                     Cell(time: $0.since), Cell($0.waitingFor), Cell($0.next ?? $0.reason),
                 ]
-            })
+            }, details: ["ROLL", "SINCE (UTC)", "ALGORITHM"])
     }
 }
 

@@ -12,8 +12,15 @@ struct RollSelection: ParsableArguments {
         help: "Algorithm of the roll: EC_v1 or RSA_v1. Needed only if the merchant has open rolls of both algorithms.")
     var algorithm: KeyAlgorithm?
 
-    /// - Throws: ``CommandFailure`` if no open roll, or more than one, matches the arguments.
     func find(_ admin: AdminClient) async throws -> RollDocument {
+        try await Self.openRoll(of: merchant, algorithm, admin)
+    }
+
+    /// - Parameter algorithm: the algorithm of the roll; nil if the merchant has only one open roll.
+    /// - Throws: ``CommandFailure`` if no open roll, or more than one, matches the arguments.
+    static func openRoll(
+        of merchant: MerchantIdentifier, _ algorithm: KeyAlgorithm?, _ admin: AdminClient
+    ) async throws -> RollDocument {
         let openRolls = try await admin.rolls(of: merchant, state: RollStateArgument.open.rawValue).items
             .filter { algorithm == nil || $0.algorithm == algorithm }
         guard let roll = openRolls.first else {

@@ -179,7 +179,7 @@ extension StatusDocument {
                         Cell(""), Cell(finding.detail),
                     ]
                 ] + items
-            })
+            }, details: ["PUBLIC KEY HASH", "COUNT"])
     }
 
     private var webhookTable: Block {
@@ -191,7 +191,7 @@ extension StatusDocument {
                     Cell("\($0.parked)", $0.parked > 0 ? .warning : .plain), Cell(time: $0.lastDelivered),
                     Cell($0.lastFailure),
                 ]
-            })
+            }, details: ["OLDEST (UTC)"])
     }
 
     /// The numbers of open rolls, in the order in which a roll passes the states.

@@ -13,8 +13,8 @@ struct StatusWatch {
         self.printer = printer
     }
 
-    /// - Throws: an error if the daemon refuses a request, or can't be reached at the first request. If the daemon can't
-    ///   be reached at a later request, the request is repeated.
+    /// - Throws: an error if the daemon refuses a request, or can't be reached at the first request. If the daemon
+    ///   can't be reached at a later request, the request is repeated.
     func run(every interval: Duration) async throws {
         try show(try await admin.status())
         var isDisconnected = false

@@ -18,6 +18,7 @@ struct TokenDecrypt: AsyncParsableCommand {
             """,
         examples: [
             "token decrypt token.json --merchant merchant.com.example",
+            "token decrypt token.json --merchant merchant.com.example --amount 12.34 --currency EUR",
             "token decrypt token.json --merchant merchant.com.example --claim",
         ])
 
@@ -47,6 +48,20 @@ struct TokenDecrypt: AsyncParsableCommand {
         ), completion: .file())
     var applicationData: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Refuse the token unless it is for this amount, such as 12.34; needs --currency.",
+            discussion: "Default: the amount is not checked, and is reported as notChecked.", valueName: "amount"),
+        transform: AmountArgument.parse)
+    var amount: AmountArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "Refuse the token unless it is in this currency: the code of ISO 4217, such as EUR or 978.",
+            discussion: "Default: the currency is not checked, and is reported as notChecked.", valueName: "currency"),
+        transform: Currency.parse)
+    var currency: Currency?
+
     @Flag(help: "Decrypt without verifying.")
     var unverified = false
 
@@ -73,6 +88,11 @@ struct TokenDecrypt: AsyncParsableCommand {
             throw ValidationError(
                 "'-' is given for the token and for --application-data; only one can be read from standard input")
         }
+        guard amount == nil || currency != nil else {
+            throw ValidationError(
+                "--amount needs --currency, which determines how many digits follow the decimal point")
+        }
+        _ = try minorUnits()
         guard claim || idempotencyKey == nil else {
             throw ValidationError("--idempotency-key needs --claim")
         }
@@ -85,7 +105,7 @@ struct TokenDecrypt: AsyncParsableCommand {
 
     func run() async throws {
         let token = try TokenFile.read(file)
-        let parameters = try parameters()
+        let parameters = try parameters(amount: try minorUnits())
         try await decryptor.withDecryptorClient(global) { client in
             let response = try await decrypt(token.json, parameters, client)
             let json = try jsonToPrint(response.document)
@@ -95,8 +115,17 @@ struct TokenDecrypt: AsyncParsableCommand {
         }
     }
 
-    private func parameters() throws(CommandFailure) -> DecryptParameters {
-        var expectation = PaymentExpectation(merchant: merchant.map { .named($0.rawValue) } ?? .any)
+    /// The value of `--amount` in the currency's minor unit; nil if the option is not given.
+    private func minorUnits() throws -> Int? {
+        guard let amount, let currency else { return nil }
+        return try amount.minorUnits(of: currency)
+    }
+
+    /// - Parameter amount: the expected amount in the currency's minor unit; nil for any amount.
+    private func parameters(amount: Int?) throws(CommandFailure) -> DecryptParameters {
+        var expectation = PaymentExpectation(
+            merchant: merchant.map { .named($0.rawValue) } ?? .any, currencyCode: currency?.numericCode,
+            transactionAmount: amount)
         if let applicationData {
             expectation.applicationData = Array(
                 try InputFile(applicationData).read(sizeLimit: Self.largestApplicationData))

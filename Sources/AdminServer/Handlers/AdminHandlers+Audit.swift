@@ -61,8 +61,9 @@ extension RESTCall {
 
     /// - Parameter text: the name of a caller, or only the number of a user.
     private static func callerName(_ text: String) throws(MerchantError) -> String {
-        if UInt32(text) != nil { return "uid:\(text)" }
-        guard text.contains(":"), text.utf8.count <= 255 else {
+        let isShort = text.utf8.count <= 255
+        if isShort, let uid = UInt32(text) { return "uid:\(uid)" }
+        guard isShort, text.contains(":") else {
             throw MerchantError(
                 .malformed, "'caller' is not a caller's name, expected a uid, 'uid:1000' or 'access:NAME'")
         }

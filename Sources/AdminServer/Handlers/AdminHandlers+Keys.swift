@@ -19,6 +19,9 @@ extension AdminRoutes {
             maximumBodyBytes: importBodyLimit,
             AdminHandlers.importKey),
         .changes(
+            .post, "/v1/keys/import", logMessage: "key imported", maximumBodyBytes: importBodyLimit,
+            AdminHandlers.importKeyOfItsMerchant),
+        .changes(
             .post, "/v1/merchants/{merchantIdentifier}/certificates", logMessage: "certificate stored",
             AdminHandlers.storeMerchantCertificate),
         .changes(.post, "/v1/certificates", logMessage: "certificate stored", AdminHandlers.storeCertificate(_:)),
@@ -43,8 +46,8 @@ extension AdminHandlers {
         return try RESTResponse(page).withLogFields(merchant: merchant)
     }
 
-    /// Lists the key pairs whose publicKeyHash begins with a prefix, all key pairs in one state, or the active key pairs
-    /// whose certificate expires soon.
+    /// Lists the key pairs whose publicKeyHash begins with a prefix, all key pairs in one state, or the active key
+    /// pairs whose certificate expires soon.
     func findKeys(_ call: RESTCall) async throws -> RESTResponse {
         if let time = try call.query.value("endingBefore", as: Timestamp.self) {
             guard call.query["prefix"] == nil else {
@@ -106,6 +109,16 @@ extension AdminHandlers {
     /// and the body and its strings are overwritten when this function returns. ``RequestInput`` has already overwritten
     /// the connection's buffer.
     func importKey(_ call: RESTCall, _ merchant: MerchantIdentifier) async throws -> RESTResponse {
+        try await importKeyPair(call, to: merchant)
+    }
+
+    /// Imports an existing private key to the merchant that its certificate names.
+    func importKeyOfItsMerchant(_ call: RESTCall) async throws -> RESTResponse {
+        try await importKeyPair(call, to: nil)
+    }
+
+    /// - Parameter merchant: nil for the merchant that the certificate names.
+    private func importKeyPair(_ call: RESTCall, to merchant: MerchantIdentifier?) async throws -> RESTResponse {
         defer { Wipe.sharedBytes(of: call.body) }
         let body = try call.read(ImportKeyRequest.self, maximumBodyBytes: AdminRoutes.importBodyLimit)
         defer { for text in [body.privateKey, body.passphrase, body.certificate] { text.map(Wipe.sharedBytes) } }
@@ -115,13 +128,20 @@ extension AdminHandlers {
         defer { Wipe.bytes(&certificate) }
         guard let privateKey = SecretBytes.decoding(base64: body.privateKey) else { throw Self.notBase64("privateKey") }
         let passphrase = SecretBytes(copying: (body.passphrase ?? "").utf8)
-        let view = try await operations.keys.importKeyPair(
-            to: merchant, privateKey: privateKey, passphrase: passphrase,
-            certificate: body.certificate == nil ? nil : Array(certificate),
-            state: body.state ?? .standby, purpose: body.purpose ?? .paymentProcessing,
-            allowsExpired: body.allowExpired ?? false,
-            for: call.requestWithIdempotencyKey(Paths.keyImport(to: merchant)))
-        return try created(view, for: merchant)
+        let upload: [UInt8]? = body.certificate == nil ? nil : Array(certificate)
+        let (state, purpose) = (body.state ?? .standby, body.purpose ?? .paymentProcessing)
+        let view: KeyView
+        if let merchant {
+            view = try await operations.keys.importKeyPair(
+                to: merchant, privateKey: privateKey, passphrase: passphrase, certificate: upload, state: state,
+                purpose: purpose, allowsExpired: body.allowExpired ?? false,
+                for: call.requestWithIdempotencyKey(Paths.keyImport(to: merchant)))
+        } else {
+            view = try await operations.keys.importKeyPair(
+                privateKey: privateKey, passphrase: passphrase, certificate: upload, state: state, purpose: purpose,
+                allowsExpired: body.allowExpired ?? false, for: call.requestWithIdempotencyKey(Paths.keyImport))
+        }
+        return try created(view, for: view.keyPair.merchantIdentifier)
     }
 
     func getKey(_ call: RESTCall, _ hash: PublicKeyHash) async throws -> RESTResponse {

@@ -35,8 +35,8 @@ struct GatewayResponse {
         }
     }
 
-    /// The error that the response reports; nil for a success. For `getDetails`, a merchant that Apple does not know is a
-    /// success.
+    /// The error that the response reports; nil for a success. For `getDetails`, a merchant that Apple does not know is
+    /// a success.
     var reportedFailure: GatewayError? {
         if operation == .getDetails, status == 400, !mentionsCertificate { return nil }
         do throws(GatewayError) {

@@ -1,4 +1,5 @@
 import Glibc
+import LocalSocket
 import MerchantCore
 
 /// Sends each audit head as one line to the local syslog daemon, which may forward it to another machine.
@@ -9,30 +10,17 @@ struct SyslogSocket {
     let path: String
 
     func send(_ head: AuditHead) throws {
-        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw failure() }
-        defer { close(descriptor) }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else {
+        guard let address = UnixAddress(path: path) else {
             throw SettingsError(
                 "'audit.head.syslog' is longer than the operating system allows for a socket; use a shorter path")
         }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let text = Array("<\(Self.priority)>merchantkeyd[\(getpid())]: audit head \(head)".utf8)
-        let sent = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                // With MSG_DONTWAIT, a syslog daemon that does not read cannot block this one.
-                sendto(
-                    descriptor, text, text.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT), $0,
-                    socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
+        let text = "<\(Self.priority)>merchantkeyd[\(getpid())]: audit head \(head)"
+        // Does not wait, so that a syslog daemon that does not read cannot block this one.
+        let errorNumber = UnixDatagram.send(text, to: address, waitingAtMost: 0)
+        guard errorNumber == 0 else {
+            throw SettingsError(
+                "'audit.head.syslog' names \(path), to which a line cannot be sent: \(String(cString: strerror(errorNumber)))"
+            )
         }
-        guard sent == text.count else { throw failure() }
-    }
-
-    private func failure() -> SettingsError {
-        SettingsError(
-            "'audit.head.syslog' names \(path), to which a line cannot be sent: \(String(cString: strerror(errno)))")
     }
 }

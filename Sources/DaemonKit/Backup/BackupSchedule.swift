@@ -4,14 +4,17 @@ import MerchantCore
 import MerchantOperations
 import Vocabulary
 
-/// Creates and verifies a backup at an interval, and removes old backups.
+/// Creates and verifies a backup at an interval, and removes old backups. Does nothing while the settings define no
+/// scheduled backups.
+///
+/// A round uses the settings with which it began. A reload takes effect in the next round.
 struct BackupSchedule: RecurringTask {
     /// The longest pause before the task checks again whether a backup is due, or repeats a backup that failed.
     static let longestPause = Duration.seconds(600)
     /// The name of the newest backup that failed its verification. That backup is kept because it may be the only one.
     private static let failedBackupName = "not-good.backup"
 
-    private let settings: BackupSettings
+    private let settings: CurrentValue<BackupSettings?>
     private let operations: BackupOperations
     private let confirmedTime: ConfirmedTime
     private let caller: Caller
@@ -19,7 +22,7 @@ struct BackupSchedule: RecurringTask {
     private let startedAt: Timestamp
     private let activeFindings: ActiveFindings
     private let logger: Logger
-    private var hasRemovedLeftovers = false
+    private var isFirstRound = true
     /// The machine's uptime when this daemon began its last verified backup; nil if it has created none. A change of
     /// the clock does not affect the uptime, so such a change cannot cause extra backups, which would replace older
     /// ones.
@@ -27,8 +30,8 @@ struct BackupSchedule: RecurringTask {
     private(set) var nextPause: Duration?
 
     init(
-        settings: BackupSettings, operations: BackupOperations, confirmedTime: ConfirmedTime, caller: Caller,
-        clock: any WallClock, startedAt: Timestamp, activeFindings: ActiveFindings, logger: Logger
+        settings: CurrentValue<BackupSettings?>, operations: BackupOperations, confirmedTime: ConfirmedTime,
+        caller: Caller, clock: any WallClock, startedAt: Timestamp, activeFindings: ActiveFindings, logger: Logger
     ) {
         self.settings = settings
         self.operations = operations
@@ -41,15 +44,21 @@ struct BackupSchedule: RecurringTask {
     }
 
     mutating func run() async throws {
-        if !hasRemovedLeftovers {
-            ScratchDirectory.removeLeftovers(in: settings.directory)
-            hasRemovedLeftovers = true
+        defer { isFirstRound = false }
+        guard let settings = settings.value else {
+            // A reload may have ended the scheduled backups.
+            activeFindings.clear(.backupFailed)
+            activeFindings.clear(.backupOverdue)
+            nextPause = Self.longestPause
+            return
         }
-        nextPause = try await createIfDue()
+        // In later rounds, a directory with the name of a leftover may belong to a verification in progress.
+        if isFirstRound { ScratchDirectory.removeLeftovers(in: settings.directory) }
+        nextPause = try await createIfDue(settings)
     }
 
     /// - Returns: how long to wait before the next call.
-    private mutating func createIfDue() async throws -> Duration {
+    private mutating func createIfDue(_ settings: BackupSettings) async throws -> Duration {
         let maximumPause = min(settings.interval, Self.longestPause)
         var last: Timestamp?
         do {
@@ -63,7 +72,7 @@ struct BackupSchedule: RecurringTask {
                 return min(Self.pause(until: last.adding(settings.interval), clock.now), maximumPause)
             }
             let began = clock.uptime
-            try await create()
+            try await create(settings)
             uptimeAtLastBackup = began
             activeFindings.clear(.backupFailed)
             activeFindings.clear(.backupOverdue)
@@ -73,7 +82,7 @@ struct BackupSchedule: RecurringTask {
             let reason = (error as? MerchantError)?.detail ?? "\(error)"
             logger.error("the backup failed", metadata: ["error": "\(reason)"])
             activeFindings.set(.backupFailed, .warning, "the last backup failed at \(clock.now): \(reason)")
-            await reportAge(of: last)
+            await reportAge(of: last, settings)
         }
         return maximumPause
     }
@@ -82,7 +91,7 @@ struct BackupSchedule: RecurringTask {
         .milliseconds(max(10, time.millisecondsSince1970 - now.millisecondsSince1970))
     }
 
-    private func create() async throws {
+    private func create(_ settings: BackupSettings) async throws {
         let name = BackupRetention.name(at: clock.now)
         let path = "\(settings.directory)/\(name)"
         let request = Request(caller: caller, requestId: "schedule")
@@ -103,12 +112,12 @@ struct BackupSchedule: RecurringTask {
             )
         }
         logger.info("backup created and verified", metadata: ["file": "\(path)", "seconds": "\(verification.seconds)"])
-        removeExpired(keeping: name)
+        removeExpired(keeping: name, settings)
     }
 
     /// Reports a warning if the last verified backup is older than two intervals, and a critical finding if it is older
     /// than four. If there is no verified backup, the time since the daemon's start counts.
-    private func reportAge(of last: Timestamp?) async {
+    private func reportAge(of last: Timestamp?, _ settings: BackupSettings) async {
         let since = last ?? startedAt
         let now = clock.now
         guard now > since.adding(settings.interval * 2) else { return activeFindings.clear(.backupOverdue) }
@@ -126,7 +135,7 @@ struct BackupSchedule: RecurringTask {
     /// the future are from a wrong clock or another machine, and are neither counted nor removed.
     ///
     /// - Parameter newest: the backup that was just created, which is always kept.
-    private func removeExpired(keeping newest: String) {
+    private func removeExpired(keeping newest: String, _ settings: BackupSettings) {
         let scheduled = BackupRetention.backups(among: DirectoryListing.names(in: settings.directory))
         let later = scheduled.filter { $0 > newest }
         if !later.isEmpty {

@@ -30,9 +30,13 @@ struct DaemonCommand: AsyncParsableCommand {
     var acceptOlderDatabase = false
 
     func run() async throws {
-        let prepared = try PreparedStart(settingsOptions.settings(), for: .start)
+        // These two come first: before another thread reads the environment, and before a signal can end the process.
+        let systemd = SystemdEnvironment.take()
+        let lifecycle = Lifecycle(systemd: systemd, signals: await DaemonSignals())
+        let prepared = try PreparedStart(settingsOptions.settings(), for: .start, inheriting: systemd.sockets)
         let settings = prepared.settings
-        let logger = settings.log.logger(ProcessInfo.processInfo.environment)
+        let live = LiveSettings(prepared)
+        let logger = settings.log.logger(ProcessInfo.processInfo.environment) { live.logLevel }
         // The library has one tracer for the whole process. Without it, spans cost next to nothing.
         if settings.log.logsSpans { InstrumentationSystem.bootstrap(LogTracer(logger)) }
         if settingsOptions.config == nil {
@@ -40,7 +44,8 @@ struct DaemonCommand: AsyncParsableCommand {
                 "no configuration file: using the defaults, with which the daemon serves only root and the user that runs it",
                 metadata: ["stateDirectory": "\(settings.stateDirectory)"])
         }
-        try await Daemon.run(prepared, acceptsOlderDatabase: acceptOlderDatabase, logger: logger)
+        try await Daemon.run(
+            prepared, live, acceptsOlderDatabase: acceptOlderDatabase, lifecycle: lifecycle, logger: logger)
     }
 }
 

@@ -107,7 +107,9 @@ extension Diagnosis {
             let reason = "\(socket.path): \(Self.lastError)"
             return note(
                 name, isDaemonRunning ? .failure : .warning,
-                isDaemonRunning ? "\(reason); restart the daemon" : "\(reason), because no daemon runs")
+                isDaemonRunning
+                    ? "\(reason); restart the daemon, and its socket units if systemd opened the socket"
+                    : "\(reason), because no daemon runs")
         }
         guard found.kind == .socket else {
             return note(name, .failure, "\(socket.path) is not a socket; remove it and restart the daemon")

@@ -51,7 +51,8 @@ struct Diagnosis {
         checkProcess(daemonProcess)
     }
 
-    /// Checks everything that a start reads. The other checks cover the database and the state directory in more detail.
+    /// Checks everything that a start reads. The other checks cover the database and the state directory in more
+    /// detail.
     private mutating func checkSettings() {
         do {
             let prepared = try PreparedStart(settings, for: .check(runsCommands: false))

@@ -5,11 +5,15 @@ import Vocabulary
 /// Writes each log event as one line with a JSON object (RFC 8259) to standard error. All values are strings.
 ///
 /// For example: `{"time":"2026-11-22T10:15:00Z","level":"warning","message":"request forbidden","uid":"1001"}`. A value
-/// from an untrusted caller cannot add a member or a line: quotes, backslashes, and every character that is invisible or
-/// changes the direction of the text are escaped.
+/// from an untrusted caller cannot add a member or a line: quotes, backslashes, and every character that is invisible
+/// or changes the direction of the text are escaped.
 package struct JSONLogHandler: LogHandler {
     package var metadata: Logger.Metadata = [:]
-    package var logLevel: Logger.Level = .info
+    package var logLevel: Logger.Level {
+        get { threshold.level }
+        set { threshold.level = newValue }
+    }
+    private var threshold: LogThreshold
     private let marksPriority: Bool
     private let write: @Sendable (String) -> Void
 
@@ -18,11 +22,14 @@ package struct JSONLogHandler: LogHandler {
 
     /// - Parameters:
     ///   - marksPriority: whether each line begins with the priority for journald.
+    ///   - threshold: the least severe level to write.
     ///   - write: receives complete lines.
     package init(
-        marksPriority: Bool = false, write: @escaping @Sendable (String) -> Void = { StandardError.write($0) }
+        marksPriority: Bool = false, threshold: LogThreshold = LogThreshold { .info },
+        write: @escaping @Sendable (String) -> Void = { StandardError.write($0) }
     ) {
         self.marksPriority = marksPriority
+        self.threshold = threshold
         self.write = write
     }
 

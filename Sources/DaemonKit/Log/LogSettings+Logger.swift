@@ -3,18 +3,19 @@ package import Logging
 extension LogSettings {
     /// The daemon's logger, which writes to standard error.
     ///
-    /// - Parameter environment: the environment variables, which say whether standard error is the journal.
-    package func logger(_ environment: [String: String]) -> Logger {
+    /// - Parameters:
+    ///   - environment: the environment variables, which say whether standard error is the journal.
+    ///   - level: returns the setting `log.level` as it is now. It is called for each log line, so it must not block.
+    package func logger(_ environment: [String: String], level: @escaping @Sendable () -> Logger.Level) -> Logger {
         let marksPriority = StandardError.isJournal(environment)
-        var logger = Logger(label: "merchantkeyd") { _ in handler(marksPriority: marksPriority) }
-        logger.logLevel = level
-        return logger
+        let threshold = LogThreshold(level)
+        return Logger(label: "merchantkeyd") { _ in handler(marksPriority: marksPriority, threshold) }
     }
 
-    private func handler(marksPriority: Bool) -> any LogHandler {
+    private func handler(marksPriority: Bool, _ threshold: LogThreshold) -> any LogHandler {
         switch format {
-        case .logfmt: return LogfmtHandler(marksPriority: marksPriority)
-        case .json: return JSONLogHandler(marksPriority: marksPriority)
+        case .logfmt: return LogfmtHandler(marksPriority: marksPriority, threshold: threshold)
+        case .json: return JSONLogHandler(marksPriority: marksPriority, threshold: threshold)
         }
     }
 }

@@ -2,8 +2,8 @@ import HTTPKit
 package import Logging
 package import Tracing
 
-/// Writes a log line for each span, if the setting `log.spans` is true. A program that reads the log can send the spans to
-/// a collector.
+/// Writes a log line for each span, if the setting `log.spans` is true. A program that reads the log can send the spans
+/// to a collector.
 ///
 /// A span with a client's `traceparent` belongs to the client's trace. Every other outermost span begins a trace.
 package struct LogTracer: Tracer {
@@ -28,7 +28,7 @@ package struct LogTracer: Tracer {
         _ carrier: Carrier, into context: inout InstrumentationContext, using extractor: Extract
     ) where Extract.Carrier == Carrier {}
 
-    /// Does nothing: the platform's traces are no business of Apple and of the receivers of webhooks.
+    /// Does nothing: Apple and the receivers of webhooks must not see the platform's traces.
     package func inject<Carrier, Inject: Injector>(
         _ context: InstrumentationContext, into carrier: inout Carrier, using injector: Inject
     ) where Inject.Carrier == Carrier {}

@@ -9,17 +9,24 @@ import Vocabulary
 /// pair.
 package struct LogfmtHandler: LogHandler {
     package var metadata: Logger.Metadata = [:]
-    package var logLevel: Logger.Level = .info
+    package var logLevel: Logger.Level {
+        get { threshold.level }
+        set { threshold.level = newValue }
+    }
+    private var threshold: LogThreshold
     private let marksPriority: Bool
     private let write: @Sendable (String) -> Void
 
     /// - Parameters:
     ///   - marksPriority: whether each line begins with the priority for journald.
+    ///   - threshold: the least severe level to write.
     ///   - write: receives complete lines.
     package init(
-        marksPriority: Bool = false, write: @escaping @Sendable (String) -> Void = { StandardError.write($0) }
+        marksPriority: Bool = false, threshold: LogThreshold = LogThreshold { .info },
+        write: @escaping @Sendable (String) -> Void = { StandardError.write($0) }
     ) {
         self.marksPriority = marksPriority
+        self.threshold = threshold
         self.write = write
     }
 

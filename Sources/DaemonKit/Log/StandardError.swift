@@ -15,9 +15,10 @@ package enum StandardError {
     ///   stream. A comparison is necessary, because the variable is inherited although standard error may have been
     ///   redirected: systemd.exec(5).
     package static func isJournal(_ environment: [String: String]) -> Bool {
-        var found = stat()
-        guard let stream = environment["JOURNAL_STREAM"], fstat(STDERR_FILENO, &found) == 0 else { return false }
-        return stream == "\(found.st_dev):\(found.st_ino)"
+        guard let stream = environment["JOURNAL_STREAM"], let file = FileStatus(descriptor: STDERR_FILENO) else {
+            return false
+        }
+        return stream == "\(file.device):\(file.inode)"
     }
 }
 

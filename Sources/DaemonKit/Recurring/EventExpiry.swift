@@ -1,15 +1,16 @@
 import Logging
+import MerchantCore
 import MerchantOperations
 
 /// Removes events that are older than `events.retention-days`.
 struct EventExpiry: RecurringTask {
     let operations: EventOperations
-    let retention: Duration
+    let retention: CurrentValue<Duration>
     let logger: Logger
 
     func run() async {
         do {
-            let count = try await operations.removeEvents(olderThan: retention)
+            let count = try await operations.removeEvents(olderThan: retention.value)
             if count > 0 { logger.info("old events removed", metadata: ["count": "\(count)"]) }
         } catch {
             logger.error("removal of old events failed", metadata: ["error": "\(error)"])

@@ -1,3 +1,4 @@
+package import MerchantCore
 import MerchantOperations
 import ServiceLifecycle
 
@@ -27,15 +28,21 @@ package struct Recurring<Work: RecurringTask>: Service, CustomStringConvertible 
     private let interval: Duration
     private let start: Start
     private let mayBlock: Bool
+    private let changes: ChangeSignal?
     private let work: Work
 
     /// - Parameters:
     ///   - mayBlock: whether a round may wait for disks, network files or other programs. Such a task runs on separate
     ///     threads, so that it does not delay payments.
-    package init(every interval: Duration, start: Start = .immediately, mayBlock: Bool = false, _ work: Work) {
+    ///   - changes: a change ends the pause between two rounds, such as a change of the settings that the task reads.
+    package init(
+        every interval: Duration, start: Start = .immediately, mayBlock: Bool = false,
+        wokenBy changes: ChangeSignal? = nil, _ work: Work
+    ) {
         self.interval = interval
         self.start = start
         self.mayBlock = mayBlock
+        self.changes = changes
         self.work = work
     }
 
@@ -54,8 +61,15 @@ package struct Recurring<Work: RecurringTask>: Service, CustomStringConvertible 
         do {
             if start == .afterOneInterval { try await Task.sleep(for: interval) }
             while !Task.isCancelled {
+                // Read before the round, so that a change during the round is not missed.
+                let generation = changes?.generation ?? 0
                 try await work.run()
-                try await Task.sleep(for: work.nextPause ?? interval)
+                let pause = work.nextPause ?? interval
+                if let changes {
+                    await changes.wait(after: generation, until: ContinuousClock.now + pause)
+                } else {
+                    try await Task.sleep(for: pause)
+                }
             }
         } catch {
             // The only error is a cancellation: the daemon shuts down.

@@ -9,8 +9,7 @@ struct StoreRecovery: RecurringTask {
     let store: SQLiteStore
     let lock: InstanceLock
     let reserve: DiskReserve
-    /// The sockets that the daemon listens on.
-    let sockets: NewSockets
+    let servers: ServerReadiness
     let activeFindings: ActiveFindings
     let logger: Logger
     /// Whether the reserve was filled once. The first fill waits until the daemon listens on its sockets.
@@ -18,21 +17,20 @@ struct StoreRecovery: RecurringTask {
     private var isLockFailureLogged = false
 
     init(
-        store: SQLiteStore, lock: InstanceLock, reserve: DiskReserve, sockets: NewSockets,
-        activeFindings: ActiveFindings,
-        logger: Logger
+        store: SQLiteStore, lock: InstanceLock, reserve: DiskReserve, servers: ServerReadiness,
+        activeFindings: ActiveFindings, logger: Logger
     ) {
         self.store = store
         self.lock = lock
         self.reserve = reserve
-        self.sockets = sockets
+        self.servers = servers
         self.activeFindings = activeFindings
         self.logger = logger
     }
 
     mutating func run() async throws {
         if !didFillReserve {
-            try await reserve.fill(onceListeningOn: sockets)
+            try await reserve.fill(onceReady: servers)
             didFillReserve = true
         }
         checkDiskSpace()

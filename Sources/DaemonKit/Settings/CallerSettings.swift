@@ -17,20 +17,30 @@ extension CallerPolicy {
         let gid = entry.optional(
             "gid", .userOrGroupNumber, whenUnset: "-",
             "The number of the group that gets the permits: a caller's primary group or a supplementary group.")
+        let user = entry.optional(
+            "user", .text, whenUnset: "-",
+            "The name of the user who gets the permits, instead of uid. It is looked up at the start and at each reload.")
+        let group = entry.optional(
+            "group", .text, whenUnset: "-",
+            "The name of the group that gets the permits, instead of gid. It is looked up at the start and at each reload.")
         let permits =
             entry.list(
                 "permits", SettingFormat<Permit>.choice, whenUnset: "none", "The permits of the user or group.") ?? []
         let merchants = entry.list(
             "merchants", .merchantIdentifier, whenUnset: "all merchants",
             "The merchants for which the permits are valid.")
-        let subject: Rule.Subject
-        switch (uid, gid) {
-        case (let uid?, nil): subject = .uid(uid)
-        case (nil, let gid?): subject = .gid(gid)
-        default:
+        let named = [
+            uid.map { _ in "uid" }, gid.map { _ in "gid" }, user.map { _ in "user" }, group.map { _ in "group" },
+        ].compactMap(\.self)
+        guard named.count == 1 else {
             throw SettingsError(
-                "'\(path)' has \(uid == nil ? "neither uid nor gid" : "both uid and gid"), expected one of them")
+                "'\(path)' has \(named.isEmpty ? "none" : named.joined(separator: " and ")) of uid, gid, user and group, expected one of them"
+            )
         }
+        let subject: Rule.Subject =
+            if let uid { .uid(uid) } else if let gid { .gid(gid) } else if let user {
+                try .uid(SystemAccount.uid(ofUser: user, setting: entry.path("user")))
+            } else { try .gid(SystemAccount.gid(ofGroup: group ?? "", setting: entry.path("group"))) }
         return Rule(subject: subject, grant: Grant(permits: Set(permits), merchants: merchants.map(Set.init)))
     }
 }

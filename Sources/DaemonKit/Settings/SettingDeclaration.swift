@@ -13,6 +13,9 @@ package struct SettingDeclaration: Sendable {
     /// Whether a text is a valid value, or a valid element of a list.
     package let accepts: @Sendable (String) -> Bool
 
+    /// Whether a reload takes up a changed value. If not, only a restart does.
+    package var isReloadable: Bool { ReloadableSettings.names.contains(table ?? name) }
+
     /// The environment variable that overrides the file. Nil for a field of a list of mappings, which only the file can
     /// set.
     package var environmentName: String? { table == nil ? Self.environmentName(of: name) : nil }
@@ -23,7 +26,7 @@ package struct SettingDeclaration: Sendable {
     }
 }
 
-/// All settings. The code that reads them also declares them: ``Settings/init(reading:stateDirectory:environment:)``.
+/// All settings. The code that reads them also declares them: ``Settings/init(reading:from:)``.
 package struct SettingsCatalog: Sendable {
     package static let standard = SettingsCatalog(declarations: Settings.declarations())
 

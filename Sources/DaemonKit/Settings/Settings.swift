@@ -4,8 +4,10 @@ package import Logging
 package import MerchantCore
 package import Vocabulary
 
-/// The settings of the daemon. They are read once at the start, and contain only valid values.
+/// The settings of the daemon, as one reading of the file and of the environment found them. They contain only valid
+/// values. ``LiveSettings`` has those parts that a reload replaces.
 package struct Settings: Sendable {
+    let source: SettingsSource
     package let environment: Environment
     package let stateDirectory: String
     package let masterKey: MasterKeySettings
@@ -74,21 +76,23 @@ extension Settings {
         for problem in EnvironmentNames.problems(variables.keys, .standard) + (file?.problems ?? []) {
             reader.record(problem)
         }
-        return try Settings(reading: reader, stateDirectory: stateDirectory, environment: variables)
+        return try Settings(
+            reading: reader,
+            from: SettingsSource(file: path, stateDirectory: stateDirectory, variables: variables))
     }
 
     /// The declarations of all settings. The initializer declares each setting when it reads the setting.
     static func declarations() -> [SettingDeclaration] {
         let reader = SettingsReader(ConfigReader(providers: [InMemoryProvider(values: [:])]), entries: [:])
-        do { _ = try Settings(reading: reader, stateDirectory: "/", environment: [:]) } catch {
+        let source = SettingsSource(file: nil, stateDirectory: "/", variables: [:])
+        do { _ = try Settings(reading: reader, from: source) } catch {
             preconditionFailure("the settings' own defaults are refused: \(error)")
         }
         return reader.declarations
     }
 
-    private init(
-        reading reader: SettingsReader, stateDirectory: String?, environment variables: [String: String]
-    ) throws {
+    private init(reading reader: SettingsReader, from source: SettingsSource) throws {
+        let (stateDirectory, variables) = (source.stateDirectory, source.variables)
         let environment: Environment = reader.value(
             "environment", .choice, default: "production",
             "The Apple environment of this daemon. A production daemon refuses tokens that Apple's sandbox signed.")
@@ -125,6 +129,7 @@ extension Settings {
         // Without a problem, none of these is nil.
         guard reader.problems.isEmpty, let directory, let masterKey, let portal, let backup, let gateway, let events
         else { throw SettingsError(problems: reader.problems) }
+        self.source = source
         self.environment = environment
         self.stateDirectory = directory
         self.masterKey = masterKey

@@ -26,13 +26,25 @@ struct SettingsFile {
         }
         let node: Node?
         do { node = try Yams.compose(yaml: text) } catch {
-            throw SettingsError("the configuration file \(path) is not YAML: \(error)")
+            throw SettingsError("the configuration file \(path) is not YAML\(Self.position(of: error))")
         }
         guard let node, node.null == nil else { return }
         guard case .mapping = node else {
             throw SettingsError("the configuration file \(path) is not a YAML mapping, expected lines such as 'log:'")
         }
         flatten(node, at: "")
+    }
+
+    /// The place of an error, and its kind. The text of Yams would quote the line, which may contain a secret, and the log
+    /// and `status` show the error of a reload.
+    private static func position(of error: any Error) -> String {
+        switch error as? YamlError {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            ": line \(mark.line), column \(mark.column): \(problem)"
+        case .duplicatedKeysInMapping: ": a name occurs twice in a mapping"
+        default: ""
+        }
     }
 
     private mutating func flatten(_ node: Node, at name: String) {

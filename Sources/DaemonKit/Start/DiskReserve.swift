@@ -39,11 +39,14 @@ struct DiskReserve {
         _ = truncate(path, off_t(max(0, found.size - Self.spacePerStart)))
     }
 
-    /// Waits at most two seconds until the daemon listens on all of `sockets`, then fills the file. Earlier, the file
-    /// would take the space that the start needs. Later, other programs could have taken the free space.
-    func fill(onceListeningOn sockets: NewSockets) async throws {
-        for _ in 0..<100 where !sockets.areListening {
-            try await Task.sleep(for: .milliseconds(20))
+    /// Waits at most two seconds until the daemon listens on its sockets, then fills the file. Earlier, the file would
+    /// take the space that the start needs. Later, other programs could have taken the free space.
+    func fill(onceReady servers: ServerReadiness) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await servers.wait() }
+            tasks.addTask { try await Task.sleep(for: .seconds(2)) }
+            _ = try await tasks.next()
+            tasks.cancelAll()
         }
         fill()
     }

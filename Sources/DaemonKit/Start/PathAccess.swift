@@ -26,5 +26,15 @@ enum PathAccess {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
+    /// Whether two paths name the same file in the same directory. The directory can have several names.
+    static func isSamePlace(_ one: String, _ other: String) -> Bool {
+        guard one != other else { return true }
+        guard one.split(separator: "/").last == other.split(separator: "/").last,
+            let directory = FileStatus(of: Self.directory(of: one), followsLinks: true),
+            let otherDirectory = FileStatus(of: Self.directory(of: other), followsLinks: true)
+        else { return false }
+        return directory.isSameFile(as: otherDirectory)
+    }
+
     static var lastError: String { String(cString: strerror(errno)) }
 }

@@ -1,52 +1,77 @@
 import Glibc
 import LocalSocket
 
-/// Checks the paths of the admin socket and of the decryptor socket, before the daemon creates a file.
+/// Checks the admin socket and the decryptor socket, before the daemon creates a file.
 struct SocketPaths {
     private let settings: Settings
     private let sockets: [(name: String, path: String)]
+    private let assignment: SocketAssignment
 
-    init(_ settings: Settings) {
+    /// - Parameter inherited: the sockets that systemd passed to this process.
+    init(_ settings: Settings, inherited: InheritedSockets) {
         self.settings = settings
         sockets = [("admin", settings.adminSocket.path), ("decryptor", settings.decryptorSocket.path)]
+        assignment = SocketAssignment(of: inherited, to: sockets)
     }
 
-    func check(_ findings: inout PreparationFindings) {
+    /// - Returns: where the daemon gets its sockets from.
+    func check(_ findings: inout PreparationFindings) -> DaemonSockets {
+        for problem in assignment.problems { findings.refuse(problem) }
         for (name, path) in sockets {
             if let problem = UnixListener.problem(withPath: path) {
                 findings.refuse("'sockets.\(name).path': \(problem)")
                 continue
             }
-            let directory = PathAccess.directory(of: path)
-            // A start creates a missing state directory.
-            let isCreatedByStart =
-                directory == settings.stateDirectory && FileStatus(of: directory, followsLinks: true) == nil
-            if !isCreatedByStart, let reason = PathAccess.whyNothingCanBeCreated(in: directory) {
-                findings.refuse("'sockets.\(name).path': the directory \(directory) \(reason)")
-            }
+            // The daemon creates no file for an inherited socket.
+            if assignment.inherited[name] == nil { checkDirectory(of: path, name, &findings) }
         }
-        if let first = sockets.first, sockets.dropFirst().allSatisfy({ isSamePlace($0.path, first.path) }) {
+        if let first = sockets.first, sockets.dropFirst().allSatisfy({ PathAccess.isSamePlace($0.path, first.path) }) {
             findings.refuse(
                 "'sockets.admin.path' and 'sockets.decryptor.path' are the same file \(first.path); set two different paths"
             )
         }
+        return DaemonSockets(
+            admin: source("admin", settings.adminSocket, &findings),
+            decryptor: source("decryptor", settings.decryptorSocket, &findings))
     }
 
-    /// - Throws: ``SettingsError`` if a process listens on one of the sockets already.
-    func requireFree() throws {
-        let problems = sockets.filter { UnixListener.isListenedOn($0.path) }.map { name, path in
-            "'sockets.\(name).path': another process listens on \(path); give each daemon its own path"
+    private func checkDirectory(of path: String, _ name: String, _ findings: inout PreparationFindings) {
+        let directory = PathAccess.directory(of: path)
+        // A start creates a missing state directory.
+        let isCreatedByStart =
+            directory == settings.stateDirectory && FileStatus(of: directory, followsLinks: true) == nil
+        guard !isCreatedByStart, let reason = PathAccess.whyNothingCanBeCreated(in: directory) else { return }
+        let problem = "'sockets.\(name).path': the directory \(directory) \(reason)"
+        // A check does not inherit the socket that systemd will pass to the daemon. That socket exists already.
+        if UnixListener.isListenedOn(path) {
+            findings.warn("\(problem), so the daemon starts only if systemd passes this socket to it")
+        } else {
+            findings.refuse(problem)
         }
-        if !problems.isEmpty { throw SettingsError(problems: problems) }
     }
 
-    /// Whether two paths name the same file in the same directory.
-    private func isSamePlace(_ one: String, _ other: String) -> Bool {
-        guard one != other else { return true }
-        guard one.split(separator: "/").last == other.split(separator: "/").last,
-            let directory = FileStatus(of: PathAccess.directory(of: one), followsLinks: true),
-            let otherDirectory = FileStatus(of: PathAccess.directory(of: other), followsLinks: true)
-        else { return false }
-        return directory.isSameFile(as: otherDirectory)
+    private func source(
+        _ name: String, _ socket: SocketSettings, _ findings: inout PreparationFindings
+    ) -> SocketSource {
+        let inherited = assignment.inherited[name]
+        if inherited != nil, let file = FileStatus(of: socket.path), file.mode & 0o777 != socket.mode,
+            geteuid() != 0, file.uid != geteuid()
+        {
+            findings.warn(
+                "'sockets.\(name).mode': the daemon cannot change the mode of \(socket.path), because the file belongs to uid \(file.uid); set SocketUser= of the socket unit to the daemon's user, or SocketMode= to the mode"
+            )
+        }
+        return SocketSource(path: socket.path, mode: socket.mode, inherited: inherited)
+    }
+}
+
+extension DaemonSockets {
+    /// - Throws: ``SettingsError`` if another process listens on one of the sockets that the daemon must create.
+    func requireFree() throws {
+        let problems = [("admin", admin), ("decryptor", decryptor)]
+            .filter { !$1.isInherited && UnixListener.isListenedOn($1.path) }.map { name, socket in
+                "'sockets.\(name).path': another process listens on \(socket.path); give each daemon its own path (if it is systemd's socket unit, start the daemon with systemctl)"
+            }
+        if !problems.isEmpty { throw SettingsError(problems: problems) }
     }
 }

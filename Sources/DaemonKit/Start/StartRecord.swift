@@ -18,6 +18,8 @@ final class StartRecord: Sendable {
     private let audit: AuditOperations
     private let deliveries: WebhookDeliveries
     private let settings: Settings
+    /// A reload may replace permits and webhooks before the start is recorded.
+    private let live: LiveSettings
     private let lock: InstanceLock
     private let caller: Caller
     private let activeFindings: ActiveFindings
@@ -34,13 +36,15 @@ final class StartRecord: Sendable {
 
     init(
         operations: StartOperations, audit: AuditOperations, deliveries: WebhookDeliveries, settings: Settings,
-        observation: StartObservation, lock: InstanceLock, caller: Caller, activeFindings: ActiveFindings,
+        live: LiveSettings, observation: StartObservation, lock: InstanceLock, caller: Caller,
+        activeFindings: ActiveFindings,
         logger: Logger
     ) {
         self.operations = operations
         self.audit = audit
         self.deliveries = deliveries
         self.settings = settings
+        self.live = live
         self.observation = observation
         self.lock = lock
         self.caller = caller
@@ -75,7 +79,7 @@ final class StartRecord: Sendable {
             }
         }
         // Changed permits take effect only when the audit contains them.
-        if await !write(), try await !operations.arePermitsRecorded(settings.policy) {
+        if await !write(), try await !operations.arePermitsRecorded(live.current.callers) {
             throw SettingsError(
                 "the callers' permits have changed and the change cannot be written to the audit; free space on the disk, or start with the previous permits"
             )
@@ -102,14 +106,15 @@ final class StartRecord: Sendable {
         do {
             if !isRecorded.load(ordering: .acquiring) {
                 // Comes before the record: if a later step fails, `write` runs again, and the list can be stored again.
-                try await deliveries.setWebhooks(settings.events.webhooks.map(\.registration))
+                try await deliveries.setWebhooks(live.current.webhooks.map(\.registration))
                 if !historyToRecord.withLock({ $0.isEmpty }) {
                     // In an older database, a waiting time may seem to be over although it is not, and
                     // a session at the portal may be open although it was ended.
                     try await operations.restartWaitingTimes()
                 }
                 try await operations.recordStart(
-                    as: caller, version: Program.version, policy: settings.policy, environment: settings.environment,
+                    as: caller, version: Program.version, policy: live.current.callers,
+                    environment: settings.environment,
                     olderDatabaseEntries: historyToRecord.withLock { $0 })
                 isRecorded.store(true, ordering: .releasing)
             }

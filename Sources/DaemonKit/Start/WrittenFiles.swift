@@ -1,8 +1,8 @@
 import Glibc
 import LocalSocket
 
-/// Checks the places outside the state directory to which the daemon writes: the directory for backups, and the file and
-/// socket for audit heads.
+/// Checks the places outside the state directory to which the daemon writes: the directory for backups, and the file
+/// and socket for audit heads.
 ///
 /// A daemon that cannot write there still serves payments. So a place that does not work is a warning, and while the
 /// daemon runs, `status` reports it.

@@ -9,6 +9,7 @@ extension ConnectionHandler {
         private var idleness: Scheduled<Void>?
         private var arrival: Scheduled<Void>?
         private var lingering: Scheduled<Void>?
+        private var grace: Scheduled<Void>?
 
         /// Records that the connection is not idle now.
         mutating func recordActivity() { lastActivity = .now() }
@@ -33,11 +34,14 @@ extension ConnectionHandler {
             idleness?.cancel()
             arrival?.cancel()
             lingering?.cancel()
+            grace?.cancel()
         }
 
         fileprivate func isIdle(for time: TimeAmount) -> Bool { lastActivity + time <= .now() }
         fileprivate func idleDeadline(_ time: TimeAmount) -> NIODeadline { lastActivity + time }
-        fileprivate var awaitsArrival: Bool { arrival != nil }
+        /// Whether a part of a request has arrived.
+        var awaitsArrival: Bool { arrival != nil }
+        mutating func setGrace(_ timer: Scheduled<Void>) { grace = timer }
         fileprivate mutating func setIdleness(_ timer: Scheduled<Void>) { idleness = timer }
         fileprivate mutating func setArrival(_ timer: Scheduled<Void>?) { arrival = timer }
     }

@@ -50,7 +50,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     let environment: Environment
-    private let peer: Peer
+    private var peer: Peer
     private let resources: LoopResources
     private(set) var context: ChannelHandlerContext?
     /// The request that is arriving; nil between two requests.
@@ -65,7 +65,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// Whether the client has closed its output, so that it sends nothing more.
     private var inputClosed = false
     /// Whether the server is shutting down.
-    private var isDraining = false
+    private(set) var isDraining = false
     /// Whether the connection's last response was written.
     private var outputEnded = false
     private var needsFlush = false
@@ -196,6 +196,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private func respond(to request: ArrivingRequest, _ context: ChannelHandlerContext) {
         var form = request.form
         form.start = .now()
+        peer.refreshPermits()
         do {
             let complete = DecryptorRequest(
                 method: request.method, uri: request.uri, requestId: form.requestId,
@@ -278,9 +279,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     // MARK: Responses
 
-    /// Writes a response now, or queues it if an earlier response is outstanding.
+    /// Writes a response now, or queues it if an earlier response is outstanding. During a shutdown, every response
+    /// waits until all requests of the current read are decoded: only then is it known which response is the last one.
     private func writeOrQueue(_ response: EncodedResponse, _ form: ResponseForm, _ context: ChannelHandlerContext) {
-        guard responseQueue.isEmpty else { return responseQueue.append(form, response) }
+        guard responseQueue.isEmpty, !isDraining else { return responseQueue.append(form, response) }
         write(response, form, context)
     }
 
@@ -290,6 +292,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     private func write(_ response: EncodedResponse, _ form: ResponseForm, _ context: ChannelHandlerContext) {
+        if !form.isInterim, !inputEnded, isLastOfDrain(context) { inputEnded = true }
         let isLast = !form.isInterim && (form.isLast || (inputEnded && hasNothingOutstanding))
         if !form.isInterim { record(response, form) }
         let bytes = response.wireBytes(isHead: form.isHead, isLast: isLast, identifiers: form.identifiers)
@@ -300,6 +303,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         } else {
             context.write(wrapOutboundOut(bytes), promise: nil)
         }
+        if let body = response.sharedBody(isHead: form.isHead) { context.write(wrapOutboundOut(body), promise: nil) }
         needsFlush = true
         if isLast { outputEnded = true }
     }
@@ -315,6 +319,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     private func flushIfNeeded(_ context: ChannelHandlerContext) {
+        if isDraining { writeFinishedResponses(context) }
         guard needsFlush else { return }
         needsFlush = false
         context.flush()
@@ -393,10 +398,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
             inputEnded = true
             arriving = nil
             // No request is arriving or waiting for its response. Otherwise, the connection closes after the responses.
-            if hasNothingOutstanding { closeOnceWritten(context) }
+            // If the last response is still being written, NIO or the linger timer closes the connection after it.
+            if hasNothingOutstanding, !outputEnded { closeOnceWritten(context) }
         case is DrainEvent:
             isDraining = true
-            stopReceiving(context)
+            watchDrain(context)
         default: context.fireUserInboundEventTriggered(event)
         }
     }
@@ -407,7 +413,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         guard let fault = HTTPFault(decoding: error), context.channel.isActive else {
             return context.close(promise: nil)
         }
-        // `stopReceiving` cut off the request in the middle. The connection ends without a response to this request.
+        // The shutdown cut off the head of a request. The connection ends without a response to this request.
         if isDraining, case HTTPParserError.invalidEOFState = error { return }
         refuse(fault)
     }

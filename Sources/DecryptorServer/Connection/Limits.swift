@@ -1,3 +1,4 @@
+import HTTPKit
 package import LocalSocket
 package import NIOCore
 
@@ -25,9 +26,11 @@ package struct Limits: Sendable {
     /// How many requests of all connections may wait or run outside the event loops (``OffLoopWork``). A further
     /// request gets 503 with `Retry-After`.
     package var waitingRequests = 1024
-    /// How long a shutdown waits until the outstanding responses are sent and read. Then the server closes all
-    /// connections.
+    /// How long a shutdown waits until the requests that have begun to arrive are answered and the responses are read.
+    /// Then the server closes all connections.
     package var drainTime = TimeAmount.seconds(10)
+    /// How long an idle connection waits for a further request after a shutdown has begun.
+    package var idleGrace = DrainEvent.idleGrace
     /// For how long the server reads and discards what a client sends after the last response. If the server closed the
     /// connection while bytes are unread, the kernel would reset it and the client could lose the response.
     package var lingerTime = TimeAmount.seconds(1)

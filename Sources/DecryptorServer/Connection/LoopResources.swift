@@ -5,8 +5,8 @@ import NIOHTTP1
 /// The objects that the connections of one event loop share. Use them only on that event loop.
 final class LoopResources {
     let scheduler: FairScheduler
-    /// Counts the requests of the event loop. Each event loop has its own recorder, so that the processors do not compete
-    /// for the memory of the counts.
+    /// Counts the requests of the event loop. Each event loop has its own recorder, so that the processors do not
+    /// compete for the memory of the counts.
     let requests: RequestMetrics.Recorder
 
     init(scheduler: FairScheduler, requests: RequestMetrics.Recorder) {

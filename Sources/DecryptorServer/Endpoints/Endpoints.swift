@@ -43,6 +43,8 @@ struct Endpoints: Sendable {
     let operations: PaymentTokenOperations
     let responses: KeyResponseCache
     let health: HealthResponses
+    /// The OpenAPI document. All responses share its body.
+    let openAPI: EncodedResponse
     let blockingPool: BlockingPool
 
     /// Handles a quick request on the event loop, and returns its response. For every other request, returns the
@@ -72,6 +74,7 @@ struct Endpoints: Sendable {
         case .verifyToken: return verifyToken(request.body, peer)
         case .decryptToken: return decryptToken(request, peer)
         case .health: return .now(health.response())
+        case .openAPI: return .now(openAPI)
         }
     }
 }

@@ -12,7 +12,7 @@ package enum RoutePermit: Hashable, Sendable {
 package struct DecryptorRoute: Sendable {
     /// The function of ``Endpoints`` that handles a request.
     package enum Endpoint: CaseIterable, Sendable {
-        case findKey, symmetricKey, verifyToken, decryptToken, health
+        case findKey, symmetricKey, verifyToken, decryptToken, health, openAPI
     }
 
     /// A route with `GET` also answers `HEAD`.
@@ -52,6 +52,7 @@ package struct DecryptorRoute: Sendable {
         DecryptorRoute(
             method: .POST, path: "/v1/payment-tokens/decrypt", permit: .permit(.decrypt), endpoint: .decryptToken),
         DecryptorRoute(method: .GET, path: "/v1/health", permit: .any, endpoint: .health),
+        DecryptorRoute(method: .GET, path: "/v1/openapi.yaml", permit: .any, endpoint: .openAPI),
     ]
 
     /// The method and the path's template, such as `GET /v1/health`.

@@ -2,14 +2,17 @@ package import HTTPKit
 package import NIOCore
 package import NIOHTTP1
 
-/// One response, encoded: status line, header fields and body in one buffer.
+/// One response, encoded: status line, header fields and body in one buffer. Only a body that all responses share is in
+/// a buffer of its own.
 ///
 /// The response has no header field `Date`: client and server run on the same machine and have the same clock. Without
 /// `Date`, a cache can keep a response in the form in which it is sent.
 package struct EncodedResponse: Sendable {
     package let status: Int
-    /// The complete response in the form for a connection that stays open.
+    /// The complete response in the form for a connection that stays open. Without the body if all responses share it.
     private let bytes: ByteBuffer
+    /// The body, if all responses share one copy of it in memory; otherwise nil.
+    private let sharedBodyBytes: ByteBuffer?
     /// The length in bytes of the head, up to and including the empty line.
     private let headLength: Int
     /// Whether the response's memory must be overwritten after the response was sent.
@@ -18,8 +21,8 @@ package struct EncodedResponse: Sendable {
     private let hasRequestId: Bool
 
     /// How many bytes are reserved for the head. The head is written after the body, because it contains the body's
-    /// length. The longest head has an `X-Request-Id` of a client (``RequestIdentifiers/longestRequestId``), and less than
-    /// 300 bytes of other content.
+    /// length. The longest head has an `X-Request-Id` of a client (``RequestIdentifiers/longestRequestId``), and less
+    /// than 300 bytes of other content.
     private static let headCapacity = 512
 
     /// - Parameters:
@@ -35,19 +38,39 @@ package struct EncodedResponse: Sendable {
         buffer.moveWriterIndex(to: Self.headCapacity)
         buffer.moveReaderIndex(to: Self.headCapacity)
         try body(&buffer)
-        var head = "HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n"
-        for (name, value) in fields { head += "\(name): \(value)\r\n" }
-        head += "Content-Length: \(buffer.readableBytes)\r\n"
-        if holdsSecret { head += "Cache-Control: no-store\r\n" }
-        head += "\r\n"
+        let head = Self.head(status, fields, bodyLength: buffer.readableBytes, holdsSecret: holdsSecret)
         headLength = head.utf8.count
         precondition(headLength <= Self.headCapacity, "a head contains only the daemon's own short texts")
         buffer.setString(head, at: Self.headCapacity - headLength)
         buffer.moveReaderIndex(to: Self.headCapacity - headLength)
         bytes = buffer
+        sharedBodyBytes = nil
         self.status = Int(status.code)
         self.holdsSecret = holdsSecret
         hasRequestId = fields.contains { $0.name == "X-Request-Id" }
+    }
+
+    /// A response with status 200 whose body is large and always the same. However many clients have not read their
+    /// responses yet, the body is in memory only once.
+    package init(sharing body: ByteBuffer, mediaType: String) {
+        let head = Self.head(
+            .ok, [("Content-Type", mediaType)], bodyLength: body.readableBytes, holdsSecret: false)
+        bytes = ByteBuffer(string: head)
+        headLength = head.utf8.count
+        sharedBodyBytes = body
+        status = Int(HTTPResponseStatus.ok.code)
+        holdsSecret = false
+        hasRequestId = false
+    }
+
+    private static func head(
+        _ status: HTTPResponseStatus, _ fields: [(name: String, value: String)], bodyLength: Int, holdsSecret: Bool
+    ) -> String {
+        var head = "HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n"
+        for (name, value) in fields { head += "\(name): \(value)\r\n" }
+        head += "Content-Length: \(bodyLength)\r\n"
+        if holdsSecret { head += "Cache-Control: no-store\r\n" }
+        return head + "\r\n"
     }
 
     /// The interim response to `Expect: 100-continue`.
@@ -55,6 +78,7 @@ package struct EncodedResponse: Sendable {
 
     private init(interim: String) {
         bytes = ByteBuffer(string: interim)
+        sharedBodyBytes = nil
         headLength = bytes.readableBytes
         status = 100
         holdsSecret = false
@@ -63,6 +87,7 @@ package struct EncodedResponse: Sendable {
 
     private init(compacting other: EncodedResponse) {
         bytes = ByteBuffer(bytes: other.bytes.readableBytesView)
+        sharedBodyBytes = other.sharedBodyBytes
         headLength = other.headLength
         status = other.status
         holdsSecret = other.holdsSecret
@@ -75,8 +100,9 @@ package struct EncodedResponse: Sendable {
     /// How much memory the response uses, in bytes.
     var footprint: Int { bytes.storageCapacity }
 
-    /// Returns the bytes to send. If a parameter is true, the bytes are a changed copy of the response. The memory of the
-    /// original response is then overwritten if it holds a secret.
+    /// Returns the bytes to send, without a shared body: ``sharedBody(isHead:)`` returns the bytes to send after them.
+    /// If a parameter is true, the bytes are a changed copy of the response. The memory of the original response is
+    /// then overwritten if it holds a secret.
     ///
     /// - Parameters:
     ///   - isHead: whether to leave out the body, in response to `HEAD`.
@@ -96,6 +122,12 @@ package struct EncodedResponse: Sendable {
         wipe()
         return buffer
     }
+
+    /// Returns the shared body, to send after ``wireBytes(isHead:isLast:identifiers:)``. The buffer uses the memory
+    /// that all responses share.
+    ///
+    /// - Returns: nil if the response has no shared body, or must have no body because the request's method is `HEAD`.
+    package func sharedBody(isHead: Bool) -> ByteBuffer? { isHead ? nil : sharedBodyBytes }
 
     /// Overwrites the response's memory if it holds a secret. Call this function if the response will not be sent, or if a
     /// copy is sent.

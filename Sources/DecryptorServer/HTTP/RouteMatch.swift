@@ -41,7 +41,7 @@ struct RouteMatch: Sendable {
         throw MerchantError(
             .notFound,
             "this is the decryptor socket, which has no such path: connect merchantkeyctl and other admin programs to the "
-                + "admin socket, admin.sock; the paths of both sockets are in schema/openapi.yaml")
+                + "admin socket, admin.sock; GET /v1/openapi.yaml lists the paths of both sockets")
     }
 
     /// The range of the path in the request's target. The path begins after the scheme and authority, if the client

@@ -8,7 +8,7 @@ import X509
 /// roots above them.
 ///
 /// ``refusal(of:at:)`` accepts a certificate if these CAs form a chain from the certificate to one of these roots.
-package struct CertificateIssuers: Sendable {
+package struct CertificateIssuers: Hashable, Sendable {
     /// In bytes.
     private static let largestFile = 1024 * 1024
 

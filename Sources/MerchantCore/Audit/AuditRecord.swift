@@ -4,7 +4,7 @@ package import Vocabulary
 /// The action that an audit record names.
 package enum AuditAction: String, Sendable, CaseIterable {
     case daemonStarted
-    /// The permits of callers differ from those of the daemon's last start.
+    /// The permits of callers differ from those that were recorded last, at a start or at a reload.
     case permitsChanged
     /// The setting `environment` differs from that of the daemon's last start.
     case environmentChanged
@@ -50,6 +50,8 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case domainFileChanged
     /// An admin requested the delivery of events whose delivery the daemon had given up.
     case eventsRedelivered
+    /// An admin sent a test event to a webhook.
+    case webhookTested
     case masterKeyRotationStarted
     case masterKeyRotationFinished
     /// A machine got access to the portal.
@@ -66,6 +68,8 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case operatorLoginUsed
     /// The sessions and unused logins of an operator, or of all operators, ended.
     case operatorSessionsEnded
+    /// A reload replaced settings while the daemon ran.
+    case settingsReloaded
 }
 
 /// What the audit records about one action: the caller, the merchant and key concerned, the states before and after,

@@ -20,6 +20,12 @@ package protocol KeyCustodian: Sendable {
         for merchant: MerchantIdentifier
     ) throws -> ImportedKeyPair
 
+    /// Reads a private key file, and returns the certificate of its key; nil if the file contains no certificate. The
+    /// parameters and errors are those of ``importKeyPair(privateKey:passphrase:purpose:for:)``.
+    func certificate(
+        inPrivateKeyFile file: borrowing SecretBytes, passphrase: borrowing SecretBytes
+    ) throws -> [UInt8]?
+
     /// Reads one certificate: PEM (text before the block is skipped) or DER.
     ///
     /// - Throws: `certificateMalformed`, `certificateChain` (more than one certificate), `privateKeyUploaded` or
@@ -47,6 +53,13 @@ package protocol KeyCustodian: Sendable {
 
     /// Returns a private key as PKCS#8 PEM. Before the call, the caller must check the permit and record the action.
     func exportPrivateKey(_ hash: PublicKeyHash) throws -> SecretBytes
+}
+
+extension KeyCustodian {
+    /// For custodians whose private key files contain no certificate.
+    package func certificate(
+        inPrivateKeyFile file: borrowing SecretBytes, passphrase: borrowing SecretBytes
+    ) throws -> [UInt8]? { nil }
 }
 
 /// A key pair that was read from a private key file.

@@ -44,9 +44,9 @@ package struct AccessOperations: Sendable {
     ///   - expiresAt: nil for an access that does not expire.
     ///   - clientCertificate: the client certificate in PEM or DER; nil for an access by token.
     /// - Returns: the access and its token; nil instead of the token for an access by client certificate.
-    /// - Throws: `malformed`; `privateKeyUploaded`; `merchantNotFound`; `accessExists` if an access ever had this name, or
-    ///   if an access that is not revoked has this client certificate; `idempotencyKeyReused` for a repeat that would have
-    ///   to return a token.
+    /// - Throws: `malformed`; `privateKeyUploaded`; `merchantNotFound`; `accessExists` if an access ever had this name,
+    ///   or if an access that is not revoked has this client certificate; `idempotencyKeyReused` for a repeat that
+    ///   would have to return a token.
     package func create(
         _ name: AccessName, permits: Set<Permit>, merchants: Set<MerchantIdentifier>?, expiresAt: Timestamp?,
         clientCertificate: [UInt8]?, for request: Request
@@ -128,8 +128,8 @@ package struct AccessOperations: Sendable {
     /// Revokes an access permanently: from now on, none of its tokens and no client certificate of it is accepted. A
     /// repeat changes nothing.
     ///
-    /// Also revokes the open invitations that the access created, and ends the sessions of all its invitations. Otherwise
-    /// someone who stole the token could act for the merchants after the revocation.
+    /// Also revokes the open invitations that the access created, and ends the sessions of all its invitations.
+    /// Otherwise someone who stole the token could act for the merchants after the revocation.
     ///
     /// - Throws: `accessNotFound`.
     package func revoke(_ name: AccessName, for request: Request) async throws -> Access {

@@ -9,12 +9,13 @@ package struct ClockOperations: Sendable {
     >
 
     private let records: Records
-    private let policy: RollPolicy
+    private let currentPolicy: CurrentValue<RollPolicy>
+    private var policy: RollPolicy { currentPolicy.value }
     private let confirmedTime: ConfirmedTime
 
-    package init(records: Records, policy: RollPolicy, confirmedTime: ConfirmedTime) {
+    package init(records: Records, policy: CurrentValue<RollPolicy>, confirmedTime: ConfirmedTime) {
         self.records = records
-        self.policy = policy
+        currentPolicy = policy
         self.confirmedTime = confirmedTime
     }
 

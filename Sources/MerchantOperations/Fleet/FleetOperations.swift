@@ -14,13 +14,16 @@ package struct FleetOperations: Sendable {
 
     let records: Records
     private let monitoring: Monitoring
-    let policy: RollPolicy
+    private let currentPolicy: CurrentValue<RollPolicy>
+    var policy: RollPolicy { currentPolicy.value }
     let confirmedTime: ConfirmedTime
 
-    package init(records: Records, monitoring: Monitoring, policy: RollPolicy, confirmedTime: ConfirmedTime) {
+    package init(
+        records: Records, monitoring: Monitoring, policy: CurrentValue<RollPolicy>, confirmedTime: ConfirmedTime
+    ) {
         self.records = records
         self.monitoring = monitoring
-        self.policy = policy
+        currentPolicy = policy
         self.confirmedTime = confirmedTime
     }
 

@@ -10,7 +10,7 @@ package struct KeyOperations: Sendable {
     >
 
     private let records: Records
-    private let custodian: any KeyCustodian
+    let custodian: any KeyCustodian
     private let generation: KeyPairGeneration
     private let environment: Environment
     private let clock: any WallClock
@@ -149,12 +149,7 @@ package struct KeyOperations: Sendable {
 
     /// The certificate in an imported private key's file.
     private func certificate(of imported: ImportedKeyPair) throws -> CertificateFacts {
-        guard let certificate = imported.certificate else {
-            throw MerchantError(
-                .malformed,
-                "'certificate' is missing, and the private key file contains no certificate; send the certificate's file too"
-            )
-        }
+        guard let certificate = imported.certificate else { throw Self.missingCertificate }
         return try custodian.readCertificate(certificate)
     }
 

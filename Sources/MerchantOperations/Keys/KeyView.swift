@@ -15,8 +15,8 @@ package struct KeyView: Sendable {
     /// What the caller should know about the certificate that the request has stored.
     package private(set) var warnings: [String] = []
 
-    /// The same view. Warns if the issuer of the certificate in use was not verified, unless this is a sandbox, in which
-    /// the certificates are only for tests.
+    /// The same view. Warns if the issuer of the certificate in use was not verified, unless this is a sandbox, in
+    /// which the certificates are only for tests.
     func warningOfIssuer(in environment: Environment) -> KeyView {
         guard environment == .production, let certificate = certificateInUse, !certificate.issuerVerified else {
             return self

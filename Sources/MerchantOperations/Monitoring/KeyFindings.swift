@@ -109,7 +109,7 @@ extension Monitoring {
             StatusFinding(
                 code: .issuerNotVerified,
                 detail:
-                    "\(total) active key pair\(total == 1 ? " has" : "s have") a certificate whose issuer was not verified, so it may not be from Apple: set 'trust.certificate-issuers', restart the daemon, and upload the certificates again",
+                    "\(total) active key pair\(total == 1 ? " has" : "s have") a certificate whose issuer was not verified, so it may not be from Apple: set 'trust.certificate-issuers', run 'merchantkeyctl reload', and upload the certificates again",
                 counts: [.warning: total],
                 mostUrgent: try reading.keyPairsWithIssuerNotVerified(limit: StatusFinding.maximumNamed).map {
                     StatusFinding.Item(

@@ -58,14 +58,16 @@ package struct Monitoring: Sendable {
     let integrity: IntegrityFindings
     let tokenTimes: TokenTimeWatch
     private let environment: Environment
-    private let policy: RollPolicy
-    private let backupPolicy: BackupPolicy
+    private let currentPolicy: CurrentValue<RollPolicy>
+    private var policy: RollPolicy { currentPolicy.value }
+    private let backupPolicy: CurrentValue<BackupPolicy>
     let clock: any WallClock
     private let confirmedTime: ConfirmedTime
 
     package init(
         records: Records, sources: Sources, integrity: IntegrityFindings, tokenTimes: TokenTimeWatch,
-        environment: Environment, policy: RollPolicy, backupPolicy: BackupPolicy, clock: any WallClock,
+        environment: Environment, policy: CurrentValue<RollPolicy>, backupPolicy: CurrentValue<BackupPolicy>,
+        clock: any WallClock,
         confirmedTime: ConfirmedTime
     ) {
         self.records = records
@@ -73,7 +75,7 @@ package struct Monitoring: Sendable {
         self.integrity = integrity
         self.tokenTimes = tokenTimes
         self.environment = environment
-        self.policy = policy
+        currentPolicy = policy
         self.backupPolicy = backupPolicy
         self.clock = clock
         self.confirmedTime = confirmedTime
@@ -106,7 +108,7 @@ package struct Monitoring: Sendable {
             findings += Self.findings(for: counts, oldestOpenCall: oldestOpenCall, health: gatewayHealth, at: now)
             findings += webhooks.flatMap { Self.findings(for: $0, at: now) }
             let backups = try reading.backupCoverage()
-            findings += [backups.finding(by: backupPolicy, at: now)].compactMap(\.self)
+            findings += [backups.finding(by: backupPolicy.value, at: now)].compactMap(\.self)
             if environment == .production { findings += try Self.issuerFindings(in: reading) }
             return Status(
                 at: now, environment: environment, counts: counts, backups: backups,

@@ -64,6 +64,8 @@ package struct StatusFinding: Hashable, Sendable {
         case issuerNotVerified
         /// The setting `environment` differs from that of the daemon's former starts.
         case environmentChanged
+        /// The last reload of the settings failed, so the former settings stay in force.
+        case reloadFailed
     }
 
     /// One of the merchants, key pairs or other subjects of a finding.

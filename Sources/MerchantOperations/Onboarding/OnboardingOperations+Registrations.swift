@@ -43,8 +43,8 @@ extension OnboardingOperations {
     /// - Parameter order: its `merchantIdentifier` names the merchant. Its `encryptTo` must be absent, the merchant
     ///   itself or a platform integrator.
     /// - Throws: `malformed`, also for a `partnerInternalMerchantIdentifier` that is in use for another registration, or
-    ///   that is another merchant's identifier, whether that merchant exists or not; `merchantNotFound`; and the errors of
-    ///   ``RegistrationOperations/register(_:ownedBy:for:)``.
+    ///   that is another merchant's identifier, whether that merchant exists or not; `merchantNotFound`; and the errors
+    ///   of ``RegistrationOperations/register(_:ownedBy:for:)``.
     package func register(
         _ order: RegistrationOrder, in scope: MerchantScope, for request: Request
     ) async throws -> RegistrationView {
@@ -53,7 +53,8 @@ extension OnboardingOperations {
                 .malformed, "'merchantIdentifier' is missing: give the merchant whose domains these are")
         }
         return try await within(scope, merchant) {
-            // Otherwise a merchant could take the identifier under which the portal registers another merchant's domains.
+            // Otherwise a merchant could take the identifier under which the portal registers another merchant's
+            // domains.
             if let named = MerchantIdentifier(text: order.partnerInternalMerchantIdentifier.rawValue),
                 named != merchant
             {

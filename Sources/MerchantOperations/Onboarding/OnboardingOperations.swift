@@ -44,19 +44,20 @@ package struct OnboardingOperations: Sendable {
     /// Reads an uploaded certificate: ``KeyCustodian/readCertificate(_:)``. Not the custodian itself, because this type
     /// must not reach private keys.
     let readCertificate: @Sendable ([UInt8]) throws -> CertificateFacts
-    private let policy: RollPolicy
+    private let currentPolicy: CurrentValue<RollPolicy>
+    private var policy: RollPolicy { currentPolicy.value }
     let clock: any WallClock
     private let confirmedTime: ConfirmedTime
 
     package init(
         records: Records, useCases: UseCases,
-        readCertificate: @escaping @Sendable ([UInt8]) throws -> CertificateFacts, policy: RollPolicy,
+        readCertificate: @escaping @Sendable ([UInt8]) throws -> CertificateFacts, policy: CurrentValue<RollPolicy>,
         clock: any WallClock, confirmedTime: ConfirmedTime
     ) {
         self.records = records
         self.useCases = useCases
         self.readCertificate = readCertificate
-        self.policy = policy
+        currentPolicy = policy
         self.clock = clock
         self.confirmedTime = confirmedTime
     }

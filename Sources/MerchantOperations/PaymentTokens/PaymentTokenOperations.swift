@@ -19,21 +19,23 @@ package struct PaymentTokenOperations: Sendable {
     private let records: Records
     let custodian: any KeyCustodian
     let claims: any ClaimLedger
+    private let currentVerifier: CurrentValue<SignatureVerifier>
     /// Shared by all decryptors, because it caches the certificate chains that it has verified.
-    let verifier: SignatureVerifier
+    var verifier: SignatureVerifier { currentVerifier.value }
     let tokenTimes: TokenTimeWatch
     let uses: KeyUses
     let metrics: TokenMetrics
     let clock: any WallClock
 
     package init(
-        records: Records, custodian: any KeyCustodian, claims: any ClaimLedger, verifier: SignatureVerifier,
+        records: Records, custodian: any KeyCustodian, claims: any ClaimLedger,
+        verifier: CurrentValue<SignatureVerifier>,
         tokenTimes: TokenTimeWatch, uses: KeyUses, metrics: TokenMetrics = TokenMetrics(), clock: any WallClock
     ) {
         self.records = records
         self.custodian = custodian
         self.claims = claims
-        self.verifier = verifier
+        currentVerifier = verifier
         self.tokenTimes = tokenTimes
         self.uses = uses
         self.metrics = metrics

@@ -30,7 +30,8 @@ package struct RenewalSchedule: Sendable {
     >
 
     private let records: Records
-    private let policy: RollPolicy
+    private let currentPolicy: CurrentValue<RollPolicy>
+    private var policy: RollPolicy { currentPolicy.value }
     private let rolls: RollOperations
     private let preparation: SuccessorPreparation
     private let clock: any WallClock
@@ -39,11 +40,11 @@ package struct RenewalSchedule: Sendable {
     private let confirmedTime: ConfirmedTime
 
     package init(
-        records: Records, policy: RollPolicy, rolls: RollOperations, preparation: SuccessorPreparation,
+        records: Records, policy: CurrentValue<RollPolicy>, rolls: RollOperations, preparation: SuccessorPreparation,
         clock: any WallClock, confirmedTime: ConfirmedTime
     ) {
         self.records = records
-        self.policy = policy
+        currentPolicy = policy
         self.rolls = rolls
         self.preparation = preparation
         self.clock = clock

@@ -21,7 +21,8 @@ package struct RollOperations: Sendable {
     >
 
     private let records: Records
-    private let policy: RollPolicy
+    private let currentPolicy: CurrentValue<RollPolicy>
+    private var policy: RollPolicy { currentPolicy.value }
     private let generation: KeyPairGeneration
     private let preparation: SuccessorPreparation
     private let uses: KeyUses
@@ -31,11 +32,12 @@ package struct RollOperations: Sendable {
     private let confirmedTime: ConfirmedTime
 
     package init(
-        records: Records, policy: RollPolicy, generation: KeyPairGeneration, preparation: SuccessorPreparation,
+        records: Records, policy: CurrentValue<RollPolicy>, generation: KeyPairGeneration,
+        preparation: SuccessorPreparation,
         uses: KeyUses, clock: any WallClock, confirmedTime: ConfirmedTime
     ) {
         self.records = records
-        self.policy = policy
+        currentPolicy = policy
         self.generation = generation
         self.preparation = preparation
         self.uses = uses

@@ -9,13 +9,16 @@ package struct SuccessorPreparation: Sendable {
     >
 
     private let records: Records
-    private let policy: RollPolicy
+    private let currentPolicy: CurrentValue<RollPolicy>
+    private var policy: RollPolicy { currentPolicy.value }
     private let generation: KeyPairGeneration
     private let clock: any WallClock
 
-    package init(records: Records, policy: RollPolicy, generation: KeyPairGeneration, clock: any WallClock) {
+    package init(
+        records: Records, policy: CurrentValue<RollPolicy>, generation: KeyPairGeneration, clock: any WallClock
+    ) {
         self.records = records
-        self.policy = policy
+        currentPolicy = policy
         self.generation = generation
         self.clock = clock
     }

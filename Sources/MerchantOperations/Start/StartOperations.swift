@@ -93,7 +93,7 @@ package struct StartOperations: Sendable {
     /// Whether the permits in `policy` are those that were recorded last. If not,
     /// ``recordStart(as:version:policy:environment:olderDatabaseEntries:)`` must record them before they take effect.
     package func arePermitsRecorded(_ policy: CallerPolicy) async throws -> Bool {
-        try await records.read { try $0.daemonValue("permits") } == policy.summary
+        try await records.read { try RecordedPermits.are(policy, in: $0) }
     }
 
     /// Records the start of the daemon, and the permits of callers and the environment if they have changed.
@@ -124,27 +124,7 @@ package struct StartOperations: Sendable {
                     request.auditEntry(.environmentChanged, at: now, before: before, after: environment.rawValue))
             }
             try transaction.setDaemonValue(Self.environmentValueName, environment.rawValue)
-            let permits = policy.summary
-            let before = try transaction.daemonValue("permits")
-            guard before != permits else { return }
-            try transaction.setDaemonValue("permits", permits)
-            try transaction.append(request.auditEntry(.permitsChanged, at: now, before: before, after: permits))
+            try RecordedPermits.update(to: policy, at: now, for: request, in: transaction)
         }
-    }
-}
-
-extension CallerPolicy {
-    /// The policy as one line. Equal policies have equal lines.
-    fileprivate var summary: String {
-        rules.map { rule in
-            let subject =
-                switch rule.subject {
-                case .uid(let uid): "uid=\(uid)"
-                case .gid(let gid): "gid=\(gid)"
-                }
-            let permits = rule.grant.permits.map(\.rawValue).sorted().joined(separator: ",")
-            let merchants = rule.grant.merchants.map { $0.map(\.rawValue).sorted().joined(separator: ",") } ?? "*"
-            return "\(subject) permits=\(permits) merchants=\(merchants)"
-        }.joined(separator: "; ")
     }
 }

@@ -8,14 +8,15 @@ package struct KeyUseRecording: Sendable {
 
     private let records: Records
     private let uses: KeyUses
-    private let policy: RollPolicy
+    private let currentPolicy: CurrentValue<RollPolicy>
+    private var policy: RollPolicy { currentPolicy.value }
     /// The daemon's own count of time. The times of uses are corrected by it if the machine's clock was set back.
     private let confirmedTime: ConfirmedTime
 
-    package init(records: Records, uses: KeyUses, policy: RollPolicy, confirmedTime: ConfirmedTime) {
+    package init(records: Records, uses: KeyUses, policy: CurrentValue<RollPolicy>, confirmedTime: ConfirmedTime) {
         self.records = records
         self.uses = uses
-        self.policy = policy
+        currentPolicy = policy
         self.confirmedTime = confirmedTime
     }
 

@@ -22,10 +22,10 @@ final class ResponseAccumulator: HTTPClientResponseDelegate {
     /// Whether the head of the request was written to the connection. If so, the server may have acted on the request.
     var isSent: Bool { state.withLock { $0.isSent } }
 
-    /// The response without its body, if the body is discarded anyway and the head has arrived.
+    /// The response with the kept beginning of its body, if the body is discarded anyway and the head has arrived.
     var responseWithoutBody: OutboundResponse? {
         guard case .discard = bodyPolicy else { return nil }
-        return state.withLock { $0.head }.map { OutboundResponse($0, body: []) }
+        return state.withLock { state in state.head.map { OutboundResponse($0, body: state.body) } }
     }
 
     func didSendRequestHead(task: HTTPClient.Task<Response>, _ head: HTTPRequestHead) {
@@ -39,7 +39,7 @@ final class ResponseAccumulator: HTTPClientResponseDelegate {
             if let length = head.headers.first(name: "Content-Length").flatMap(Int.init), length > limit {
                 return task.eventLoop.makeFailedFuture(OutboundFailure.responseTooLarge(limit: limit))
             }
-        case .discard(_, let timeout):
+        case .discard(_, let timeout, _):
             // After this cancellation, the call still returns the response, without its body.
             task.eventLoop.scheduleTask(in: TimeAmount(timeout)) { task.cancel() }
         }
@@ -52,7 +52,8 @@ final class ResponseAccumulator: HTTPClientResponseDelegate {
             case .collect(let limit):
                 guard state.body.count + part.readableBytes <= limit else { return limit }
                 state.body.append(contentsOf: part.readableBytesView)
-            case .discard(let limit, _):
+            case .discard(let limit, _, let keptCount):
+                state.body.append(contentsOf: part.readableBytesView.prefix(max(0, keptCount - state.body.count)))
                 state.discardedBytes += part.readableBytes
                 // As after the timeout, the call still returns the response.
                 guard state.discardedBytes <= limit else { return limit }

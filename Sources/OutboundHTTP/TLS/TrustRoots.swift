@@ -1,7 +1,7 @@
 import NIOSSL
 
 /// The root certificates to which a server's certificate must chain.
-package struct TrustRoots: Sendable {
+package struct TrustRoots: Hashable, Sendable {
     let roots: NIOSSLTrustRoots
 
     /// The roots of the operating system's certificate store.

@@ -21,7 +21,7 @@ struct PortalAuthentication: Sendable {
 
     let accesses: AccessAuthentication
     let sessions: PortalSessionOperations
-    let policy: CallerPolicy
+    let policy: CurrentValue<CallerPolicy>
     let rates: RequestRates
     let refusals: RefusalLog
 
@@ -127,7 +127,7 @@ struct PortalAuthentication: Sendable {
             switch session.holder {
             case .invitation(_, let merchant): [Grant(permits: [.onboard], merchants: [merchant])]
             case .operating(let uid, let groups):
-                policy.grants(uid: uid, groups: groups).map {
+                policy.value.grants(uid: uid, groups: groups).map {
                     Grant(permits: $0.permits.intersection(PortalPermits.permitted), merchants: $0.merchants)
                 }
             }

@@ -15,6 +15,7 @@ package final class PortalCertificates: Sendable {
     static let maximumAge = Duration.seconds(12 * 3600)
 
     private struct State: Sendable {
+        var files: PortalTLS.Files
         var tls: PortalTLS
         /// The attributes of the files when they were last read; nil for a file that is absent or not set.
         var stamps: [PortalFileStamp?]
@@ -25,7 +26,6 @@ package final class PortalCertificates: Sendable {
         var finding: String?
     }
 
-    private let files: PortalTLS.Files
     private let now: @Sendable () -> Timestamp
     private let onFinding: @Sendable (String?) -> Void
     private let logger: Logger
@@ -42,14 +42,15 @@ package final class PortalCertificates: Sendable {
         _ files: PortalTLS.Files, now: @escaping @Sendable () -> Timestamp, logger: Logger,
         onFinding: @escaping @Sendable (String?) -> Void = { _ in }
     ) throws(PortalTLSError) {
-        self.files = files
         self.now = now
         self.logger = logger
         self.onFinding = onFinding
         // The attributes are read first. If a file changes during the read, the next comparison finds the change.
         let stamps = Self.stamps(files)
         let tls = try PortalTLS(reading: files, at: now())
-        state = Mutex(State(tls: tls, stamps: stamps, readAt: ContinuousClock.now, readError: nil, finding: nil))
+        state = Mutex(
+            State(
+                files: files, tls: tls, stamps: stamps, readAt: ContinuousClock.now, readError: nil, finding: nil))
     }
 
     /// For the next connection.
@@ -62,14 +63,19 @@ package final class PortalCertificates: Sendable {
     package var finding: String? { state.withLock { $0.finding } }
 
     /// Reads the files now. Blocks on the disk, so call this function on a thread that may block.
-    package func reload() {
-        reading.withLock { _ in read() }
+    ///
+    /// - Parameter files: the paths of the files from now on; nil for those of the former call.
+    package func reload(_ files: PortalTLS.Files? = nil) {
+        reading.withLock { _ in
+            if let files { state.withLock { $0.files = files } }
+            read()
+        }
     }
 
     /// Reads the files if they have changed since the last read, or if the context is old. Blocks on the disk.
     package func reloadIfChanged() {
         reading.withLock { _ in
-            let stamps = Self.stamps(files)
+            let stamps = Self.stamps(state.withLock { $0.files })
             let isDue: Bool = state.withLock { state in
                 state.stamps != stamps || ContinuousClock.now - state.readAt >= Self.maximumAge
             }
@@ -86,6 +92,7 @@ package final class PortalCertificates: Sendable {
     }
 
     private func read() {
+        let files = state.withLock { $0.files }
         let stamps = Self.stamps(files)
         let result: Result<PortalTLS, PortalTLSError>
         do throws(PortalTLSError) {

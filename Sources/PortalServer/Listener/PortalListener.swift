@@ -91,7 +91,7 @@ package final class PortalListener: Service {
         let watching = Task { [certificates] in await WorkThreads.blocking.run { await certificates.watch() } }
         // gracefulShutdown() throws if the task is cancelled. A cancellation stops the listener in the same way.
         try? await gracefulShutdown()
-        await drain(server, connections)
+        await drain(server, connections, loops)
         watching.cancel()
         continuation.finish()
         await serving.value
@@ -136,9 +136,10 @@ package final class PortalListener: Service {
 
     /// Accepts no further connection, waits until the open connections have finished their requests, and after the
     /// drain time closes the connections that are still open.
-    private func drain(_ server: any Channel, _ connections: PortalConnections) async {
-        // close() throws if the socket is already closed.
-        try? await server.close()
+    private func drain(
+        _ server: any Channel, _ connections: PortalConnections, _ loops: MultiThreadedEventLoopGroup
+    ) async {
+        await server.stopAccepting(connectionsOn: loops)
         let open = connections.beginDrain()
         for channel in open { channel.pipeline.fireUserInboundEventTriggered(DrainEvent()) }
         let timeout = server.eventLoop.scheduleTask(in: settings.limits.drainTime) {

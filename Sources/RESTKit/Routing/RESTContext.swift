@@ -9,7 +9,8 @@ package import Vocabulary
 
 /// The values that all requests of one connection share.
 package struct RESTConnection: RequestContextSource, Sendable {
-    /// The caller at the other end, as far as the connection itself identifies the caller.
+    /// The caller at the other end, as far as the connection itself identifies the caller. With the permits that the
+    /// caller had when it connected; ``RESTContext/peer`` has the permits for a request.
     package let peer: Peer
     package let channel: any Channel
     /// The memory that is reserved for the current request and its response.
@@ -52,7 +53,7 @@ package struct RESTContext: RequestContext {
         trace = identifiers?.trace
         coreContext = CoreRequestContextStorage(source: source)
         connection = source
-        peer = source.peer
+        peer = source.peer.withPresentPermits
     }
 
     /// Reserves memory for the body of a request or response. Does nothing for a body of up to 64 KiB: such bodies need

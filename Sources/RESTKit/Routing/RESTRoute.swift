@@ -79,11 +79,11 @@ extension RESTRoute {
     package static func changes(
         _ method: HTTPRequest.Method, _ path: String, logMessage: String,
         permit: Permit = Handlers.permitToChange, effect: RouteEffect = .writes, scope: RouteScope = .everyMerchant,
-        query: Set<String> = [], _ handler: @escaping Handler
+        query: Set<String> = [], maximumBodyBytes: Int = BodyLimit.ordinary, _ handler: @escaping Handler
     ) -> RESTRoute {
         RESTRoute(
             method: method, path: path, permit: permit, scope: scope, effect: effect, logMessage: logMessage,
-            query: query, maximumBodyBytes: BodyLimit.ordinary, authorize: authorizing(permit, scope, handler))
+            query: query, maximumBodyBytes: maximumBodyBytes, authorize: authorizing(permit, scope, handler))
     }
 
     /// Declares a route that changes something and has a parameter in its path.

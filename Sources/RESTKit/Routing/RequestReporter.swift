@@ -8,8 +8,8 @@ package import NIOCore
 import NIOHTTP1
 package import ServerKit
 
-/// Converts errors to responses with problem documents, counts the requests to one server in the metrics, and writes them
-/// to the access log.
+/// Converts errors to responses with problem documents, counts the requests to one server in the metrics, and writes
+/// them to the access log.
 package struct RequestReporter: Sendable {
     /// Logs errors, and makes problem documents of them.
     package let problems: ProblemReporter

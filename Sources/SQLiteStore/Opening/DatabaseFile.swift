@@ -148,8 +148,8 @@ enum DatabaseFile {
         return lstat(path + "-wal", &found) == 0 ? Int(found.st_size) : 0
     }
 
-    /// The checkpoint sequence number in the header of the write-ahead log. SQLite increases the number when it starts to
-    /// overwrite the log from the beginning.
+    /// The checkpoint sequence number in the header of the write-ahead log. SQLite increases the number when it starts
+    /// to overwrite the log from the beginning.
     ///
     /// - Parameter path: the path of the database.
     /// - Returns: nil if there is no log or the log is empty.

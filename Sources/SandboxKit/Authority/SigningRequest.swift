@@ -14,6 +14,9 @@ import X509
 /// Source: Apple, TN3206 "Renewing Apple Pay certificates"; account help, "Create a certificate signing request".
 struct SigningRequest {
     let publicKey: Certificate.PublicKey
+    /// The merchant that the subject names in its common name or userId, as in the CSRs of merchantkeyd; nil if it
+    /// names none.
+    let merchant: MerchantIdentifier?
 
     /// - Parameter bytes: a PKCS#10 CSR, PEM or DER.
     /// - Throws: ``SandboxError`` for a CSR that Apple's portal would reject.
@@ -40,6 +43,7 @@ struct SigningRequest {
             throw SandboxError("the signature of the CSR is not valid: sign the CSR with its own private key")
         }
         publicKey = key.certificateKey
+        merchant = request.merchant
     }
 
     /// The key types that Apple permits. The raw values are the names in the error messages of Apple's portal.
@@ -120,6 +124,7 @@ struct SigningRequest {
         /// The CertificationRequestInfo, which the signature covers. The bytes are exactly those in the CSR: encoding
         /// the fields again could give other bytes.
         let signedInfo: [UInt8]
+        let merchant: MerchantIdentifier?
         let publicKeyInfo: [UInt8]
         let algorithm: ASN1ObjectIdentifier
         let signature: [UInt8]
@@ -127,8 +132,9 @@ struct SigningRequest {
         init(_ der: [UInt8]) throws {
             self = try DER.sequence(try DER.parse(der), identifier: .sequence) { nodes in
                 guard let info = nodes.next(), let algorithm = nodes.next() else { throw Malformed() }
+                let (merchant, publicKeyInfo) = try Self.fields(of: info)
                 return ParsedRequest(
-                    signedInfo: Array(info.encodedBytes), publicKeyInfo: try Self.publicKeyInfo(in: info),
+                    signedInfo: Array(info.encodedBytes), merchant: merchant, publicKeyInfo: publicKeyInfo,
                     algorithm: try DER.sequence(algorithm, identifier: .sequence) { nodes in
                         let identifier = try ASN1ObjectIdentifier(derEncoded: &nodes)
                         // The parameters (NULL for RSA) add nothing to the identifier.
@@ -140,15 +146,19 @@ struct SigningRequest {
         }
 
         private init(
-            signedInfo: [UInt8], publicKeyInfo: [UInt8], algorithm: ASN1ObjectIdentifier, signature: [UInt8]
+            signedInfo: [UInt8], merchant: MerchantIdentifier?, publicKeyInfo: [UInt8],
+            algorithm: ASN1ObjectIdentifier, signature: [UInt8]
         ) {
             self.signedInfo = signedInfo
+            self.merchant = merchant
             self.publicKeyInfo = publicKeyInfo
             self.algorithm = algorithm
             self.signature = signature
         }
 
-        private static func publicKeyInfo(in info: ASN1Node) throws -> [UInt8] {
+        /// The fields of the CertificationRequestInfo that the sandbox uses.
+        private static func fields(of info: ASN1Node) throws -> (merchant: MerchantIdentifier?, publicKeyInfo: [UInt8])
+        {
             try DER.sequence(info, identifier: .sequence) { nodes in
                 // The version.
                 _ = try Int(derEncoded: &nodes)
@@ -157,8 +167,18 @@ struct SigningRequest {
                 }
                 // The attributes, which Apple's portal ignores too.
                 while nodes.next() != nil {}
-                return Array(key.encodedBytes)
+                return (merchantIdentifier(in: subject), Array(key.encodedBytes))
             }
+        }
+
+        private static func merchantIdentifier(in subject: ASN1Node) -> MerchantIdentifier? {
+            // The common name, and userId (RFC 4519 section 2.39).
+            let types: [ASN1ObjectIdentifier] = [[2, 5, 4, 3], [0, 9, 2342, 19_200_300, 100, 1, 1]]
+            guard let name = try? DistinguishedName(derEncoded: subject) else { return nil }
+            for attribute in name.joined() where types.contains(attribute.type) {
+                if let merchant = String(attribute.value).flatMap({ MerchantIdentifier($0) }) { return merchant }
+            }
+            return nil
         }
     }
 

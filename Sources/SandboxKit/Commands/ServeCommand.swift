@@ -13,8 +13,8 @@ struct ServeCommand: ParsableCommand {
         discussion: """
             When the server is ready, it prints its URL on the standard output. Clients must trust root.pem and present \
             a certificate from 'applepay-sandbox issue --purpose identity'. The response to clients without such a \
-            certificate is 401. Registrations are kept in the file registrations.jsonl in the directory, which only one \
-            'serve' can use at a time.
+            certificate is 401. Registrations are kept in the file registrations.jsonl in the directory, which only \
+            one 'serve' can use at a time.
 
             A fault is KIND[:PROBABILITY|:xCOUNT][@OPERATION]. For example, 500:0.2 fails a call with the probability \
             0.2, and answer-lost:x3@registerMerchant fails the next three calls of registerMerchant. Kinds: \

@@ -13,8 +13,8 @@ package struct RegisteredMerchant: Codable, Hashable, Sendable {
     package var merchantUrl: String?
 }
 
-/// The registered merchants, in memory and in a file. The file keeps them over a restart. A lock on the file's directory
-/// prevents that two processes write the file: the second one would replace the file of the first one.
+/// The registered merchants, in memory and in a file. The file keeps them over a restart. A lock on the file's
+/// directory prevents that two processes write the file: the second one would replace the file of the first one.
 ///
 /// Before the response is sent, each change appends the merchant's new record to the file, as one line of JSON. A line
 /// that is incomplete, because the process was killed, is ignored. The file is not synced, so a power failure can lose

@@ -79,7 +79,8 @@ struct StateMetrics {
             rotation.flatMap { $0.state == .finished ? nil : Int($0.startedAt.millisecondsSince1970 / 1000) })
     }
 
-    /// One sample for each code and severity, including those without a finding, so that an alert sees the change from 0.
+    /// One sample for each code and severity, including those without a finding, so that an alert sees the change from
+    /// 0.
     private func appendFindings(to page: inout MetricsText) {
         let findings = Dictionary(status.findings.map { ($0.code, $0) }, uniquingKeysWith: { first, _ in first })
         page.append(

@@ -73,6 +73,36 @@ import Testing
         }
     }
 
+    @Test(.tags(.slow)) func `a reload accepts and refuses the same settings as config check`() throws {
+        var mutations = SettingsMutations(fixture, seed: Self.seed)
+        let valid = fixture.validSettings(0)
+        let file = try fixture.write(valid, "reload.yaml")
+        let daemon = try ChildProcess(["\(SettingsFixture.programs)/merchantkeyd", "--config", file])
+        defer { daemon.killAndWait() }
+        let end = ContinuousClock.now + .seconds(30)
+        while !UnixListener.isListenedOn(fixture.adminSocket(0)), ContinuousClock.now < end { usleep(5_000) }
+        var refusals = 0
+        for number in 0..<Self.programCount {
+            let mutation = mutations.next(0)
+            // The environment variables of a running daemon do not change.
+            guard mutation.environment.isEmpty else { continue }
+            _ = try fixture.write(mutation.settings, "reload.yaml")
+            let check = try ChildProcess.run([
+                "\(SettingsFixture.programs)/merchantkeyd", "config-check", "--config", file,
+            ])
+            // With --dry-run, so that no mutation takes the permit to reload away.
+            let reload = try ChildProcess.run([
+                "\(SettingsFixture.programs)/merchantkeyctl", "--socket", fixture.adminSocket(0), "reload", "--dry-run",
+            ])
+            #expect([0, 1].contains(reload.status), "\(mutation): \(reload.status), \(reload.error)")
+            #expect(
+                (check.status == 1) == (reload.status == 1),
+                "seed \(Self.seed), \(number), \(mutation): \(check.error) \(reload.error)")
+            if reload.status == 1 { refusals += 1 }
+        }
+        #expect(refusals > 10 && refusals < Self.programCount)
+    }
+
     /// Starts the daemon, and stops it when it listens on both sockets.
     ///
     /// - Returns: false if it ends by itself before.

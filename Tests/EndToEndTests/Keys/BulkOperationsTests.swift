@@ -74,6 +74,50 @@ import Testing
         #expect(try installation.ctl("key", "csr", "--all-pending", "--out", installation.path("csr")).status == 0)
     }
 
+    @Test func `key import-all imports PKCS#12 and PEM keys to the merchants of their certificates, once`() throws {
+        let installation = try Installation()
+        try installation.start()
+        try installation.apple("init")
+        try FileManager.default.createDirectory(atPath: installation.path("keys"), withIntermediateDirectories: false)
+        for name in ["a", "b", "c"] {
+            let stem = installation.path("keys/\(name)")
+            let csr = try Installation.run([
+                "openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj",
+                "/CN=merchant.com.imported.\(name)", "-keyout", "\(stem).key", "-out", "\(stem).csr",
+            ])
+            #expect(csr.status == 0, "\(csr.error)")
+            if name != "c" {
+                #expect(try installation.ctl("merchant", "add", "merchant.com.imported.\(name)").status == 0)
+            }
+        }
+        let keys = installation.path("keys")
+        try installation.apple("issue", keys)
+        let (key, pem) = (installation.path("keys/a.key"), installation.path("a.pem"))
+        for command in [
+            ["x509", "-inform", "DER", "-in", installation.path("keys/a.cer"), "-out", pem],
+            ["pkcs12", "-export", "-inkey", key, "-in", pem, "-passout", "pass:secret", "-out", "\(keys)/a.p12"],
+        ] {
+            let run = try Installation.run(["openssl"] + command)
+            #expect(run.status == 0, "\(run.error)")
+        }
+        for name in ["a.key", "a.cer"] {
+            try FileManager.default.removeItem(atPath: installation.path("keys/\(name)"))
+        }
+        let passphrase = try installation.write("secret\n", "passphrase")
+        // c's merchant does not exist.
+        let first = try installation.ctl("key", "import-all", keys, "--passphrase-file", passphrase)
+        #expect(first.status == 1 && first.output.contains("merchantNotFound"), "\(first.output) \(first.error)")
+        #expect(try count(installation, "standby") == 2)
+        #expect(try installation.ctl("merchant", "add", "merchant.com.imported.c").status == 0)
+        let second = try installation.ctl("key", "import-all", keys, "--passphrase-file", passphrase)
+        #expect(second.status == 0 && second.output.contains(/skipped +2/), "\(second.output) \(second.error)")
+        #expect(try count(installation, "standby") == 3)
+        for name in ["a", "b", "c"] {
+            let list = try installation.ctl("key", "list", "merchant.com.imported.\(name)")
+            #expect(list.output.contains("standby"), "\(list.output)")
+        }
+    }
+
     @Test
     func `an interrupted import completes the requests in progress, and its report lists every imported merchant`()
         throws

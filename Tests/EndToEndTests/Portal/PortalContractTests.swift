@@ -2,7 +2,7 @@ import Foundation
 import MerchantTestSupport
 import Testing
 
-private enum Schemathesis {
+enum Schemathesis {
     static let isInstalled = ChildProcess.succeeds("python3", "-c", "import schemathesis, yaml")
 }
 
@@ -49,21 +49,23 @@ struct PortalContractTests {
             "access", "create", "contract", "--permit", "onboard", "--merchant", Self.merchant)
         let token = try installation.write(try #require(access["token"] as? String), "token")
 
-        var arguments = [port, installation.path("apple/root.pem"), Self.openAPI, token]
+        var arguments = [
+            "portal", port, Self.openAPI, "--ca", installation.path("apple/root.pem"), "--access-token", token,
+        ]
         switch parameters {
         case .existing:
             arguments += [
-                "60", "merchantIdentifier=\(Self.merchant)", "merchant=\(Self.merchant)",
+                "--max-time", "60", "merchantIdentifier=\(Self.merchant)", "merchant=\(Self.merchant)",
                 "publicKeyHash=\(pathSpelling(hash))",
             ]
-        case .random: arguments += ["20"]
+        case .random: arguments += ["--max-time", "20"]
         }
         let script = try #require(
-            Bundle.module.path(forResource: "portal_contract", ofType: "py", inDirectory: "Scripts"))
+            Bundle.module.path(forResource: "contract", ofType: "py", inDirectory: "Scripts/contract"))
         let outcome = try Installation.run(["timeout", "600", "python3", script] + arguments)
         #expect(outcome.status == 0, "\(outcome.output.suffix(12000)) \(outcome.error)")
     }
 
-    private static let openAPI = URL(filePath: #filePath).appending(path: "../../../../schema/openapi.yaml")
+    static let openAPI = URL(filePath: #filePath).appending(path: "../../../../schema/openapi.yaml")
         .standardized.path
 }

@@ -51,7 +51,8 @@ struct ServerFixture: Sendable {
             rates: rates,
             certificates: try PortalCertificates(files.settings(), now: { Timestamp(Date()) }, logger: logger),
             operations: PortalOperations(from: operations), environment: .sandbox,
-            policy: CallerPolicy(rules: [.init(subject: .uid(operatorUID), grant: grant)]), address: address,
+            policy: CurrentValue(CallerPolicy(rules: [.init(subject: .uid(operatorUID), grant: grant)])),
+            address: address,
             health: { HealthDocument(reasons: []) }, openAPI: [], requests: RequestMetrics(), readLimits: readLimits,
             logger: logger, now: { clock.now })
         let group = ServiceGroup(services: [server], logger: logger)
@@ -103,11 +104,21 @@ struct ServerFixture: Sendable {
 
     // MARK: Clients
 
+    private static let documented = Result { try DocumentedResponses(of: "portal") }
+
+    /// Sends a `GET`, unless an argument says otherwise. Fails the test unless the contract lists the response.
+    ///
     /// - Parameter headers: such as `Cookie: …`.
     func curl(_ path: String, headers: [String] = [], _ arguments: [String] = []) async throws -> Reply {
         let outcome = try await TestCommand.run(command(path, headers, arguments))
         try #require(outcome.status == 0, "\(outcome.error)")
         let parts = outcome.output.components(separatedBy: "\n--end--")
+        let status = try #require(Int(parts[1].prefix(3)))
+        if arguments.isEmpty {
+            let difference = try Self.documented.get().difference(
+                "GET", path, status: status, body: Data(parts[0].utf8))
+            #expect(difference == nil)
+        }
         return Reply(
             status: String(parts[1].prefix(3)), contentType: String(parts[1].dropFirst(4)), body: parts[0])
     }

@@ -1,0 +1,51 @@
+import ArgumentParser
+import MerchantKeyClient
+import WireAPI
+
+struct Reload: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reload", abstract: "Make the daemon take up changed settings without a restart.",
+        discussion: """
+            The daemon reads the settings file and the files that it names again, and takes up callers, webhooks, \
+            the setting 'trust', log.level, log.requests, backup and roll settings and the portal's TLS files: all at \
+            once, or none if one of them has a fault. Permits also change for connections that are open. Prints which \
+            settings have changed, and which changed settings need a restart.
+            """,
+        examples: [
+            "reload --dry-run",
+            "reload",
+        ])
+
+    @Flag(help: "Only check the settings, and print what would change.")
+    var dryRun = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        let printer = global.printer
+        try await global.withAdminClient { admin in
+            let response = try await admin.reload(dryRun: dryRun)
+            printer.warn(response.document.warnings)
+            try printer.show(response.json) { response.document.blocks }
+            if response.document.isEmpty { printer.note("no setting has changed") }
+        }
+    }
+}
+
+extension ReloadDocument {
+    fileprivate var isEmpty: Bool { changed.isEmpty && needsRestart.isEmpty }
+
+    fileprivate var blocks: [Block] {
+        guard !isEmpty else { return [] }
+        let taken = changed.map { name -> [Cell] in
+            [Cell(name), Cell(dryRun ? "would change" : "changed"), "-", "-"]
+        }
+        let pending = needsRestart.map { setting -> [Cell] in
+            [
+                Cell(setting.name), Cell("needs a restart", .warning), Cell(setting.inForce),
+                Cell(setting.configured),
+            ]
+        }
+        return [.table(headings: ["SETTING", "RESULT", "IN FORCE", "IN THE FILE"], rows: taken + pending)]
+    }
+}

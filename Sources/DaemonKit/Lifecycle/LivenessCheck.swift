@@ -1,0 +1,59 @@
+import Synchronization
+
+/// Asks parts of the daemon for a sign of life, and waits for the answers.
+package final class LivenessCheck: Sendable {
+    package struct Part: Sendable {
+        let name: String
+        let ask: @Sendable (_ answered: @escaping @Sendable () -> Void) -> Void
+
+        /// - Parameter ask: begins the question, and calls its argument once when the part has answered. It must not
+        ///   block.
+        package init(_ name: String, ask: @escaping @Sendable (_ answered: @escaping @Sendable () -> Void) -> Void) {
+            self.name = name
+            self.ask = ask
+        }
+    }
+
+    private struct State: Sendable {
+        /// The parts that were asked and have not answered.
+        var silent: Set<String> = []
+        /// Finished when no part is silent any more.
+        var round: AsyncStream<Void>.Continuation?
+    }
+
+    private let parts: [Part]
+    private let state = Mutex(State())
+
+    /// - Parameter parts: have different names.
+    package init(_ parts: [Part]) { self.parts = parts }
+
+    /// Asks every part. A part that has not answered an earlier question is not asked again: its late answer is a sign
+    /// of life, too.
+    ///
+    /// - Returns: the names of the parts that did not answer in time, in alphabetical order.
+    package func silentParts(after limit: Duration) async -> [String] {
+        let (end, round) = AsyncStream.makeStream(of: Void.self)
+        let asked = state.withLock { state in
+            let asked = parts.filter { !state.silent.contains($0.name) }
+            state.silent.formUnion(asked.map(\.name))
+            state.round = round
+            return asked
+        }
+        for part in asked { part.ask { self.didAnswer(part.name) } }
+        await withTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { for await _ in end {} }
+            // The only error is a cancellation, which ends the wait, too.
+            tasks.addTask { try? await Task.sleep(for: limit) }
+            _ = await tasks.next()
+            tasks.cancelAll()
+        }
+        return state.withLock { $0.silent.sorted() }
+    }
+
+    private func didAnswer(_ name: String) {
+        state.withLock { state in
+            state.silent.remove(name)
+            if state.silent.isEmpty { state.round?.finish() }
+        }
+    }
+}

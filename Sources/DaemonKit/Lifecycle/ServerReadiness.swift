@@ -1,0 +1,41 @@
+import Synchronization
+
+/// Whether the daemon listens on both sockets already. Each server reports this itself: a connection of the daemon to
+/// its own socket would count as one of a caller.
+package final class ServerReadiness: Sendable {
+    package enum Server: CaseIterable, Sendable { case admin, decryptor }
+
+    private struct State: Sendable {
+        var missing = Set(Server.allCases)
+        var waiting: [AsyncStream<Void>.Continuation] = []
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    package func didStartListening(_ server: Server) {
+        let waiting = state.withLock { state in
+            state.missing.remove(server)
+            guard state.missing.isEmpty else { return [AsyncStream<Void>.Continuation]() }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.finish() }
+    }
+
+    /// Returns when the daemon listens on both sockets.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled before.
+    package func wait() async throws {
+        let (end, continuation) = AsyncStream.makeStream(of: Void.self)
+        let isReady = state.withLock { state in
+            if !state.missing.isEmpty { state.waiting.append(continuation) }
+            return state.missing.isEmpty
+        }
+        guard !isReady else { return }
+        // Ends with `finish()`, or if the task is cancelled.
+        for await _ in end {}
+        try Task.checkCancellation()
+    }
+}

@@ -1,0 +1,23 @@
+import Dispatch
+import MerchantCore
+import SQLiteStore
+
+/// Finds out whether the database answers a read, for the watchdog.
+///
+/// A read that fails is an answer, too: a restart of the daemon does not repair a disk, and while the database cannot
+/// be read, the daemon still serves keys from memory. `status` reports the failure.
+struct StoreProbe: Sendable {
+    /// A thread of its own, which a read that hangs may block.
+    private static let queue = DispatchQueue(label: "store probe")
+
+    let store: SQLiteStore
+
+    /// - Parameter answered: called when the read has ended, and never if it hangs.
+    func ask(_ answered: @escaping @Sendable () -> Void) {
+        Self.queue.async { [store] in
+            // No value has this name: only the read matters.
+            _ = try? store.readNow { try $0.daemonValue("livenessProbe") }
+            answered()
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import EventDelivery
+import Logging
+import MerchantCore
+import MerchantOperations
+import PortalServer
+
+/// Reads the settings again while the daemon runs, and takes up those that can change without a restart: all of them at
+/// once, or none.
+///
+/// Permits apply to the next request of every caller, also on connections that are open already. Requests in progress
+/// end with the settings with which they began.
+final class Reload: Sendable {
+    /// What the daemon read when it started.
+    private let start: PreparedStart
+    private let live: LiveSettings
+    private let recording: SettingsRecording
+    /// nil if the daemon has no portal.
+    private let certificates: PortalCertificates?
+    private let activeFindings: ActiveFindings
+    private let notifier: SystemdNotifier
+    private let logger: Logger
+    private let queue = SerialQueue()
+
+    init(
+        _ start: PreparedStart, _ live: LiveSettings, recording: SettingsRecording,
+        certificates: PortalCertificates?, activeFindings: ActiveFindings, notifier: SystemdNotifier, logger: Logger
+    ) {
+        self.start = start
+        self.live = live
+        self.recording = recording
+        self.certificates = certificates
+        self.activeFindings = activeFindings
+        self.notifier = notifier
+        self.logger = logger
+    }
+
+    /// Reloads the settings. If another reload is in progress, this one begins after it.
+    ///
+    /// - Parameter dryRun: whether only to check the settings, and report what would change.
+    /// - Throws: `settingsInvalid` with every problem; `storeUnavailable` if the audit cannot be written. Then nothing
+    ///   has changed, and `status` reports `reloadFailed` until a reload succeeds or the daemon is restarted.
+    @discardableResult
+    func run(dryRun: Bool = false, for request: Request) async throws -> SettingsReload {
+        try await queue.run { [self] () async throws -> SettingsReload in
+            guard !dryRun else { return try await reload(dryRun: true, for: request) }
+            return try await notifier.duringReload {
+                do { return try await reload(dryRun: false, for: request) } catch {
+                    if !(error is CancellationError) { report(error) }
+                    throw error
+                }
+            }
+        }
+    }
+
+    private func reload(dryRun: Bool, for request: Request) async throws -> SettingsReload {
+        // A disk or network file system may hang.
+        let read = try await WorkThreads.blocking.run { try prepare() }
+        let comparison = SettingsComparison(start: start, former: live.current, read: read)
+        let (result, next) = (comparison.result, comparison.next)
+        guard !dryRun else { return result }
+        try await recording.record(
+            result, policy: next.callers, webhooks: next.webhooks.map(\.registration), for: request)
+        live.replace(with: next)
+        if let files = next.portalFiles, let certificates {
+            await WorkThreads.blocking.run { certificates.reload(files) }
+        }
+        activeFindings.clear(.reloadFailed)
+        log(result)
+        return result
+    }
+
+    private func prepare() throws(MerchantError) -> PreparedStart {
+        let source = start.settings.source
+        do {
+            return try PreparedStart(
+                file: source.file, stateDirectory: source.stateDirectory, environment: source.variables,
+                for: .check(runsCommands: false), inheriting: start.inherited)
+        } catch {
+            let problems = (error as? SettingsError)?.problems ?? ["\(error)"]
+            throw MerchantError(
+                .settingsInvalid,
+                "the settings were not reloaded, and the former settings stay in force: \(problems.joined(separator: "; ")); correct the settings, and reload again"
+            )
+        }
+    }
+
+    private func report(_ error: any Error) {
+        let reason = (error as? MerchantError)?.detail ?? "\(error)"
+        logger.error("the settings were not reloaded", metadata: ["error": "\(reason)"])
+        activeFindings.set(.reloadFailed, .warning, reason)
+    }
+
+    private func log(_ result: SettingsReload) {
+        logger.notice(
+            "settings reloaded",
+            metadata: [
+                "changed": "\(result.changed.joined(separator: ","))",
+                "needsRestart": "\(result.needsRestart.map(\.name).joined(separator: ","))",
+            ])
+        for warning in result.warnings {
+            logger.warning("a setting does not work", metadata: ["problem": "\(warning)"])
+        }
+    }
+}

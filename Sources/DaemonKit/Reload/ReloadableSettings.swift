@@ -1,0 +1,67 @@
+import EventDelivery
+import KeyCustody
+import Logging
+import MerchantCore
+import PaymentToken
+import PortalServer
+import Vocabulary
+
+/// The settings, and the contents of the files that they name, that a reload replaces.
+struct ReloadableSettings: Sendable {
+    /// The names of these settings. A list of mappings is one setting.
+    static let names: Set<String> = [
+        "callers", "log.level", "log.requests", "portal.tls.certificate", "portal.tls.private-key",
+        "portal.tls.client-ca", "trust.token-roots", "trust.certificate-issuers", "backup.directory", "backup.every",
+        "backup.keep", "backup.missing.warn-after", "backup.missing.critical-after", "events.retention-days",
+        "events.webhooks", "roll.renew-before", "roll.renewal-jitter", "roll.quiet-period", "roll.promote-on-proof",
+        "roll.finish-when-quiet",
+    ]
+
+    let callers: CallerPolicy
+    let logLevel: Logger.Level
+    let logsRequests: Bool
+    let webhooks: [Webhook]
+    let eventRetention: Duration
+    let backup: BackupSettings?
+    let backupPolicy: BackupPolicy
+    let rolls: RollPolicy
+    let tokenRoots: [TrustRoot]?
+    /// Verifies the signatures of payment tokens with ``tokenRoots``.
+    let verifier: SignatureVerifier
+    let certificateIssuers: CertificateIssuers?
+    /// nil if the daemon has no portal.
+    let portalFiles: PortalTLS.Files?
+    /// The values in force of all settings, also of those that only a restart changes.
+    let texts: SettingTexts
+
+    /// The settings with which the daemon starts.
+    init(_ start: PreparedStart) {
+        self.init(
+            start, backupPolicy: start.settings.backupPolicy,
+            verifier: Self.verifier(start, environment: start.settings.environment),
+            portalFiles: start.settings.portal?.tlsFiles, texts: SettingTexts(start.settings.inForce))
+    }
+
+    /// Only for this type and ``SettingsComparison``.
+    ///
+    /// - Parameter read: has every other value.
+    init(
+        _ read: PreparedStart, backupPolicy: BackupPolicy, verifier: SignatureVerifier,
+        portalFiles: PortalTLS.Files?, texts: SettingTexts
+    ) {
+        let settings = read.settings
+        callers = settings.policy
+        (logLevel, logsRequests) = (settings.log.level, settings.log.logsRequests)
+        (webhooks, eventRetention) = (settings.events.webhooks, settings.events.retention)
+        (backup, rolls) = (settings.backup, settings.rolls)
+        (tokenRoots, certificateIssuers) = (read.files.tokenRoots, read.files.certificateIssuers)
+        self.backupPolicy = backupPolicy
+        self.verifier = verifier
+        self.portalFiles = portalFiles
+        self.texts = texts
+    }
+
+    static func verifier(_ read: PreparedStart, environment: Environment) -> SignatureVerifier {
+        SignatureVerifier(environment: environment, trustRoots: read.files.tokenRoots ?? [.appleRootCAG3])
+    }
+}

@@ -1,0 +1,40 @@
+import NIOCore
+
+/// The end of a connection during a shutdown.
+extension RequestGuard {
+    func beginDrain(_ context: ChannelHandlerContext) {
+        isDraining = true
+        guard !isResponding else { return }
+        // The client may still be sending a request to which the server has already responded. The client must then
+        // have time to read this response.
+        guard !isReceiving else { return closeAfterLinger(context) }
+        waitForRequest(context)
+    }
+
+    /// Gives the client of an idle connection a short time to send a request, whose response announces the end.
+    func waitForRequest(_ context: ChannelHandlerContext) {
+        graceTimer?.cancel()
+        graceTimer = context.eventLoop.assumeIsolated().scheduleTask(in: limits.idleGrace) {
+            self.endIdleConnection(context)
+        }
+    }
+
+    private func endIdleConnection(_ context: ChannelHandlerContext) {
+        guard !isClosing, !isResponding else { return }
+        guard stopReceiving?(context.channel) == true else { return closeNow(context) }
+        // The request that has just arrived is answered. If it is incomplete, nothing more arrives.
+        graceTimer = context.eventLoop.assumeIsolated().scheduleTask(in: limits.lingerTime) {
+            if !self.isResponding, !self.isClosing { self.closeNow(context) }
+        }
+    }
+
+    /// Whether the server is shutting down and the response that begins now is the last one of the connection: no other
+    /// request has arrived. From then on, the client cannot send another.
+    func isLastOfDrain(_ context: ChannelHandlerContext) -> Bool {
+        guard isDraining else { return false }
+        // The client is still sending the request, and the server does not wait for its end.
+        guard !isReceiving else { return true }
+        let hasUnreadBytes = stopReceiving?(context.channel) ?? false
+        return !hasUnreadBytes && decodedRequests.count <= begunRequests
+    }
+}

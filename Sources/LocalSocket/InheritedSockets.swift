@@ -1,0 +1,47 @@
+import Glibc
+
+/// The descriptors that systemd passed to this process, as three environment variables announce them. See
+/// sd_listen_fds(3).
+package struct InheritedSockets: Hashable, Sendable {
+    /// The environment variables of socket activation.
+    package static let variableNames = ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"]
+    /// The number of the first descriptor that systemd passes.
+    private static let firstDescriptor: CInt = 3
+    /// More descriptors are refused, so that a wrong number in `LISTEN_FDS` costs nothing.
+    private static let maximum = 64
+
+    package static let none = InheritedSockets([:])
+
+    /// In the order of their descriptors.
+    package private(set) var sockets: [InheritedSocket] = []
+    /// Why passed descriptors cannot be used. A start is then refused.
+    package private(set) var problems: [String] = []
+
+    package init(sockets: [InheritedSocket]) { self.sockets = sockets }
+
+    /// Marks the announced descriptors as close-on-exec, so that no child process inherits them.
+    ///
+    /// - Parameters:
+    ///   - variables: the environment variables. They mean another process, and are ignored, unless `LISTEN_PID` is
+    ///     `process`.
+    package init(_ variables: [String: String], process: Int32 = getpid()) {
+        guard variables["LISTEN_PID"].flatMap({ Int32($0) }) == process, let announced = variables["LISTEN_FDS"] else {
+            return
+        }
+        guard let count = Int(announced), (0...Self.maximum).contains(count) else {
+            problems = ["LISTEN_FDS is '\(announced)', expected a number from 0 to \(Self.maximum)"]
+            return
+        }
+        let names = (variables["LISTEN_FDNAMES"] ?? "").split(separator: ":", omittingEmptySubsequences: false)
+        for offset in 0..<count {
+            let descriptor = Self.firstDescriptor + CInt(offset)
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            do throws(SocketFault) {
+                let name = offset < names.count ? String(names[offset]) : ""
+                sockets.append(try InheritedSocket(descriptor: descriptor, name: name))
+            } catch {
+                problems.append(error.description)
+            }
+        }
+    }
+}

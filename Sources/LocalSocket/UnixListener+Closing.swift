@@ -1,0 +1,35 @@
+import Glibc
+package import NIOCore
+
+extension UnixListener {
+    /// Stops accepting connections, and loses none of those that a client has opened.
+    ///
+    /// The socket's file is removed first, so that no further connection enters the kernel's queue, and the queued ones
+    /// are accepted. The file of an inherited socket stays: systemd holds a copy of the socket, and the queued
+    /// connections wait there for the next daemon.
+    ///
+    /// - Parameters:
+    ///   - server: the channel of the listening socket.
+    ///   - loops: the event loops of the accepted connections.
+    package func stopAccepting(_ server: any Channel, connectionsOn loops: some EventLoopGroup) async {
+        remove()
+        if !isInherited { await acceptQueuedConnections(server) }
+        await server.stopAccepting(connectionsOn: loops)
+    }
+
+    /// Waits until the server has accepted all connections in the kernel's queue. Gives up after more rounds than a
+    /// full queue needs, because the server accepts nothing while no file descriptor is free.
+    private func acceptQueuedConnections(_ server: any Channel) async {
+        var rounds = 0
+        while rounds < backlog, hasQueuedConnection {
+            try? await server.eventLoop.submit {}.get()
+            rounds += 1
+        }
+    }
+
+    /// Whether a connection waits to be accepted.
+    private var hasQueuedConnection: Bool {
+        var listening = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&listening, 1, 0) == 1 && listening.revents & Int16(POLLIN) != 0
+    }
+}

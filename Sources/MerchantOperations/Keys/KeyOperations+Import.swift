@@ -1,0 +1,42 @@
+import MerchantCore
+package import Secrets
+package import Vocabulary
+
+extension KeyOperations {
+    /// Imports an existing private key as
+    /// ``importKeyPair(to:privateKey:passphrase:certificate:state:purpose:allowsExpired:for:)`` does, for the merchant
+    /// that the certificate names.
+    ///
+    /// - Throws: `malformed` if the certificate names no merchant.
+    package func importKeyPair(
+        privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes, certificate upload: [UInt8]?,
+        state: KeyState, purpose: KeyPurpose, allowsExpired: Bool, for request: Request
+    ) async throws -> KeyView {
+        let certificate: [UInt8]
+        if let upload, !privateKey.withUnsafeBytes({ $0.elementsEqual(upload) }) {
+            certificate = upload
+        } else {
+            let contained = try await WorkThreads.imports.run {
+                try custodian.certificate(inPrivateKeyFile: privateKey, passphrase: passphrase)
+            }
+            guard let own = contained else { throw Self.missingCertificate }
+            certificate = own
+        }
+        guard let merchant = try custodian.readCertificate(certificate).merchantIdentifier else {
+            throw MerchantError(
+                .malformed,
+                "the certificate names no merchant, as Apple's certificates do in their userId: import the key to a merchant that you name"
+            )
+        }
+        return try await importKeyPair(
+            to: merchant, privateKey: privateKey, passphrase: passphrase, certificate: upload, state: state,
+            purpose: purpose, allowsExpired: allowsExpired, for: request)
+    }
+
+    static var missingCertificate: MerchantError {
+        MerchantError(
+            .malformed,
+            "'certificate' is missing, and the private key file contains no certificate; send the certificate's file too"
+        )
+    }
+}

@@ -1,0 +1,39 @@
+package import MerchantCore
+import Vocabulary
+
+/// Records that a reload replaces settings, and stores those of them that the database contains.
+package struct SettingsRecording: Sendable {
+    package typealias Records = Transactions<Void, any DaemonStateWriting & EventWriting & ChangeRecording>
+
+    private let records: Records
+    private let clock: any WallClock
+
+    package init(records: Records, clock: any WallClock) {
+        self.records = records
+        self.clock = clock
+    }
+
+    /// Call this before the new settings take effect: no permit applies that the audit does not contain. Everything is
+    /// written in one transaction.
+    ///
+    /// - Parameters:
+    ///   - policy: the new permits of callers.
+    ///   - webhooks: the new list of webhooks. Events that wait for a webhook that is no longer in the list are not
+    ///     delivered, unless a later list contains the webhook again.
+    package func record(
+        _ reload: SettingsReload, policy: CallerPolicy, webhooks: [WebhookRegistration], for request: Request
+    ) async throws {
+        let now = clock.now
+        try await records.write { transaction in
+            try transaction.append(
+                request.auditEntry(
+                    .settingsReloaded, at: now, after: Self.list(reload.changed),
+                    reason: reload.needsRestart.isEmpty
+                        ? nil : "needs a restart: \(Self.list(reload.needsRestart.map(\.name)))"))
+            try RecordedPermits.update(to: policy, at: now, for: request, in: transaction)
+            try transaction.setWebhooks(webhooks, at: now)
+        }
+    }
+
+    private static func list(_ names: [String]) -> String { names.isEmpty ? "nothing" : names.joined(separator: ", ") }
+}

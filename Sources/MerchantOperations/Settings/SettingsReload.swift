@@ -1,0 +1,41 @@
+/// What a reload of the settings changed, or in a dry run would change.
+package struct SettingsReload: Hashable, Sendable {
+    /// A setting that was changed in the file, and whose former value stays in force until a restart.
+    package struct Pending: Hashable, Sendable {
+        package let name: String
+        /// The value in force, and the value that a restart would take up. Nil if the values may contain a secret.
+        package let values: Values?
+
+        package init(name: String, values: Values?) {
+            self.name = name
+            self.values = values
+        }
+    }
+
+    package struct Values: Hashable, Sendable {
+        package let inForce: String
+        package let configured: String
+
+        package init(inForce: String, configured: String) {
+            self.inForce = inForce
+            self.configured = configured
+        }
+    }
+
+    /// The names of the settings that have other values now. `callers` and `events.webhooks` are one name each.
+    package var changed: [String]
+    package var needsRestart: [Pending]
+    /// What does not work although the settings are valid, such as a directory for backups that does not exist.
+    package var warnings: [String]
+
+    package init(changed: [String] = [], needsRestart: [Pending] = [], warnings: [String] = []) {
+        self.changed = changed
+        self.needsRestart = needsRestart
+        self.warnings = warnings
+    }
+}
+
+/// Reloads the settings for a request; with `dryRun`, only checks them.
+///
+/// - Throws: `settingsInvalid` with every problem; then nothing has changed.
+package typealias ReloadSettings = @Sendable (_ dryRun: Bool, Request) async throws -> SettingsReload

@@ -1,0 +1,48 @@
+package import HTTPKit
+package import MerchantCore
+
+/// Whether a client should send a request again after an error. `x-retry` in `schema/openapi.yaml` and `docs/errors.md`
+/// have the same advice for each code.
+package enum RetryAdvice: String, Sendable, CaseIterable {
+    /// Not unchanged: the same request gets the same error until its cause is removed.
+    case never
+    /// After the number of seconds in `Retry-After`, unchanged and with the same `Idempotency-Key`.
+    case afterRetryAfter
+    /// After a short pause, unchanged and with the same `Idempotency-Key`: the request may have had its effect although
+    /// it failed.
+    case withSameIdempotencyKey
+}
+
+extension ProblemTable {
+    package static func retryAdvice(_ code: MerchantError.Code) -> RetryAdvice {
+        switch code {
+        case .overloaded, .tooManyRequests, .storeUnavailable, .registrationConflict, .gatewayRateLimited,
+            .gatewayUnavailable, .gatewayResponseNotReceived:
+            .afterRetryAfter
+        case .internalError, .gatewayFailed: .withSameIdempotencyKey
+        case .malformed, .tooLarge, .unauthorized, .forbidden, .merchantNotFound, .keyNotFound, .keyRevoked,
+            .keyDestroyed, .rollNotFound, .accessNotFound, .invitationNotFound, .notFound, .merchantExists,
+            .merchantRemoved, .merchantInUse, .keyStateConflict, .keyWithoutCertificate, .lastActiveKey,
+            .rollStateConflict, .rollNotQuiet, .currentKeyExists, .keyExists, .keyBelongsToAnotherMerchant,
+            .tooManyPendingKeys, .accessExists, .tooManyInvitations, .portalNotConfigured, .idempotencyKeyReused,
+            .certificateKeyUnknown, .certificateForAnotherMerchant, .certificateWrongKind, .certificateExpired,
+            .certificateNotYetValid, .certificateIssuerUntrusted, .certificateMalformed, .certificateChain,
+            .privateKeyUploaded, .privateKeyMalformed, .wrongPassphrase, .keyUnsupported, .tokenMalformed,
+            .tokenKeyMismatch, .tokenMerchantMismatch, .tokenMismatch, .tokenNotVerified, .decryptionFailed,
+            .tokenAlreadyClaimed, .registrationNotFound, .domainNotRegistered, .tooManyDomains, .domainFileNotSet,
+            .gatewayRefused, .gatewayUnauthorized, .gatewayUntrusted, .gatewayNotConfigured, .keyDamaged,
+            .backupFailed, .masterKeyConflict, .settingsInvalid:
+            .never
+        }
+    }
+
+    package static func retryAdvice(_ fault: HTTPFault) -> RetryAdvice {
+        switch fault {
+        case .requestTooSlow: .withSameIdempotencyKey
+        case .hostMissing, .hostRepeated, .hostInvalid, .versionNotSupported, .lengthConflict,
+            .transferCodingUnsupported, .transferCodingInvalid, .bodyTooLarge, .connectNotImplemented, .headTooLarge,
+            .headMalformed, .methodNotAllowed, .malformedTarget:
+            .never
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import Testing
+import WireAPI
+
+/// `reload`.
+@Suite struct ReloadCommandTests {
+    private static var document: ReloadDocument {
+        var document = ReloadDocument(dryRun: false, changed: ["callers"])
+        var pending = ReloadDocument.PendingSetting("log.format")
+        pending.inForce = "logfmt"
+        pending.configured = "json"
+        document.needsRestart = [pending]
+        document.warnings = ["a directory is missing"]
+        return document
+    }
+
+    @Test func `the result is a table or JSON, and warnings are on standard error`() async throws {
+        try await FakeDaemon.with({ _ in try .json(Self.document) }) { program, daemon in
+            let table = try await program.run(["reload", "--socket", daemon.socketPath])
+            #expect(table.status == 0 && table.error == "warning: a directory is missing\n")
+            #expect(table.output.contains("callers") && table.output.contains("needs a restart  logfmt    json"))
+            #expect(daemon.requests.map(\.target) == [Paths.reload])
+            let json = try await program.run([
+                "reload", "--dry-run", "--output", "json", "--socket", daemon.socketPath,
+            ])
+            #expect(try JSONDecoder().decode(ReloadDocument.self, from: Data(json.output.utf8)) == Self.document)
+        }
+    }
+
+    @Test func `settings with a fault are a refusal with every problem`() async throws {
+        try await FakeDaemon.with({ _ in .problem(422, "settingsInvalid", "'a' is wrong; 'b' is wrong") }) {
+            program, daemon in
+            let refused = try await program.run(["reload", "--socket", daemon.socketPath])
+            #expect(refused.status == 1 && refused.output == "")
+            #expect(refused.error == "refused: settingsInvalid: 'a' is wrong; 'b' is wrong (request r-1)\n")
+        }
+    }
+}
