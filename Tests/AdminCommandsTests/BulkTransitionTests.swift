@@ -95,7 +95,8 @@ import WireAPI
                 try Self.results(program, "key-promote.report.jsonl") == [
                     Samples.hash: "done", Samples.otherHash: "failed",
                 ])
-            let file = try program.write("# activated\n\(Samples.hash)  standby EC_v1\n\n", to: "keys")
+            let file = try program.write(
+                "# activated\nPUBLIC KEY HASH  STATE\n\(Samples.hash)  standby EC_v1\n\n", to: "keys")
             let before = daemon.requests.count
             let dry = try await program.run(promote + ["--keys-file", file, "--dry-run"])
             #expect(dry.status == 0 && dry.output.contains("WOULD BE"), "\(dry)")

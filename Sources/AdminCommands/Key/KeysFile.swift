@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
-/// A file with a key on each line, such as the rows of `key list` without the headings: the first word of a line
-/// is the key. Empty lines and lines that begin with `#` are ignored.
+/// A file with a key on each line, such as the output of `key list`: the first word of a line is the key. The headings of
+/// `key list`, empty lines and lines that begin with `#` are ignored.
 package struct KeysFile: Sendable {
     package let keys: [KeyArgument]
 
@@ -14,6 +14,7 @@ package struct KeysFile: Sendable {
         var errors: [String] = []
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         for (index, line) in lines.enumerated() {
+            guard !line.hasPrefix("PUBLIC KEY HASH") else { continue }
             guard let word = line.split(whereSeparator: \.isWhitespace).first, !word.hasPrefix("#") else { continue }
             guard let key = try? KeyArgument.parse(String(word)) else {
                 errors.append("line \(index + 1): '\(word.prefix(64))' is not a key, expected a publicKeyHash")
