@@ -116,8 +116,8 @@ import Vocabulary
                 try await portal.curl(
                     "/", ["--cert", portal.files.path("foreign.pem"), "--key", portal.files.path("foreign.key")])
             }
-            // 56: the connection ended with an alert, or was reset, before a response.
-            #expect(failure?.outcome.status == 56, "\(String(describing: failure))")
+            // The connection ended with an alert, or was reset: 55 while curl sent the request, 56 before a response.
+            #expect([55, 56].contains(failure?.outcome.status), "\(String(describing: failure))")
         }
     }
 }
