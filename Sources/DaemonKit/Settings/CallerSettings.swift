@@ -19,10 +19,12 @@ extension CallerPolicy {
             "The number of the group that gets the permits: a caller's primary group or a supplementary group.")
         let user = entry.optional(
             "user", .text, whenUnset: "-",
-            "The name of the user who gets the permits, instead of uid. It is looked up at the start and at each reload.")
+            "The name of the user who gets the permits, instead of uid. It is looked up at the start and at each reload."
+        )
         let group = entry.optional(
             "group", .text, whenUnset: "-",
-            "The name of the group that gets the permits, instead of gid. It is looked up at the start and at each reload.")
+            "The name of the group that gets the permits, instead of gid. It is looked up at the start and at each reload."
+        )
         let permits =
             entry.list(
                 "permits", SettingFormat<Permit>.choice, whenUnset: "none", "The permits of the user or group.") ?? []

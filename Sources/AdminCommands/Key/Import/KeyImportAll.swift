@@ -111,7 +111,9 @@ struct KeyImportAll: AsyncParsableCommand {
         let failedCount = items.count { $0.failure != nil }
         let count = items.count - failedCount
         global.printer.showDryRun("would import \(count) private keys", itemCount: count)
-        guard failedCount == 0 else { throw CommandFailure(.refused, "\(failedCount) of \(items.count) private keys can't be imported") }
+        guard failedCount == 0 else {
+            throw CommandFailure(.refused, "\(failedCount) of \(items.count) private keys can't be imported")
+        }
     }
 
     private func passphrase() throws -> String? {
