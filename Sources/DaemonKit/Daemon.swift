@@ -96,7 +96,7 @@ enum Daemon {
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
                     services: DaemonServices(parts: parts, startRecord: startRecord, backupDraft: backupDraft).all
-                        .map { .init(service: $0) },
+                        .map { .init(service: NamedService(service: $0)) },
                     gracefulShutdownSignals: [.sigterm, .sigint, .sigquit], logger: logger
                 ).limitingShutdown(by: ShutdownLimit(logger: logger)))
             logger.info(
