@@ -246,7 +246,7 @@ let testTargets: [Target] = [
             "MerchantOperations", "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", "CLinux", .yams,
         ],
         path: "Tests/MerchantTestSupport", resources: [.copy("Scripts")], swiftSettings: strict),
-    tests("LocalSocketTests", ["LocalSocket", .nioCore, .nioEmbedded]),
+    tests("LocalSocketTests", ["LocalSocket", .nioCore, .nioEmbedded, .nioPosix]),
     tests("MetricsKitTests", ["MetricsKit", "MerchantTestSupport"]),
     tests(
         "MetricsServerTests",
@@ -254,7 +254,9 @@ let testTargets: [Target] = [
             "MetricsServer", "MetricsKit", "ServerKit", "HTTPKit", "MerchantTestSupport", "MerchantOperations",
             "MerchantCore", .logging, .serviceLifecycle,
         ]),
-    tests("HTTPKitTests", ["HTTPKit", "MerchantTestSupport", .logging, .nioCore, .nioEmbedded, .nioHTTP1]),
+    tests(
+        "HTTPKitTests",
+        ["HTTPKit", "LocalSocket", "MerchantTestSupport", .logging, .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix]),
     tests("OutboundHTTPTests", ["OutboundHTTP"]),
     tests(
         "ServerKitTests",

@@ -26,6 +26,11 @@ package struct CommandFailure: Error, Hashable, Sendable {
     /// How the message about an error of the program itself begins.
     static let programPrefix = "merchantkeyctl: "
 
+    /// The message without the name of the program.
+    var reason: String {
+        message.hasPrefix(Self.programPrefix) ? String(message.dropFirst(Self.programPrefix.count)) : message
+    }
+
     /// Maps a failed call to the daemon to an exit status and a message.
     init(_ error: ClientError) {
         switch error {

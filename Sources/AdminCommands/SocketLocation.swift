@@ -49,6 +49,28 @@ package struct SocketLocation: Sendable {
         return try Self.first([ownSocket, Self.systemSocket], exists)
     }
 
+    /// The settings file of the installed package.
+    package static let systemSettings = "/etc/merchantkeyd/merchantkeyd.yaml"
+
+    /// The settings file of the daemon whose admin socket ``adminSocket(option:exists:)`` returns, for a command that
+    /// works without the daemon. So all commands mean the same daemon.
+    ///
+    /// If no daemon runs, the user's own daemon is meant if it has a state directory, else the daemon of the package.
+    ///
+    /// - Returns: nil for a daemon without a settings file, or with an unknown one.
+    package func settingsFile(
+        socketOption: String?, exists: (String) -> Bool = SocketLocation.mayExist
+    ) -> String? {
+        guard exists(Self.systemSettings) else { return nil }
+        let isPackageMeant =
+            if let socket = try? adminSocket(option: socketOption, exists: exists) {
+                socket == Self.systemSocket
+            } else {
+                ownStateDirectory.map { !exists($0) } ?? true
+            }
+        return isPackageMeant ? Self.systemSettings : nil
+    }
+
     /// The path of the decryptor socket: the option, else `decryptor.sock` in a directory where
     /// ``adminSocket(option:exists:)`` looks for the admin socket.
     ///
@@ -67,13 +89,15 @@ package struct SocketLocation: Sendable {
     }
 
     /// The socket of a daemon that the user runs without settings; nil if the environment does not determine its path.
-    private var ownSocket: String? {
+    private var ownSocket: String? { ownStateDirectory.map { "\($0)/admin.sock" } }
+
+    /// The state directory of a daemon that the user runs without settings; nil if the environment does not determine
+    /// its path.
+    private var ownStateDirectory: String? {
         // The XDG Base Directory Specification requires that a relative path is ignored.
-        if let stateHome = environment.stateHome, stateHome.hasPrefix("/") {
-            return "\(stateHome)/merchantkeyd/admin.sock"
-        }
+        if let stateHome = environment.stateHome, stateHome.hasPrefix("/") { return "\(stateHome)/merchantkeyd" }
         guard let home = environment.home, home.hasPrefix("/") else { return nil }
-        return "\(home)/.local/state/merchantkeyd/admin.sock"
+        return "\(home)/.local/state/merchantkeyd"
     }
 
     private static func first(_ paths: [String?], _ exists: (String) -> Bool) throws(ClientError) -> String {

@@ -31,12 +31,14 @@ package struct AdminServer: Service {
     static let queuedConnections: CInt = 4096
     /// How long a refused client has to read its response before the connection is closed.
     static let lingerTime = TimeAmount.seconds(1)
-    /// How long a shutdown waits for the requests that have arrived. Together with the same time of the decryptor
-    /// socket, this is less than the daemon's shutdown limit.
-    private static let drainTime = TimeAmount.seconds(15)
+    /// How long a shutdown waits for the requests that have arrived.
+    private static let drainTime = TimeAmount(ShutdownBudget.Step.otherServers.time)
     /// How many bytes one read takes from a connection. All pipelined requests of one read are decoded at once, and all
     /// but the first then wait in memory.
     private static let readBytes = 8 * 1024
+    /// How many bytes of requests may be unread when the client closes its side of the connection, beyond those that the
+    /// server has requested. More than the buffer of a socket holds by default, because they can be a part of an import.
+    private static let keptBytes = 512 * 1024
     /// How many accepted connections may wait for a task that handles them.
     private static let maximumUnhandled = 64
 
@@ -157,6 +159,7 @@ package struct AdminServer: Service {
         do {
             guard let admitted = try gate.admit(channel) else { return channel.eventLoop.makeSucceededFuture(nil) }
             peer = admitted
+            try channel.pipeline.syncOperations.addHandler(EndOfInputHandler(keepingAtMost: Self.keptBytes))
         } catch {
             return channel.eventLoop.makeFailedFuture(error)
         }

@@ -19,13 +19,32 @@
 /// ERR_GET_REASON as a function, because Swift cannot use the macro that it is in some releases.
 static inline int clibcrypto_err_reason(unsigned long code) { return ERR_GET_REASON(code); }
 
-// Functions on stacks of certificates and of PKCS#7 structures. OpenSSL declares these functions as macros.
-static inline int clibcrypto_count(const STACK_OF(X509) *stack) { return stack ? sk_X509_num(stack) : 0; }
-static inline X509 *clibcrypto_certificate(const STACK_OF(X509) *stack, int index) { return sk_X509_value(stack, index); }
-static inline void clibcrypto_free_certificates(STACK_OF(X509) *stack) { sk_X509_pop_free(stack, X509_free); }
-
+// Functions on stacks of PKCS#7 structures and of PKCS#12 bags. OpenSSL declares these functions as macros.
 static inline int clibcrypto_safe_count(const STACK_OF(PKCS7) *safes) { return safes ? sk_PKCS7_num(safes) : 0; }
 static inline void clibcrypto_free_safes(STACK_OF(PKCS7) *safes) { sk_PKCS7_pop_free(safes, PKCS7_free); }
+
+static inline int clibcrypto_bag_count(const STACK_OF(PKCS12_SAFEBAG) *bags) {
+    return bags ? sk_PKCS12_SAFEBAG_num(bags) : 0;
+}
+static inline PKCS12_SAFEBAG *clibcrypto_bag(const STACK_OF(PKCS12_SAFEBAG) *bags, int index) {
+    return sk_PKCS12_SAFEBAG_value(bags, index);
+}
+static inline void clibcrypto_free_bags(STACK_OF(PKCS12_SAFEBAG) *bags) {
+    sk_PKCS12_SAFEBAG_pop_free(bags, PKCS12_SAFEBAG_free);
+}
+
+/// Whether the content of a safe is plain or encrypted with a passphrase. Other safes are encrypted for a public key.
+static inline int clibcrypto_safe_is_supported(const STACK_OF(PKCS7) *safes, int index) {
+    const PKCS7 *safe = sk_PKCS7_value(safes, index);
+    return PKCS7_type_is_data(safe) || PKCS7_type_is_encrypted(safe);
+}
+
+/// Returns the bags of a supported safe, which the caller must free; NULL if the safe cannot be read.
+static inline STACK_OF(PKCS12_SAFEBAG) *clibcrypto_safe_bags(const STACK_OF(PKCS7) *safes, int index,
+                                                             const char *passphrase, int length) {
+    PKCS7 *safe = sk_PKCS7_value(safes, index);
+    return PKCS7_type_is_data(safe) ? PKCS12_unpack_p7data(safe) : PKCS12_unpack_p7encdata(safe, passphrase, length);
+}
 
 /// Decrypts the content of a safe, which is one PKCS#7 part of a PKCS#12 file. Returns 1 on success; the caller must
 /// free the content with OPENSSL_clear_free. Returns 0 if the safe is not encrypted, and -1 if it cannot be decrypted.

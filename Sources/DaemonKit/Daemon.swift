@@ -68,6 +68,8 @@ enum Daemon {
             if lock.inodeIfReplaced == nil, access(settings.databasePath, F_OK) == 0, !observer.hasLog {
                 try? markClosed(settings, lock)
             }
+            // The same for the claims file, which this start may have opened and closed again.
+            if observation.hasClaimsLog, !observer.hasClaimsLog { lock.markClaimsClosed(leavingLog: false) }
             throw error
         }
         // Without this, Swift could release the lock after its last use, before the daemon has ended.
@@ -80,10 +82,10 @@ enum Daemon {
         _ logger: Logger
     ) async throws {
         let settings = prepared.settings
-        let keyring = try openKeyring(settings, observedStore, observation, logger: logger)
+        let opened = try openKeyring(settings, observedStore, observation, logger: logger)
         let backupDraft = await observedStore.store.backupDraft()
         let parts = try DaemonParts(
-            prepared, live, observedStore, keyring, lock: lock, lifecycle: lifecycle, logger: logger)
+            prepared, live, observedStore, opened, lock: lock, lifecycle: lifecycle, logger: logger)
         do {
             let startRecord = StartRecord(
                 operations: parts.operations.start, audit: parts.operations.audit,
@@ -92,7 +94,7 @@ enum Daemon {
                 caller: parts.caller, activeFindings: parts.activeFindings, logger: logger)
             // Decides again, because only the open database shows whether audit records are missing.
             try await startRecord.decideAndWrite(acceptsOlderDatabase: acceptsOlderDatabase)
-            try lock.markOpen()
+            try lock.markOpen(masterKeyFrom: settings.masterKey.current, hasClaims: parts.claims.store != nil)
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
                     services: DaemonServices(parts: parts, startRecord: startRecord, backupDraft: backupDraft).all
@@ -109,10 +111,11 @@ enum Daemon {
             try await group.run()
         } catch {
             await parts.outbound.shutdown()
+            try? close(parts.claims, settings, lock)
             throw error
         }
         await parts.outbound.shutdown()
-        try parts.claims.close()
+        try close(parts.claims, settings, lock)
         try close(observedStore.store, settings, lock)
     }
 
@@ -128,6 +131,12 @@ enum Daemon {
         try markClosed(settings, lock)
         // Closing the database removed its shared memory file. The freed space is reserved for the next start.
         DiskReserve(directory: settings.stateDirectory).fill()
+    }
+
+    private static func close(_ claims: ClaimsFile, _ settings: Settings, _ lock: InstanceLock) throws {
+        guard let store = claims.store else { return }
+        try store.close()
+        lock.markClaimsClosed(leavingLog: StartObserver(settings: settings).hasClaimsLog)
     }
 
     private static func markClosed(_ settings: Settings, _ lock: InstanceLock) throws {
@@ -158,11 +167,10 @@ extension Daemon {
 
     private static func openKeyring(
         _ settings: Settings, _ observedStore: ObservedStore, _ observation: StartObservation, logger: Logger
-    ) throws -> Keyring {
-        let keyring: Keyring
+    ) throws -> MasterKeys.Opened {
+        let opened: MasterKeys.Opened
         do {
-            keyring = try MasterKeys(settings.masterKey).keyring(
-                opening: observedStore.store, at: observedStore.clock.now)
+            opened = try MasterKeys(settings.masterKey).open(observedStore.store, at: observedStore.clock.now)
         } catch let error as MerchantError where error.code == .masterKeyConflict {
             // Decides again with this finding, so that the error is a StartRefusal, which names the finding's code.
             // Other losses were accepted before, so only this finding can refuse the start here.
@@ -171,11 +179,7 @@ extension Daemon {
             _ = try StartDecision(on: observation, acceptsOlderDatabase: true).findingsUnlessRefused()
             throw error
         }
-        if !keyring.isLockedInMemory {
-            logger.warning(
-                "the master key and the data keys may be written to swap: raise the limit on locked memory (LimitMEMLOCK), or disable swap"
-            )
-        }
-        return keyring
+        opened.keyring.warnUnlessLocked(logger)
+        return opened
     }
 }

@@ -42,7 +42,7 @@ struct DaemonParts {
     let logger: Logger
 
     init(
-        _ prepared: PreparedStart, _ live: LiveSettings, _ observedStore: ObservedStore, _ keyring: Keyring,
+        _ prepared: PreparedStart, _ live: LiveSettings, _ observedStore: ObservedStore, _ opened: MasterKeys.Opened,
         lock: InstanceLock, lifecycle: Lifecycle, logger: Logger
     ) throws {
         let (settings, files) = (prepared.settings, prepared.files)
@@ -60,12 +60,12 @@ struct DaemonParts {
         self.activeFindings = activeFindings
         portal = try PortalParts(settings, clock: clock, activeFindings: activeFindings, logger: logger)
         let custody = KeyCustody(
-            keyring: keyring, certificateIssuers: live.value { $0.certificateIssuers },
+            keyring: opened.keyring, certificateIssuers: live.value { $0.certificateIssuers },
             cache: observedStore.unsealedKeys, reading: store)
         claims = ClaimsFile(path: settings.claimsPath, clock: clock, logger: logger)
         outbound = try OutboundParts(settings, files, store: store, custody: custody, clock: clock, logger: logger)
         rotation = MasterKeyRotation(
-            settings.masterKey, store: store, keyring: keyring, daemonAsCaller: caller, clock: clock,
+            settings.masterKey, store: store, opened: opened, daemonAsCaller: caller, clock: clock,
             activeFindings: activeFindings, logger: logger)
         let daemonHealth = DaemonHealth(store: store, activeFindings: activeFindings)
         self.daemonHealth = daemonHealth

@@ -17,12 +17,11 @@ package enum DaemonProgram {
             }
             exit(0)
         } catch let error as SettingsError {
-            for problem in error.problems.dropLast() { write(problem) }
-            fail(error.problems.last ?? "the settings cannot be used")
+            fail(error.problems)
         } catch let error as StartRefusal {
-            fail(error.description)
+            fail([error.description])
         } catch let error as MerchantError {
-            fail(error.detail)
+            fail([error.detail], code: error.code.rawValue)
         } catch let error as ChecksFailed {
             exit(error.status)
         } catch {
@@ -33,17 +32,24 @@ package enum DaemonProgram {
             case .validationFailure:
                 StandardError.write("\(DaemonCommand.fullMessage(for: error))\n")
                 exit(2)
-            default: fail("\(error)")
+            default: fail(["\(error)"])
             }
         }
     }
 
-    private static func fail(_ text: String) -> Never {
-        write(text)
+    /// Writes what went wrong to standard error: one line for each problem, or one JSON object if the command line
+    /// requests JSON.
+    private static func fail(_ problems: [String], code: String = "failed") -> Never {
+        let document = SubcommandFailure(problems, code: code, exitStatus: 1)
+        let lines = reportsJSON ? [document.json] : problems.map { "merchantkeyd: \($0)" }
+        for line in lines { StandardError.write("\(line)\n") }
         exit(1)
     }
 
-    private static func write(_ text: String) { StandardError.write("merchantkeyd: \(text)\n") }
+    /// `merchantkeyctl` passes its option `--output` in this form.
+    private static var reportsJSON: Bool {
+        zip(CommandLine.arguments, CommandLine.arguments.dropFirst()).contains { $0 == "--output" && $1 == "json" }
+    }
 }
 
 /// The error with which a subcommand ends after it has printed which checks failed.

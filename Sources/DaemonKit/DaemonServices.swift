@@ -22,12 +22,13 @@ struct DaemonServices {
     /// The file of a backup that an earlier run did not finish; nil if there is none.
     let backupDraft: String?
 
-    /// All services in the order of their start. At a shutdown they stop in reverse order: first the notifications,
-    /// which report the shutdown to systemd, then the servers. The services that stop later then store what is only in
-    /// memory, such as the uses of keys by the last requests.
+    /// All services in the order of their start. At a shutdown they stop in reverse order, one after the other: first the
+    /// notifications, which report the shutdown to systemd, then the servers by the steps of ``ShutdownBudget``. The
+    /// services that stop later then store what is only in memory, such as the uses of keys by the last requests.
     var all: [any Service] {
         let groups: [[any Service]] = [
-            watchdog, signals, storing, schedule, events, auditHeads, checks, backups, servers, notifications,
+            watchdog, signals, storing, schedule, events, auditHeads, checks, backups, sessionExpiry,
+            [decryptorServer, SimultaneousServices(otherServers)], notifications,
         ]
         return groups.flatMap { $0 }
     }
@@ -51,7 +52,9 @@ struct DaemonServices {
         [
             Recurring(
                 every: .seconds(10),
-                ClockCheck(operations: operations.clock, activeFindings: activeFindings, logger: logger)),
+                ClockCheck(
+                    operations: operations.clock, monitoring: operations.monitoring, activeFindings: activeFindings,
+                    logger: logger)),
             Recurring(
                 every: .seconds(3), start: .afterOneInterval,
                 KeyUseStorage(operations: operations.keyUses, caller: caller, logger: logger)),
@@ -150,12 +153,17 @@ struct DaemonServices {
     }
 
     /// Only if the settings define a portal.
+    private var sessionExpiry: [any Service] {
+        guard parts.portalServer != nil else { return [] }
+        return [
+            Recurring(every: .seconds(600), SessionExpiry(operations: operations.portalSessions, logger: logger))
+        ]
+    }
+
+    /// Only if the settings define a portal.
     private var portal: [any Service] {
         guard let server = parts.portalServer else { return [] }
-        return [
-            Recurring(
-                every: .seconds(600), SessionExpiry(operations: operations.portalSessions, logger: logger)), server,
-        ]
+        return [server]
     }
 
     /// Only if the settings define a port for metrics.
@@ -177,14 +185,18 @@ struct DaemonServices {
         ]
     }
 
-    private var servers: [any Service] {
+    private var decryptorServer: any Service {
+        DecryptorServer(
+            socket: parts.sockets.decryptor, operations: operations.paymentTokens, refusals: operations.refusals,
+            integrity: operations.integrity, policy: live.value { $0.callers }, health: parts.health,
+            openAPI: Schema.openAPI, responses: parts.observedStore.keyResponses, requests: parts.requestMetrics,
+            accessLog: parts.accessLog, loopProbe: lifecycle.loopProbe, logger: logger,
+            onListening: { [servers = lifecycle.servers] in servers.didStartListening(.decryptor) })
+    }
+
+    /// The servers of the step ``ShutdownBudget/Step/otherServers``.
+    private var otherServers: [any Service] {
         metrics + portal + [
-            DecryptorServer(
-                socket: parts.sockets.decryptor, operations: operations.paymentTokens, refusals: operations.refusals,
-                integrity: operations.integrity, policy: live.value { $0.callers }, health: parts.health,
-                openAPI: Schema.openAPI, responses: parts.observedStore.keyResponses, requests: parts.requestMetrics,
-                accessLog: parts.accessLog, loopProbe: lifecycle.loopProbe, logger: logger,
-                onListening: { [servers = lifecycle.servers] in servers.didStartListening(.decryptor) }),
             AdminServer(
                 socket: parts.sockets.admin,
                 operations: AdminOperations(
@@ -195,7 +207,7 @@ struct DaemonServices {
                 version: Program.version, startedAt: parts.startedAt, openAPI: Schema.openAPI,
                 requests: parts.requestMetrics, metricsSources: parts.metricsSources, accessLog: parts.accessLog,
                 logger: logger,
-                onListening: { [servers = lifecycle.servers] in servers.didStartListening(.admin) }),
+                onListening: { [servers = lifecycle.servers] in servers.didStartListening(.admin) })
         ]
     }
 
@@ -207,9 +219,10 @@ struct DaemonServices {
         [
             SignalHandling(
                 signals: lifecycle.signals, servers: lifecycle.servers,
-                reload: { [reload = parts.reload, caller] in
+                reload: { [reload = parts.reload, caller, directory = settings.stateDirectory] in
                     // The reload logs its error, and `status` reports it.
-                    _ = try? await reload.run(for: Request(caller: caller, requestId: RequestId.make()))
+                    let result = await reload.result(for: Request(caller: caller, requestId: RequestId.make()))
+                    await WorkThreads.blocking.run { result.report(in: directory) }
                 }, logger: logger)
         ]
     }

@@ -5,9 +5,12 @@ import ServiceLifecycle
 struct NamedService: Service, CustomStringConvertible {
     let service: any Service
 
-    var description: String {
-        (service as? any CustomStringConvertible)?.description ?? "\(type(of: service))"
-    }
+    var description: String { Self.name(of: service) }
 
     func run() async throws { try await service.run() }
+
+    /// A service that describes itself may have another name later, see ``SimultaneousServices``.
+    static func name(of service: any Service) -> String {
+        (service as? any CustomStringConvertible)?.description ?? "\(type(of: service))"
+    }
 }

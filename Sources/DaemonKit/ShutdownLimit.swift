@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import HTTPKit
 import Logging
 import ServiceLifecycle
 import Synchronization
@@ -8,14 +9,14 @@ import Synchronization
 ///
 /// No acknowledged change is lost, because each change is on stable storage before it is acknowledged.
 final class ShutdownLimit: Sendable {
-    /// Longer than the shutdown grace periods of both servers, shorter than systemd's default timeout of 90 seconds.
-    static let length = Duration.seconds(30)
+    /// The servers' drain times are shares of it, see ``ShutdownBudget``.
+    static let length = ShutdownBudget.limit
 
     private struct State {
         /// Whether the time has begun to count.
         var isTimerStarted = false
-        /// The names of the services that run, by their positions in the group.
-        var running: [Int: String] = [:]
+        /// The services that run, by their positions in the group.
+        var running: [Int: any Service] = [:]
         var signals: [any DispatchSourceSignal] = []
     }
 
@@ -37,7 +38,9 @@ final class ShutdownLimit: Sendable {
         }
     }
 
-    fileprivate func didStart(_ position: Int, _ name: String) { state.withLock { $0.running[position] = name } }
+    fileprivate func didStart(_ position: Int, _ service: any Service) {
+        state.withLock { $0.running[position] = service }
+    }
 
     /// Also starts the timer, because a service stops only if the daemon shuts down or the service has failed.
     fileprivate func didStop(_ position: Int) {
@@ -59,7 +62,7 @@ final class ShutdownLimit: Sendable {
         signal(SIGALRM, SIG_DFL)
         alarm(2)
         // Services stop in reverse order, so the last one that still runs is the one that hangs.
-        let hanging = state.withLock { $0.running.max { $0.key < $1.key }?.value }
+        let hanging = state.withLock { $0.running.max { $0.key < $1.key }?.value }.map { NamedService.name(of: $0) }
         logger.critical(
             "the shutdown took too long: merchantkeyd exits now",
             metadata: [
@@ -91,7 +94,7 @@ private struct TrackedService: Service {
     let limit: ShutdownLimit
 
     func run() async throws {
-        limit.didStart(position, (service as? any CustomStringConvertible).map { "\($0)" } ?? "\(type(of: service))")
+        limit.didStart(position, service)
         defer { limit.didStop(position) }
         try await service.run()
     }

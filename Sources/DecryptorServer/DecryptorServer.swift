@@ -161,6 +161,7 @@ package struct DecryptorServer: Service {
     ) throws {
         guard let peer = try gate.admit(channel) else { return }
         try channel.pipeline.syncOperations.addHandlers([
+            EndOfInputHandler(keepingAtMost: limits.keptBytes),
             ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: .server)),
             ConnectionHandler(environment, peer: peer, resources: resources[channel.eventLoop]),
         ])

@@ -59,7 +59,7 @@ package struct WebhookSecrets: Sendable {
         guard (1...2).contains(lines.count), lines.allSatisfy({ (shortest...longest).contains($0.count) }) else {
             let lengths = lines.map { "\($0.count)" }.joined(separator: ", ")
             throw WebhookConfigurationError(
-                "has a secret file \(path) with \(lines.isEmpty ? "no lines" : "lines of \(lengths) bytes"); write one or two secrets of \(shortest) to \(longest) bytes, each on its own line"
+                "has a secret file \(path) with \(lines.isEmpty ? "no lines" : "lines of these lengths in bytes: \(lengths)"); write one or two secrets of \(shortest) to \(longest) bytes, each on its own line"
             )
         }
         return WebhookSecrets(keys: lines.map { SymmetricKey(data: UnsafeRawBufferPointer(rebasing: $0)) })

@@ -5,7 +5,9 @@ package import Logging
 /// Lines of refused requests, and of callers that are not identified, are limited as in ``LimitedLog``. A line contains no
 /// text from the client except its `X-Request-Id`, which is validated. In particular, it contains
 /// the template of the path and not the path, because a path can contain a secret.
-package struct AccessLog: Sendable {
+///
+/// A class, because every request asks whether the log is on.
+package final class AccessLog: Sendable {
     /// Writes nothing.
     package static let off = AccessLog(nil)
 

@@ -1,30 +1,39 @@
 package import NIOCore
-package import NIOHTTP1
+import NIOHTTP1
 
 /// Counts the requests that the decoder has delivered. `HTTPServerPipelineHandler` keeps pipelined requests back until
 /// the earlier ones have their responses, so ``RequestGuard`` does not see them before.
 ///
 /// Add the counter between the decoder and `HTTPServerPipelineHandler`.
-package final class DecodedRequests: ChannelInboundHandler, RemovableChannelHandler {
-    package typealias InboundIn = HTTPServerRequestPart
-    package typealias InboundOut = HTTPServerRequestPart
+final class DecodedRequests: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
 
     private(set) var count = 0
+    /// Whether the decoder has delivered a head, but not yet the end of its request.
+    private(set) var isInsideRequest = false
+    /// Whether the first bytes of a head have arrived, but not yet its end. ``HeadTimeLimit`` sets the value.
+    var isHeadIncomplete = false
 
-    package init() {}
-
-    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if case .head = unwrapInboundIn(data) { count += 1 }
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head: (count, isInsideRequest) = (count + 1, true)
+        case .body: break
+        case .end: isInsideRequest = false
+        }
         context.fireChannelRead(data)
     }
 }
 
 extension ChannelPipeline.SynchronousOperations {
-    /// Adds the guard behind NIO's HTTP handlers, which must be in the pipeline already, and the guard's counter before
-    /// `HTTPServerPipelineHandler`.
+    /// Adds the guard behind NIO's HTTP handlers, which must be in the pipeline already, and the guard's own handlers
+    /// between them.
     package func addRequestGuard(_ requestGuard: RequestGuard) throws {
+        let requests = requestGuard.decodedRequests
         try addHandler(
-            requestGuard.decodedRequests, position: .before(handler(type: HTTPServerPipelineHandler.self)))
+            HeadTimeLimit(requestGuard.limits.headTime, requests),
+            position: .before(handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)))
+        try addHandler(requests, position: .before(handler(type: HTTPServerPipelineHandler.self)))
         try addHandler(requestGuard)
     }
 }

@@ -21,20 +21,20 @@ extension RequestGuard {
 
     private func endIdleConnection(_ context: ChannelHandlerContext) {
         guard !isClosing, !isResponding else { return }
-        guard stopReceiving?(context.channel) == true else { return closeNow(context) }
-        // The request that has just arrived is answered. If it is incomplete, nothing more arrives.
+        guard hasUnreadBytes(context.channel) || decodedRequests.isHeadIncomplete else { return closeNow(context) }
+        // The request that has just arrived, or has begun to arrive, is answered if its head is complete in time.
         graceTimer = context.eventLoop.assumeIsolated().scheduleTask(in: limits.lingerTime) {
             if !self.isResponding, !self.isClosing { self.closeNow(context) }
         }
     }
 
     /// Whether the server is shutting down and the response that begins now is the last one of the connection: no other
-    /// request has arrived. From then on, the client cannot send another.
+    /// request has arrived. From then on, the client cannot send another on a Unix socket. A client on TCP learns from
+    /// the response that a later request is not answered.
     func isLastOfDrain(_ context: ChannelHandlerContext) -> Bool {
         guard isDraining else { return false }
         // The client is still sending the request, and the server does not wait for its end.
         guard !isReceiving else { return true }
-        let hasUnreadBytes = stopReceiving?(context.channel) ?? false
-        return !hasUnreadBytes && decodedRequests.count <= begunRequests
+        return !hasUnreadBytes(context.channel) && decodedRequests.count <= begunRequests
     }
 }

@@ -21,12 +21,12 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
     package struct Limits: Sendable {
         /// The longest body of any route, in bytes.
         package var bodyBytes: Int
-        /// The time from a request's head to the request's end. A slower request gets 408. This limit is the same on
-        /// the decryptor socket, and shorter than the daemon's shutdown limit.
+        /// The time from the first bytes of a request to the end of its head. A slower request gets 408.
+        package var headTime = TimeAmount.seconds(10)
+        /// The time from a request's head to the request's end. A slower request gets 408.
         package var requestTime = TimeAmount.seconds(10)
         /// The time that a client has to read a response after the server has written the response's end. A client that
-        /// needs longer loses the connection. The time is shorter than the daemon's shutdown limit of 30 s, so that a
-        /// client that reads nothing does not delay a shutdown.
+        /// needs longer loses the connection.
         package var responseTime = TimeAmount.seconds(20)
         /// How long the client has to close the connection after the last response.
         package var lingerTime = TimeAmount.seconds(1)
@@ -51,11 +51,9 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
 
     /// Counts the requests that wait behind the request in progress. Without it in the pipeline, the guard assumes that
     /// none waits.
-    package let decodedRequests = DecodedRequests()
+    let decodedRequests = DecodedRequests()
     let limits: Limits
-    /// Makes the client's further writes fail, and returns whether bytes that it wrote are unread; nil if the kind of
-    /// connection has no such operation.
-    let stopReceiving: (@Sendable (any Channel) -> Bool)?
+    let hasUnreadBytes: @Sendable (any Channel) -> Bool
     private let makeRefusal: @Sendable (HTTPFault) -> Refusal
     private let onResponseSent: @Sendable () -> Void
     /// Whether a request's head was passed on, but not yet the request's end.
@@ -73,6 +71,8 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
     private var closesAfterResponse = false
     /// Whether the connection is being closed. All further parts of requests and responses are then dropped.
     var isClosing = false
+    /// Whether the head of the next request arrives too slowly. The connection then ends.
+    private var isHeadTooSlow = false
     private var requestTimer: Scheduled<Void>?
     private var responseTimer: Scheduled<Void>?
     private var lingerTimer: Scheduled<Void>?
@@ -80,17 +80,17 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
     var graceTimer: Scheduled<Void>?
 
     /// - Parameters:
-    ///   - stopReceiving: makes the client's further writes fail, and returns whether bytes that it wrote are unread.
-    ///     nil if the kind of connection has no such operation: a request that arrives while the server closes an idle
-    ///     connection is then lost.
+    ///   - hasUnreadBytes: returns whether bytes that the client wrote are unread. The guard calls it before it ends a
+    ///     connection during a shutdown. On a Unix socket, it must also make the client's further writes fail, so that
+    ///     no request is lost. TCP has no such operation: a request that arrives after the call is lost.
     ///   - makeRefusal: returns the response to a request with a fault.
     ///   - onResponseSent: called after a response was completely written to the socket, and when the connection ends.
     package init(
-        _ limits: Limits, stopReceiving: (@Sendable (any Channel) -> Bool)? = nil,
+        _ limits: Limits, hasUnreadBytes: @escaping @Sendable (any Channel) -> Bool,
         makeRefusal: @escaping @Sendable (HTTPFault) -> Refusal, onResponseSent: @escaping @Sendable () -> Void
     ) {
         self.limits = limits
-        self.stopReceiving = stopReceiving
+        self.hasUnreadBytes = hasUnreadBytes
         self.makeRefusal = makeRefusal
         self.onResponseSent = onResponseSent
     }
@@ -151,12 +151,25 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
         // After a parse error, the decoder reports all further bytes with a ByteToMessageDecoderError. The parse error
         // itself was already handled.
         guard !isClosing, !(error is ByteToMessageDecoderError) else { return }
-        guard let fault = HTTPFault(decoding: error) else { return context.fireErrorCaught(error) }
+        guard let fault = isHeadTooSlow ? .requestTooSlow : HTTPFault(decoding: error) else {
+            return context.fireErrorCaught(error)
+        }
         // The shutdown cut off the head of a request. The connection ends without a response to it.
         if isDraining, !isReceiving, !isResponding, case HTTPParserError.invalidEOFState = error {
             return closeNow(context)
         }
         refuse(fault, context)
+    }
+
+    /// Refuses the request whose head arrives too slowly.
+    ///
+    /// `HTTPServerPipelineHandler` permits a response to a request whose head it has not seen only after a parse error.
+    /// Therefore the refusal begins with such an error, which returns to ``errorCaught(context:error:)``.
+    private func refuseSlowHead(_ context: ChannelHandlerContext) {
+        // While a response is in progress, the server reads no more, so the client is not slow.
+        guard !isClosing, !isResponding else { return }
+        isHeadTooSlow = true
+        context.pipeline.fireErrorCaught(HTTPParserError.unknown)
     }
 
     /// Sends a refusal, unless the server has begun to respond to the same request, and closes the connection.
@@ -204,9 +217,11 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
     }
 
     package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        guard event is DrainEvent else { return context.fireUserInboundEventTriggered(event) }
-        guard !isClosing else { return }
-        beginDrain(context)
+        switch event {
+        case is DrainEvent: if !isClosing { beginDrain(context) }
+        case is SlowHeadEvent: refuseSlowHead(context)
+        default: context.fireUserInboundEventTriggered(event)
+        }
     }
 
     // MARK: Responses

@@ -7,7 +7,7 @@ package enum RequestHeadRules {
     package static func check(_ head: HTTPRequestHead, bodyLimit: Int) throws(HTTPFault) {
         guard head.version == .http1_1 || head.version == .http1_0 else { throw .versionNotSupported }
         try checkHost(head)
-        guard head.method != .CONNECT else { throw .connectNotImplemented }
+        guard !head.method.isCONNECT else { throw .connectNotImplemented }
         try checkFraming(head, bodyLimit: bodyLimit)
     }
 
@@ -59,6 +59,6 @@ package enum RequestHeadRules {
     /// The servers ignore an offered upgrade, as RFC 9110 section 7.8 permits. The connection ends nevertheless,
     /// because NIO's decoder reads nothing after a request that offers an upgrade.
     package static func endsConnection(_ head: HTTPRequestHead) -> Bool {
-        !head.isKeepAlive || head.method == .CONNECT || head.headers.contains(name: "upgrade")
+        !head.isKeepAlive || head.method.isCONNECT || head.headers.contains(name: "upgrade")
     }
 }

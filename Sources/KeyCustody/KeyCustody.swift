@@ -43,31 +43,35 @@ package final class KeyCustody: KeyCustodian, KeyPairVerifier {
     }
 
     package func importKeyPair(
-        privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
+        privateKey: borrowing SecretBytes, number: Int?, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
         for merchant: MerchantIdentifier
     ) throws -> ImportedKeyPair {
         defer { clibcrypto_overwrite_traces() }
-        let imported = try PrivateKeyFile.read(privateKey, passphrase: passphrase)
+        let imported = try PrivateKeyFile.read(privateKey, number: number, passphrase: passphrase)
         try Self.requirePermitted(imported.bytes.algorithm, for: purpose)
-        let certificates = imported.certificates
+        let (certificates, isOnlyKey) = (imported.certificates, imported.isOnlyKey)
         let keyPair = try newKeyPair(sealing: imported.bytes, imported.signingKey, purpose: purpose, for: merchant)
         return ImportedKeyPair(
-            keyPair: keyPair, certificate: Self.certificate(of: keyPair.publicKeyHash, among: certificates))
+            keyPair: keyPair,
+            certificate: Self.certificate(of: keyPair.publicKeyHash, among: certificates, isOnlyKey: isOnlyKey))
     }
 
     package func certificate(
-        inPrivateKeyFile file: borrowing SecretBytes, passphrase: borrowing SecretBytes
+        inPrivateKeyFile file: borrowing SecretBytes, number: Int?, passphrase: borrowing SecretBytes
     ) throws -> [UInt8]? {
         defer { clibcrypto_overwrite_traces() }
-        let imported = try PrivateKeyFile.read(file, passphrase: passphrase)
+        let imported = try PrivateKeyFile.read(file, number: number, passphrase: passphrase)
         let hash = PublicKeyHash(of: imported.signingKey.subjectPublicKeyInfo)
-        return Self.certificate(of: hash, among: imported.certificates)
+        return Self.certificate(of: hash, among: imported.certificates, isOnlyKey: imported.isOnlyKey)
     }
 
-    /// The certificate of a key. If there is none, the first certificate, whose refusal then says to which key the
-    /// certificate belongs.
-    private static func certificate(of hash: PublicKeyHash, among certificates: [[UInt8]]) -> [UInt8]? {
-        certificates.first { (try? CertificateFacts(upload: $0))?.publicKeyHash == hash } ?? certificates.first
+    /// The certificate of a key. If there is none in a file with only this key, the first certificate, whose refusal then
+    /// says to which key the certificate belongs. In a file with several keys, that certificate belongs to another key.
+    private static func certificate(
+        of hash: PublicKeyHash, among certificates: [[UInt8]], isOnlyKey: Bool
+    ) -> [UInt8]? {
+        certificates.first { (try? CertificateFacts(upload: $0))?.publicKeyHash == hash }
+            ?? (isOnlyKey ? certificates.first : nil)
     }
 
     package func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts {

@@ -18,9 +18,9 @@ package final class ConnectionAdmission: Sendable {
     /// How many refused connections may be open at the same time. Further connections are dropped.
     package static let maximumOpenRefused = 64
 
-    private struct State: Sendable {
+    fileprivate struct State: Sendable {
         var quotas: UserQuotas
-        var admitted: [ObjectIdentifier: any Channel] = [:]
+        var admitted = AdmittedConnections()
         var refused: [ObjectIdentifier: any Channel] = [:]
         /// Whether the server is shutting down.
         var isDraining = false
@@ -28,30 +28,46 @@ package final class ConnectionAdmission: Sendable {
         var isRefusing = false
     }
 
+    private let waitingGiveWay: Bool
     private let state: Mutex<State>
 
-    package init(_ limits: UserQuotas.Limits) { state = Mutex(State(quotas: UserQuotas(limits))) }
+    /// - Parameter waitingGiveWay: whether a new connection above a limit replaces a connection that waits for its
+    ///   client: ``setWaitsForClient(_:_:)``. Otherwise, and if no connection waits, the new one is refused.
+    package init(_ limits: UserQuotas.Limits, waitingGiveWay: Bool = false) {
+        self.waitingGiveWay = waitingGiveWay
+        state = Mutex(State(quotas: UserQuotas(limits)))
+    }
 
     /// Admits, refuses or drops a new connection. An admitted or refused connection is counted until it closes.
     package func admit(_ channel: any Channel, of holder: UserQuotas.Holder) -> Decision {
         let id = ObjectIdentifier(channel)
-        let decision: Decision = state.withLock { state in
-            guard !state.isDraining else { return .dropped }
+        let (decision, replaced) = state.withLock { state -> (Decision, (any Channel)?) in
+            guard !state.isDraining else { return (.dropped, nil) }
+            let replaced = waitingGiveWay ? state.makeRoom(for: holder) : nil
             do throws(UserQuotas.Exhausted) {
                 try state.quotas.take(for: holder)
             } catch {
-                guard state.refused.count < Self.maximumOpenRefused else { return .dropped }
+                guard state.refused.count < Self.maximumOpenRefused else { return (.dropped, replaced) }
                 state.refused[id] = channel
                 defer { state.isRefusing = true }
-                return .refused(
-                    reason: Self.reason(error, state.quotas.limits), isFirst: !state.isRefusing)
+                return (
+                    .refused(reason: Self.reason(error, state.quotas.limits), isFirst: !state.isRefusing), replaced
+                )
             }
-            state.admitted[id] = channel
+            state.admitted.insert(channel, of: holder)
             state.isRefusing = false
-            return .admitted
+            return (.admitted, replaced)
         }
-        if decision != .dropped { channel.closeFuture.whenComplete { _ in self.forget(id, holder) } }
+        replaced?.close(promise: nil)
+        if decision != .dropped { channel.closeFuture.whenComplete { _ in self.forget(id) } }
         return decision
+    }
+
+    /// Notes whether an admitted connection waits for its client: for a request, or until the client has read a
+    /// response. A new connection waits for its first request. Of the connections that wait, the one that has waited
+    /// longest gives way first.
+    package func setWaitsForClient(_ waits: Bool, _ channel: any Channel) {
+        state.withLock { $0.admitted.setWaitsForClient(waits, ObjectIdentifier(channel)) }
     }
 
     private static func reason(_ exhausted: UserQuotas.Exhausted, _ limits: UserQuotas.Limits) -> String {
@@ -63,9 +79,9 @@ package final class ConnectionAdmission: Sendable {
         }
     }
 
-    private func forget(_ id: ObjectIdentifier, _ holder: UserQuotas.Holder) {
+    private func forget(_ id: ObjectIdentifier) {
         state.withLock { state in
-            if state.admitted.removeValue(forKey: id) != nil { state.quotas.giveBack(from: holder) }
+            if let removed = state.admitted.remove(id) { state.quotas.giveBack(from: removed.holder) }
             state.refused[id] = nil
         }
     }
@@ -76,7 +92,23 @@ package final class ConnectionAdmission: Sendable {
     package func beginDrain() -> [any Channel] {
         state.withLock { state in
             state.isDraining = true
-            return Array(state.admitted.values) + Array(state.refused.values)
+            return state.admitted.channels + Array(state.refused.values)
         }
+    }
+}
+
+extension ConnectionAdmission.State {
+    /// If a limit is reached, removes a connection that waits for its client.
+    ///
+    /// - Returns: the removed connection, which the caller must close; nil if there is none.
+    fileprivate mutating func makeRoom(for holder: UserQuotas.Holder) -> (any Channel)? {
+        let before = quotas
+        let isOwnShareUsed = !before.hasShare(for: holder)
+        guard isOwnShareUsed || !before.hasRoom else { return nil }
+        let removed = admitted.removeLongestWaiting(
+            of: isOwnShareUsed ? holder : nil, held: { before.held(by: $0) })
+        guard let removed else { return nil }
+        quotas.giveBack(from: removed.holder)
+        return removed.channel
     }
 }

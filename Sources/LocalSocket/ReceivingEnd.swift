@@ -10,10 +10,26 @@ extension ChannelPipeline.SynchronousOperations {
     ///
     /// - Returns: whether bytes that the client wrote are still unread; nil if the channel has no socket.
     package func stopReceiving() throws -> Bool? {
-        try withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
+        // NIO reads the rest of the input soon after the call of shutdown(2), and the handler keeps it.
+        if let handler = try? handler(type: EndOfInputHandler.self), handler.isKeeping { return true }
+        return try withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
             _ = shutdown(socket, CInt(SHUT_RD))
-            var byte: UInt8 = 0
-            return recv(socket, &byte, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT)) > 0
+            return Self.hasByteToRead(socket)
         }
+    }
+
+    /// Whether bytes that the client wrote to a TCP socket have arrived and are unread. With TLS, these are bytes of
+    /// TLS.
+    ///
+    /// TCP has no operation like ``stopReceiving()``: the client can still write after this call.
+    ///
+    /// - Returns: nil if the channel has no socket.
+    package func hasUnreadBytes() throws -> Bool? {
+        try withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { Self.hasByteToRead($0) }
+    }
+
+    private static func hasByteToRead(_ socket: NIOBSDSocket.Handle) -> Bool {
+        var byte: UInt8 = 0
+        return recv(socket, &byte, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT)) > 0
     }
 }

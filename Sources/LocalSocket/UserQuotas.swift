@@ -1,4 +1,4 @@
-/// Counts how much of a resource, such as connections or memory, each user of the machine and each client of the portal
+/// Counts how much of a resource, such as connections or memory, each user of the machine and each client of a TCP port
 /// holds, and enforces a limit for each. So no user can use up the resource and exclude others.
 ///
 /// All users to whom the settings give no permit share one limit. Such users need a limit, too: the mode of a socket's
@@ -7,7 +7,7 @@ package struct UserQuotas: Sendable {
     /// The largest permitted amounts.
     package struct Limits: Hashable, Sendable {
         package var total: Int
-        /// The limit for each user, identified by uid, and for each client of the portal.
+        /// The limit for each user, identified by uid, and for each client of a TCP port.
         package var perUser: Int
         /// The limit for all users without a permit together.
         package var withoutPermit: Int
@@ -22,7 +22,7 @@ package struct UserQuotas: Sendable {
     /// Whose limit applies: the limit of one user, or the limit that all users without a permit share.
     package enum Holder: Hashable, Sendable {
         case user(uid: UInt32)
-        /// A client of the portal, identified by its name or its address.
+        /// A client of a TCP port, identified by its name or its address.
         case remote(String)
         case withoutPermit
     }
@@ -31,13 +31,21 @@ package struct UserQuotas: Sendable {
     package enum Exhausted: Error, Hashable, Sendable {
         case total
         case user(uid: UInt32)
-        /// The limit of one client of the portal.
+        /// The limit of one client of a TCP port.
         case remote(String)
         case withoutPermit
+
+        fileprivate static func reached(by holder: Holder) -> Exhausted {
+            switch holder {
+            case .user(let uid): .user(uid: uid)
+            case .remote(let name): .remote(name)
+            case .withoutPermit: .withoutPermit
+            }
+        }
     }
 
     package let limits: Limits
-    private var held: [Holder: Int] = [:]
+    private var amounts: [Holder: Int] = [:]
     private var total = 0
 
     package init(_ limits: Limits) { self.limits = limits }
@@ -45,21 +53,32 @@ package struct UserQuotas: Sendable {
     /// Adds `amount` to what the holder has. Throws, and adds nothing, if a limit would be exceeded.
     package mutating func take(_ amount: Int = 1, for holder: Holder) throws(Exhausted) {
         guard total + amount <= limits.total else { throw .total }
-        let before = held[holder, default: 0]
-        switch holder {
-        case .user(let uid) where before + amount > limits.perUser: throw .user(uid: uid)
-        case .remote(let name) where before + amount > limits.perUser: throw .remote(name)
-        case .withoutPermit where before + amount > limits.withoutPermit: throw .withoutPermit
-        default: break
-        }
-        held[holder] = before + amount
+        let before = held(by: holder)
+        guard before + amount <= limit(of: holder) else { throw .reached(by: holder) }
+        amounts[holder] = before + amount
         total += amount
+    }
+
+    /// What a holder has.
+    package func held(by holder: Holder) -> Int { amounts[holder, default: 0] }
+
+    /// Whether the total limit permits one more.
+    package var hasRoom: Bool { total < limits.total }
+
+    /// Whether the holder's own limit permits one more.
+    package func hasShare(for holder: Holder) -> Bool { held(by: holder) < limit(of: holder) }
+
+    private func limit(of holder: Holder) -> Int {
+        switch holder {
+        case .user, .remote: limits.perUser
+        case .withoutPermit: limits.withoutPermit
+        }
     }
 
     /// Subtracts `amount` from what the holder has. Does nothing if the holder has less than `amount`.
     package mutating func giveBack(_ amount: Int = 1, from holder: Holder) {
-        guard let before = held[holder], before >= amount else { return }
-        held[holder] = before == amount ? nil : before - amount
+        guard let before = amounts[holder], before >= amount else { return }
+        amounts[holder] = before == amount ? nil : before - amount
         total -= amount
     }
 }

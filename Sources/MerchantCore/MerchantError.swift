@@ -64,6 +64,8 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case privateKeyUploaded
         case privateKeyMalformed
         case wrongPassphrase
+        /// The file has several private keys, or fewer than the request's number.
+        case privateKeyNotChosen
         case keyUnsupported
         // A payment token that is refused.
         case tokenMalformed

@@ -30,10 +30,34 @@ package struct Grant: Hashable, Sendable {
     package let permits: Set<Permit>
     /// The merchants that the permits apply to; nil for every merchant.
     package let merchants: Set<MerchantIdentifier>?
+    /// ``permits`` with one bit for each permit. Every request of a decryptor tests permits, and a test of a bit needs no
+    /// hash of the permit's name.
+    private let permitBits: UInt32
 
     package init(permits: Set<Permit>, merchants: Set<MerchantIdentifier>?) {
         self.permits = permits
         self.merchants = merchants
+        permitBits = permits.reduce(0) { $0 | $1.bit }
+    }
+
+    /// Whether the permit is one of ``permits``.
+    package func has(_ permit: Permit) -> Bool { permitBits & permit.bit != 0 }
+}
+
+extension Permit {
+    fileprivate var bit: UInt32 {
+        switch self {
+        case .resolve: 1
+        case .symmetricKey: 1 << 1
+        case .decrypt: 1 << 2
+        case .decryptUnverified: 1 << 3
+        case .judgeAtOtherTime: 1 << 4
+        case .exportPrivateKey: 1 << 5
+        case .onboard: 1 << 6
+        case .monitor: 1 << 7
+        case .read: 1 << 8
+        case .administer: 1 << 9
+        }
     }
 }
 
@@ -86,11 +110,11 @@ package struct CallerPolicy: Hashable, Sendable {
 
 extension [Grant] {
     /// Whether one of the grants has the permit, for any merchants.
-    package func allow(_ permit: Permit) -> Bool { contains { $0.permits.contains(permit) } }
+    package func allow(_ permit: Permit) -> Bool { contains { $0.has(permit) } }
 
     /// Whether one of the grants has the permit for this merchant.
     package func allow(_ permit: Permit, for merchant: MerchantIdentifier) -> Bool {
-        contains { $0.permits.contains(permit) && $0.merchants?.contains(merchant) ?? true }
+        contains { $0.has(permit) && $0.merchants?.contains(merchant) ?? true }
     }
 
     /// Whether the caller has no permit at all.
@@ -98,11 +122,11 @@ extension [Grant] {
 
     /// The merchants named by the grants that have the permit. A grant for every merchant names none.
     package func merchants(_ permit: Permit) -> Set<MerchantIdentifier> {
-        filter { $0.permits.contains(permit) }.reduce(into: []) { $0.formUnion($1.merchants ?? []) }
+        filter { $0.has(permit) }.reduce(into: []) { $0.formUnion($1.merchants ?? []) }
     }
 
     /// Whether some grant has the permit for every merchant.
     package func allowsEveryMerchant(_ permit: Permit) -> Bool {
-        contains { $0.permits.contains(permit) && $0.merchants == nil }
+        contains { $0.has(permit) && $0.merchants == nil }
     }
 }

@@ -168,6 +168,7 @@ package struct Operations: Sendable {
             records: .init(store, reads: { $0 }, writes: { _ in }),
             sources: Monitoring.Sources(
                 conditions: parts.conditions, claims: { [claims = parts.claims] in claims.health },
+                clockBehindClaims: { [claims = parts.claims] in claims.clockBehindClaims },
                 gateway: { [gateway = parts.gateway] in gateway.health },
                 circuit: { [gateway = parts.gateway] in gateway.circuitHealth }),
             integrity: integrity, tokenTimes: tokenTimes, environment: parts.environment, policy: policy,

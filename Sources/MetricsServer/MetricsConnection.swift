@@ -1,4 +1,5 @@
 import HTTPKit
+import LocalSocket
 import NIOCore
 import NIOHTTP1
 
@@ -8,13 +9,18 @@ final class MetricsConnection: ChannelInboundHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     private let responder: MetricsResponder
+    private let admission: ConnectionAdmission
     /// The head of the request that is arriving.
     private var head: HTTPRequestHead?
     private var isResponding = false
     /// Whether the client has closed its output, so that it sends no further request.
     private var inputClosed = false
 
-    init(_ responder: MetricsResponder) { self.responder = responder }
+    /// - Parameter admission: has admitted the connection.
+    init(_ responder: MetricsResponder, _ admission: ConnectionAdmission) {
+        self.responder = responder
+        self.admission = admission
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
@@ -25,6 +31,7 @@ final class MetricsConnection: ChannelInboundHandler {
             guard let head else { return }
             self.head = nil
             isResponding = true
+            admission.setWaitsForClient(false, context.channel)
             respond(to: head, context)
         }
     }
@@ -34,21 +41,27 @@ final class MetricsConnection: ChannelInboundHandler {
             .assumeIsolated().whenSuccess { response in
                 // The page may arrive after the connection was closed.
                 guard context.channel.isActive else { return }
-                var headers = response.headers
-                headers.add(name: "Content-Length", value: String(response.body.readableBytes))
-                if self.inputClosed { headers.add(name: "Connection", value: "close") }
-                context.write(
-                    self.wrapOutboundOut(
-                        .head(HTTPResponseHead(version: .http1_1, status: response.status, headers: headers))),
-                    promise: nil)
-                if head.method != .HEAD {
-                    context.write(self.wrapOutboundOut(.body(.byteBuffer(response.body))), promise: nil)
-                }
-                context.writeAndFlush(self.wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { _ in
-                    self.isResponding = false
-                    if self.inputClosed { context.close(promise: nil) }
-                }
+                // From now on, the client has to read the response.
+                self.admission.setWaitsForClient(true, context.channel)
+                self.write(response, to: head, context)
             }
+    }
+
+    private func write(
+        _ response: MetricsResponder.Response, to head: HTTPRequestHead, _ context: ChannelHandlerContext
+    ) {
+        var headers = response.headers
+        headers.add(name: "Content-Length", value: String(response.body.readableBytes))
+        if inputClosed { headers.add(name: "Connection", value: "close") }
+        let responseHead = HTTPResponseHead(version: .http1_1, status: response.status, headers: headers)
+        context.write(wrapOutboundOut(.head(responseHead)), promise: nil)
+        if head.method != .HEAD {
+            context.write(wrapOutboundOut(.body(.byteBuffer(response.body))), promise: nil)
+        }
+        context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { _ in
+            self.isResponding = false
+            if self.inputClosed { context.close(promise: nil) }
+        }
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

@@ -11,7 +11,8 @@ import ServiceLifecycle
 /// The TCP port for a Prometheus server and for probes: `GET /metrics` and `GET /health`, over HTTP without TLS.
 ///
 /// The clients are not identified, so the server offers nothing else, and no response names a merchant or a key. It has
-/// one thread and few connections, so that its clients cannot slow down the other servers.
+/// one thread and few connections, so that its clients cannot slow down the other servers. No client can exclude another
+/// one: above a limit, a new connection replaces the connection that has waited longest for its client.
 package struct MetricsServer: Service {
     /// The address of the listener.
     package struct Address: Hashable, Sendable, CustomStringConvertible {
@@ -29,13 +30,15 @@ package struct MetricsServer: Service {
         package var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
     }
 
-    /// A connection that is open already gets its response first. A connection above the limit is closed.
-    static let connectionLimits = UserQuotas.Limits(total: 32, perUser: 32, withoutPermit: 32)
+    /// The limits of open connections, in all and from one address. See ``AddressBlock``.
+    static let connectionLimits = UserQuotas.Limits(total: 32, perUser: 16, withoutPermit: 0)
     /// How long a connection may wait for its first or next request. Prometheus keeps a connection open between two
     /// scrapes, which are at most two minutes apart.
     static let idleTime = TimeAmount.seconds(150)
+    /// How long a client may take to read a response.
+    static let responseTime = TimeAmount.seconds(5)
     /// How long a shutdown waits for responses in progress.
-    static let drainTime = TimeAmount.seconds(1)
+    static let drainTime = TimeAmount(ShutdownBudget.Step.otherServers.time)
     private static let backlog: CInt = 128
     private static let readBytes = 8 * 1024
 
@@ -43,7 +46,7 @@ package struct MetricsServer: Service {
     private let responder: MetricsResponder
     private let onListening: @Sendable (Int) -> Void
     private let logger: Logger
-    private let admission = ConnectionAdmission(connectionLimits)
+    private let admission = ConnectionAdmission(connectionLimits, waitingGiveWay: true)
 
     /// - Parameters:
     ///   - isReady: returns whether the daemon is ready, for `GET /health`.
@@ -109,19 +112,24 @@ package struct MetricsServer: Service {
             .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Self.readBytes))
     }
 
-    /// Adds the handlers to a new connection, or closes it if too many are open.
+    /// Adds the handlers to a new connection, or closes it if too many are open and none of them waits for its client.
     private func start(_ channel: any Channel) throws {
-        guard admission.admit(channel, of: .withoutPermit) == .admitted else { return channel.close(promise: nil) }
+        guard let address = RemoteAddress(channel.remoteAddress),
+            admission.admit(channel, of: address.block.holder) == .admitted
+        else { return channel.close(promise: nil) }
         let responder = responder
+        var limits = RequestGuard.Limits(bodyBytes: 0)
+        limits.responseTime = Self.responseTime
         let pipeline = channel.pipeline.syncOperations
         try pipeline.configureHTTPServerPipeline(
             withPipeliningAssistance: true, withErrorHandling: false, withOutboundHeaderValidation: false,
             withEncoderConfiguration: .init(), withDecoderLimitConfiguration: .server)
         try pipeline.addRequestGuard(
             RequestGuard(
-                RequestGuard.Limits(bodyBytes: 0), makeRefusal: { responder.refusal($0) }, onResponseSent: {}))
+                limits, hasUnreadBytes: { (try? $0.pipeline.syncOperations.hasUnreadBytes()) ?? false },
+                makeRefusal: { responder.refusal($0) }, onResponseSent: {}))
         try pipeline.addHandler(IdleStateHandler(readTimeout: Self.idleTime))
-        try pipeline.addHandler(MetricsConnection(responder))
+        try pipeline.addHandler(MetricsConnection(responder, admission))
     }
 
     /// Accepts no further connection, waits until the open connections have finished their requests, and after the

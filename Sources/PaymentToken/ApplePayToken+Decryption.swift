@@ -1,6 +1,7 @@
 public import Crypto
 import FoundationEssentials
 import Secrets
+import Vocabulary
 
 extension ApplePayToken.Version {
     /// The length of the symmetric key in bytes: 32 (AES-256) for EC_v1, 16 (AES-128) for RSA_v1.
@@ -32,7 +33,7 @@ extension ApplePayToken {
         guard key.bitCount == version.symmetricKeyLength * 8 else {
             throw PaymentTokenError(
                 .wrongKeyLength,
-                "the symmetric key has \(key.bitCount / 8) bytes, "
+                "the symmetric key has \((key.bitCount / 8).counted("byte")), "
                     + "expected \(version.symmetricKeyLength) for \(version.rawValue)")
         }
         var plaintext: Data

@@ -89,7 +89,7 @@ extension ApplePayToken {
         let text = try header.requiredString("transactionId")
         guard let id = TransactionId(hex: text) else {
             throw JSONFault(
-                "'header.transactionId' (\(text.utf8.count) characters) is not a transaction identifier, "
+                "'header.transactionId' (\(text.utf8.count.counted("character"))) is not a transaction identifier, "
                     + "expected 64 hexadecimal digits")
         }
         if let outer, TransactionId(hex: outer) != id {
@@ -126,7 +126,7 @@ extension ApplePayToken {
         }
         guard permittedLength.contains(bytes.count) else {
             throw JSONFault(
-                "'\(name)' has \(bytes.count) bytes, "
+                "'\(name)' has \(bytes.count.counted("byte")), "
                     + "expected \(permittedLength.lowerBound) to \(permittedLength.upperBound)")
         }
         return [UInt8](bytes)

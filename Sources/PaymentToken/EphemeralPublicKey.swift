@@ -22,7 +22,7 @@ public struct EphemeralPublicKey: Sendable, Hashable {
         guard let point = P256SubjectPublicKeyInfo.point(in: bytes) else {
             throw PaymentTokenError(
                 .malformed,
-                "'ephemeralPublicKey' (\(bytes.count) bytes) is not a P-256 SubjectPublicKeyInfo with an "
+                "'ephemeralPublicKey' (\(bytes.count.counted("byte"))) is not a P-256 SubjectPublicKeyInfo with an "
                     + "uncompressed point, which has \(P256SubjectPublicKeyInfo.length) bytes"
             )
         }

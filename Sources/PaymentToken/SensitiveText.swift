@@ -1,4 +1,5 @@
 import Secrets
+import Vocabulary
 
 /// A sensitive text, such as an account number, a cryptogram or the name of the cardholder.
 ///
@@ -16,7 +17,7 @@ public struct SensitiveText: Sendable, Equatable {
     }
 
     /// The length of the text instead of the text, for example `(28 characters)`.
-    public var masked: String { "(\(unredacted.count) characters)" }
+    public var masked: String { "(\(unredacted.count.counted("character")))" }
 
     /// The text masked as an account number: only the first six and the last four digits are visible (PCI DSS 4.0
     /// requirement 3.4.1).

@@ -1,3 +1,5 @@
+import Vocabulary
+
 /// The symmetric key of an RSA_v1 token, 16 bytes, encrypted to the merchant's RSA-2048 key.
 ///
 /// The encryption is RSA-OAEP with SHA-256 as hash, SHA-256 in MGF1, and an empty label. Java's default for MGF1 is
@@ -15,7 +17,7 @@ public struct WrappedKey: Sendable, Hashable {
     public init(bytes: some Collection<UInt8>) throws(PaymentTokenError) {
         guard bytes.count == Self.length else {
             throw PaymentTokenError(
-                .malformed, "'wrappedKey' has \(bytes.count) bytes, expected \(Self.length) (RSA-2048)")
+                .malformed, "'wrappedKey' has \(bytes.count.counted("byte")), expected \(Self.length) (RSA-2048)")
         }
         self.bytes = Array(bytes)
     }

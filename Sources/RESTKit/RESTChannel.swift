@@ -51,7 +51,7 @@ package struct RESTChannel: HTTPChannelHandler {
             idleTime: Self.idleTimeout, isSecure: false,
             makeGuard: {
                 RequestGuard(
-                    limits, stopReceiving: { (try? $0.pipeline.syncOperations.stopReceiving()) ?? false },
+                    limits, hasUnreadBytes: { (try? $0.pipeline.syncOperations.stopReceiving()) ?? false },
                     makeRefusal: { reporter.refusal($0, connection) },
                     onResponseSent: { connection.reservedMemory.releaseAll() })
             }, responder: connection.requestLoop(responder))

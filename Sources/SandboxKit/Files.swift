@@ -9,23 +9,23 @@ enum Files {
 
     /// Returns the content of a file.
     ///
-    /// - Parameter path: the path of the file, or `-` for the standard input.
-    static func read(_ path: String) throws(SandboxError) -> [UInt8] {
+    /// - Parameters:
+    ///   - path: the path of the file, or `-` for the standard input.
+    ///   - limit: the largest permitted size in bytes.
+    static func read(_ path: String, limit: Int = maximumInputSize) throws(SandboxError) -> [UInt8] {
         let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw systemError("read", path) }
         defer { if descriptor != STDIN_FILENO { close(descriptor) } }
-        var bytes = [UInt8](repeating: 0, count: maximumInputSize + 1)
-        var filled = 0
-        while filled < bytes.count {
-            let count = bytes.withUnsafeMutableBytes {
-                Glibc.read(descriptor, $0.baseAddress?.advanced(by: filled), $0.count - filled)
-            }
+        var bytes: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 64 * 1024)
+        while bytes.count <= limit {
+            let count = part.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
             guard count >= 0 else { throw systemError("read", path) }
-            if count == 0 { return Array(bytes.prefix(filled)) }
-            filled += count
+            if count == 0 { return bytes }
+            bytes += part[..<count]
         }
-        throw SandboxError("'\(path)' is too large, expected at most \(maximumInputSize) bytes")
+        throw SandboxError("'\(path)' is too large, expected at most \(limit) bytes")
     }
 
     /// Whether there is a file, directory or symbolic link at this path. Symbolic links are not followed.

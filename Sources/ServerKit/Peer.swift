@@ -5,23 +5,37 @@ package import Vocabulary
 
 /// The caller of a request, with the caller's permits.
 package struct Peer: Sendable {
-    package let caller: Caller
+    /// The properties that never change. They are in one object, because a peer is copied for every request.
+    private final class Identity: Sendable {
+        let caller: Caller
+        let holder: UserQuotas.Holder
+        /// Collects refused requests for the audit.
+        let refusals: RefusalLog
+        /// The setting that gives a process its permits; nil for a caller whose permits do not come from this setting.
+        let policy: CurrentValue<CallerPolicy>?
+
+        init(
+            caller: Caller, holder: UserQuotas.Holder, refusals: RefusalLog, policy: CurrentValue<CallerPolicy>?
+        ) {
+            self.caller = caller
+            self.holder = holder
+            self.refusals = refusals
+            self.policy = policy
+        }
+    }
+
+    private let identity: Identity
+    /// The generation of ``Identity/policy`` when ``grants`` were read.
+    private var generation: Int
     /// The caller's permits, each with the merchants to which the permit applies. On a socket, the permits that the
     /// caller had when it connected, or at the last call of ``refreshPermits()``.
     package private(set) var grants: [Grant]
-    /// Whose limits apply to the caller: those of one user or client, or those that all users without a permit share.
-    package let holder: UserQuotas.Holder
-    /// Collects refused requests for the audit.
-    private let refusals: RefusalLog
-    /// The setting that gives a process its permits, and its generation when ``grants`` were read; nil for a caller
-    /// whose permits do not come from this setting.
-    private var source: (policy: CurrentValue<CallerPolicy>, generation: Int)?
 
+    /// A caller whose permits do not come from the setting `callers`.
     package init(caller: Caller, grants: [Grant], holder: UserQuotas.Holder, refusals: RefusalLog) {
-        self.caller = caller
+        identity = Identity(caller: caller, holder: holder, refusals: refusals, policy: nil)
         self.grants = grants
-        self.holder = holder
-        self.refusals = refusals
+        generation = 0
     }
 
     /// A process at the other end of a socket.
@@ -33,18 +47,24 @@ package struct Peer: Sendable {
         caller: Caller, grants: [Grant], of policy: CurrentValue<CallerPolicy>, generation: Int,
         holder: UserQuotas.Holder, refusals: RefusalLog
     ) {
-        self.init(caller: caller, grants: grants, holder: holder, refusals: refusals)
-        source = (policy, generation)
+        identity = Identity(caller: caller, holder: holder, refusals: refusals, policy: policy)
+        self.grants = grants
+        self.generation = generation
     }
+
+    package var caller: Caller { identity.caller }
+
+    /// Whose limits apply to the caller: those of one user or client, or those that all users without a permit share.
+    package var holder: UserQuotas.Holder { identity.holder }
 
     /// Gives a process on a socket the permits that it has now. Call this before each request, so that a reload takes
     /// permits from open connections too. Takes no lock unless the settings have changed since the last call.
     package mutating func refreshPermits() {
-        guard let source else { return }
-        let generation = source.policy.generation
-        guard generation != source.generation, let process = caller.process else { return }
-        grants = source.policy.value.grants(for: process)
-        self.source?.generation = generation
+        guard let policy = identity.policy else { return }
+        let generation = policy.generation
+        guard generation != self.generation, let process = caller.process else { return }
+        grants = policy.value.grants(for: process)
+        self.generation = generation
     }
 
     /// The same caller with the permits that it has now.
@@ -123,6 +143,6 @@ package struct Peer: Sendable {
     package func recordRefusal(
         _ permit: Permit?, of key: PublicKeyHash? = nil, for merchant: MerchantIdentifier? = nil
     ) {
-        refusals.note(RefusalKind(by: caller, permit: permit, key: key, merchant: merchant))
+        identity.refusals.note(RefusalKind(by: caller, permit: permit, key: key, merchant: merchant))
     }
 }

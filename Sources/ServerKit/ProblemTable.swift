@@ -48,6 +48,7 @@ package enum ProblemTable {
         case .privateKeyUploaded: (422, "private key uploaded")
         case .privateKeyMalformed: (422, "private key malformed")
         case .wrongPassphrase: (422, "wrong passphrase")
+        case .privateKeyNotChosen: (422, "no private key chosen")
         case .keyUnsupported: (422, "key unsupported")
 
         case .tokenMalformed: (422, "token malformed")

@@ -101,7 +101,7 @@ struct StrictArray: UnkeyedDecodingContainer {
     var isAtEnd: Bool { currentIndex == items.count }
 
     private mutating func next<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        guard !isAtEnd else { throw JSONFault("'\(path)' has only \(items.count) items, expected more") }
+        guard !isAtEnd else { throw JSONFault("'\(path)' has too few items, expected more than \(items.count)") }
         defer { currentIndex += 1 }
         return try StrictDecoder.decode(type, from: items[currentIndex], at: path)
     }

@@ -17,7 +17,7 @@ package struct DisplayText: Hashable, Sendable {
         /// …`. Does not quote the text.
         package var description: String {
             switch self {
-            case .length(let bytes, let longest): "has \(bytes) bytes, expected 1 to \(longest)"
+            case .length(let bytes, let longest): "has \(bytes.counted("byte")), expected 1 to \(longest)"
             case .blank: "is blank, expected visible text"
             case .character(let scalar):
                 "contains U+\(DisplayText.hexadecimal(scalar)), expected no control, format, private-use or unassigned characters"

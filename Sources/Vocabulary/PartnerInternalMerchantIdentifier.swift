@@ -23,7 +23,7 @@ package struct PartnerInternalMerchantIdentifier: TextValue, Comparable {
 
     /// The end of an error message. The caller writes the name of a field before it.
     package static func refusal(of text: String) -> String {
-        "is '\(text.prefix(64))' of \(text.utf8.count) bytes, \(expectation)"
+        "is '\(text.prefix(64))' of \(text.utf8.count.counted("byte")), \(expectation)"
     }
 
     /// The part of error messages that says which text is expected.

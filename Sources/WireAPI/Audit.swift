@@ -51,16 +51,29 @@ package struct AuditRecordDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// The number and hash of the last record of the audit chain.
-package struct AuditHeadDocument: Codable, Hashable, Sendable, CustomStringConvertible {
+/// The audit head: the number and the hash of the last record of the audit chain.
+package struct AuditHeadDocument: TextValue {
+    /// The number of the record.
     package let sequence: Int
     /// Lower-case hexadecimal.
     package let hash: String
 
     package init(sequence: Int, hash: String) { (self.sequence, self.hash) = (sequence, hash) }
 
-    /// The form that `audit verify --head` accepts.
-    package var description: String { "\(sequence):\(hash)" }
+    package init?(text: String) {
+        guard let match = text.wholeMatch(of: /([1-9][0-9]{0,17}):([0-9a-f]{64})/), let sequence = Int(match.1) else {
+            return nil
+        }
+        self.init(sequence: sequence, hash: String(match.2))
+    }
+
+    /// The number, a colon and the hash: the form that `audit verify --head`, the events and the file of
+    /// `audit.head.file` have too.
+    package var text: String { "\(sequence):\(hash)" }
+
+    package static func refusal(of text: String) -> String {
+        "is not an audit head, expected the number and the hash of a record, such as 1044:6f3c…"
+    }
 }
 
 /// A break: an inconsistency in the audit chain.

@@ -59,8 +59,11 @@ package struct BackupVerificationDocument: Codable, Hashable, Sendable {
 /// What `status` reports about backups: the newest verified backup, and the merchants whose newest key pair is in no
 /// verified backup.
 package struct BackupCoverageDocument: Codable, Hashable, Sendable {
-    /// When the newest verified backup was created; nil if there is none.
+    /// When the newest verified backup was created; nil if there is none. A backup with a time in the future does not
+    /// count.
     package var lastVerified: Timestamp?
+    /// The latest time in the future of a verified backup; nil if there is none.
+    package var verifiedInFuture: Timestamp?
     /// The path of the newest verified backup.
     package var file: String?
     /// The number of merchants whose newest key pair is in no verified backup. The name is the field's name in JSON.

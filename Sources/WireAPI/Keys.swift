@@ -135,6 +135,8 @@ package struct ImportKeyRequest: RequestBody {
     package var certificate: String?
     /// The passphrase of the private key's file, if the file is encrypted.
     package var passphrase: String?
+    /// Which private key of the file, counted from 1. May be absent if the file has only one.
+    package var keyNumber: Int?
     /// The state of the imported key pair: `standby` (default), `current` or `retiring`.
     package var state: KeyState?
     package var purpose: KeyPurpose?

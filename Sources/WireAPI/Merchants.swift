@@ -33,7 +33,7 @@ package struct MerchantDocument: Codable, Hashable, Sendable {
 package struct AddMerchantRequest: RequestBody {
     package let merchantIdentifier: MerchantIdentifier
     package var name: String?
-    /// 1 to 16; if absent, 2.
+    /// 0 to 16; if absent, 2.
     package var targetActiveKeyPairs: Int?
     /// Whether to generate EC_v1 key pairs, each with a CSR, until the merchant has as many key pairs as
     /// `targetActiveKeyPairs`.

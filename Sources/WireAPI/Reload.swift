@@ -11,6 +11,18 @@ package struct ReloadRequest: RequestBody {
 
 /// What a reload of the settings changed, or in a dry run would change.
 package struct ReloadDocument: Codable, Hashable, Sendable {
+    /// A value that has changed.
+    package struct ChangedValue: Codable, Hashable, Sendable {
+        /// The name of the setting; of a field of an entry in a list of mappings with the index: `callers.0.permits`.
+        package let name: String
+        /// Absent if there was no such entry, or if the value may contain a secret.
+        package var before: String?
+        /// Absent if there is no such entry any more, or if the value may contain a secret.
+        package var after: String?
+
+        package init(_ name: String) { self.name = name }
+    }
+
     /// A setting that was changed in the file, and whose former value stays in force until a restart.
     package struct PendingSetting: Codable, Hashable, Sendable {
         package let name: String
@@ -25,6 +37,8 @@ package struct ReloadDocument: Codable, Hashable, Sendable {
     package let dryRun: Bool
     /// The names of the settings that have other values now. `callers` and `events.webhooks` are one name each.
     package let changed: [String]
+    /// The values of the changed settings.
+    package var changes: [ChangedValue] = []
     package var needsRestart: [PendingSetting] = []
     /// What does not work although the settings are valid.
     package var warnings: [String] = []

@@ -85,7 +85,7 @@ struct BulkCommandTests {
                 run.status == 1 && run.error.contains("line 3: 'shop' is not a merchant identifier"), "\(run.error)")
             let good = try program.write("merchantIdentifier\nmerchant.a\n", to: "g.csv")
             let dry = try await program.run(["merchant", "import", good, "--dry-run", "--socket", daemon.socketPath])
-            #expect(dry.status == 0 && dry.error == "would import 1 merchants\n")
+            #expect(dry.status == 0 && dry.error == "would import 1 merchant\n")
             let json = try await program.run([
                 "merchant", "import", good, "--dry-run", "--output", "json", "--socket", daemon.socketPath,
             ])

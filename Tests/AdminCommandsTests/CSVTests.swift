@@ -72,7 +72,7 @@ struct CSVTests {
         for (text, says) in [
             ("", "the file is empty"), ("name\nx\n", "line 1 has no column 'id'"),
             ("id,id\n", "line 1 has the column 'id' twice"), ("id,ID\n", "line 1 has the unknown column 'ID'"),
-            ("id,name\n1\n", "line 2 has 1 fields, expected 2"), ("id\n1,2\n", "line 2 has 2 fields, expected 1"),
+            ("id,name\n1\n", "line 2 has 1 field, expected 2"), ("id\n1,2\n", "line 2 has 2 fields, expected 1"),
         ] {
             let fault = #expect(throws: CSVReader.Fault.self) { try table(text) }
             #expect(fault?.description.hasPrefix(says) == true, "\(fault?.description ?? "none")")

@@ -166,6 +166,94 @@ struct KeyImportAllTests {
         }
     }
 
+    /// The daemon's response to the import of a file with three private keys, of which it refuses the second.
+    private static func answerOfThree(_ request: FakeDaemon.Request) throws -> FakeDaemon.Reply {
+        guard request.method == "POST" else { return try answer(request) }
+        let body = try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any]
+        switch body?["keyNumber"] as? Int ?? 0 {
+        case 1, 3: return try answer(request)
+        case 2: return .problem(400, "malformed", "the file contains no certificate of this private key")
+        default: return .problem(422, "privateKeyNotChosen", "the private key file holds 3 private keys")
+        }
+    }
+
+    @Test func `each private key of a PKCS#12 file is imported, and the report names the one that is refused`()
+        async throws
+    {
+        try await FakeDaemon.with(Self.answerOfThree) { program, daemon in
+            let file = try program.write("three", to: "three.p12")
+            let run = try await program.run(["key", "import-all", file, "--socket", daemon.socketPath])
+            #expect(run.status == 1, "\(run)")
+            let report = try String(contentsOfFile: "\(file).report.jsonl", encoding: .utf8)
+            #expect(report.contains("private key 2: malformed: the file contains no certificate"), "\(report)")
+            #expect(report.contains("2 private keys were imported: \(Samples.hash)"), "\(report)")
+            #expect(!report.contains("private key 1:") && !report.contains("private key 3:"))
+            // One request without a number, and one for each number until the daemon has no more.
+            #expect(daemon.requests.count { $0.method == "POST" } == 5)
+        }
+    }
+
+    @Test func `a PKCS#12 file whose private keys are all imported is one line of the report`() async throws {
+        try await FakeDaemon.with({ request in
+            guard request.method == "POST" else { return try Self.answer(request) }
+            let body = try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any]
+            return (1...2).contains(body?["keyNumber"] as? Int ?? 0)
+                ? try Self.answer(request)
+                : .problem(422, "privateKeyNotChosen", "the private key file holds 2 private keys")
+        }) { program, daemon in
+            // The beginning of a PKCS#12 file is enough for a dry run.
+            let file = try program.write("\u{30}\u{3}\u{2}\u{1}\u{3}", to: "two.p12")
+            let dry = try await program.run(["key", "import-all", file, "--dry-run", "--socket", daemon.socketPath])
+            #expect(dry.status == 0 && dry.error == "would import 1 private key\n", "\(dry)")
+            // The text is the result, so --quiet does not suppress it.
+            let quiet = try await program.run(["key", "import-all", file, "--dry-run", "--quiet"])
+            #expect(quiet.error == dry.error, "\(quiet)")
+            let run = try await program.run(["key", "import-all", file, "--socket", daemon.socketPath])
+            #expect(run.status == 0 && run.output.contains(/done +1/), "\(run)")
+            let report = try String(contentsOfFile: "\(file).report.jsonl", encoding: .utf8)
+            #expect(report.contains("\"publicKeyHash\":\"\(Samples.hash), \(Samples.hash)\""), "\(report)")
+        }
+    }
+
+    @Test func `a dry run fails for a file whose form the daemon will refuse, and names it with the reason`()
+        async throws
+    {
+        let program = try Program()
+        defer { program.remove() }
+        let directory = try Self.directory(program)
+        try Self.writePKCS12(program, "good", in: directory)
+        let good = try Self.writeKey(program, "pem")
+        let key = try String(contentsOfFile: good.key, encoding: .utf8)
+        let certificate = try String(contentsOfFile: good.certificate, encoding: .utf8)
+        try FileManager.default.copyItem(atPath: good.key, toPath: "\(directory)/pem.key")
+        try FileManager.default.copyItem(atPath: good.certificate, toPath: "\(directory)/pem.cer")
+        let pkcs12 = try Data(contentsOf: URL(fileURLWithPath: "\(directory)/good.p12"))
+        let files: [String: Data] = [
+            "junk.pem": Data("junk".utf8), "short.p12": pkcs12.dropLast(1),
+            // A certificate in DER is no PKCS#12.
+            "certificate.p12": Data([0x30, 0x03, 0x30, 0x01, 0x00]),
+            "cut.pem": Data((certificate + key.split(separator: "\n").dropLast().joined(separator: "\n")).utf8),
+            "two.pem": Data((certificate + key + key).utf8),
+            "encrypted.pem": Data(
+                (certificate + "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n")
+                    .utf8),
+        ]
+        for (name, content) in files { try content.write(to: URL(fileURLWithPath: "\(directory)/\(name)")) }
+        let dry = try await program.run(["key", "import-all", directory, "--dry-run"])
+        #expect(dry.status == 1 && dry.error.contains("would import 2 private keys\n"), "\(dry)")
+        let lines = dry.output.split(separator: "\n")
+        for name in files.keys {
+            #expect(lines.contains { $0.hasPrefix("\(name) ") && !$0.hasSuffix(" -") }, "\(name): \(dry.output)")
+        }
+        for name in ["good.p12", "pem.key"] {
+            #expect(lines.contains { $0.hasPrefix("\(name) ") && $0.hasSuffix(" -") }, "\(name): \(dry.output)")
+        }
+        let json = try await program.run(["key", "import-all", directory, "--dry-run", "--output", "json"])
+        let document = try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any]
+        let failures = document?["failures"] as? [[String: String]] ?? []
+        #expect(json.status == 1 && Set(failures.compactMap { $0["item"] }) == Set(files.keys), "\(json)")
+    }
+
     @Test func `without keytool, the message says what to install`() async throws {
         let program = try Program()
         defer { program.remove() }

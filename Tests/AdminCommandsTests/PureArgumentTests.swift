@@ -111,4 +111,23 @@ struct SocketLocationTests {
         let system = "/run/merchantkeyd/decryptor.sock"
         #expect(try decryptor(nil, nil, existing: [system]) == system)
     }
+
+    @Test func `without --config, commands that need no daemon read the settings of the daemon that status asks`() {
+        let (own, settings) = ("/h/.local/state/merchantkeyd", SocketLocation.systemSettings)
+        func file(_ existing: Set<String>, option: String? = nil, socket: String? = nil) -> String? {
+            SocketLocation(environment: .init(socket: socket, home: "/h")).settingsFile(socketOption: option) {
+                existing.contains($0)
+            }
+        }
+        #expect(file([settings]) == settings)
+        #expect(file([]) == nil)
+        #expect(file([settings, SocketLocation.systemSocket]) == settings)
+        // The user's own daemon runs, or has run.
+        #expect(file([settings, SocketLocation.systemSocket, own, "\(own)/admin.sock"]) == nil)
+        #expect(file([settings, own]) == nil)
+        #expect(file([settings, own, SocketLocation.systemSocket]) == settings)
+        #expect(file([settings], option: "/other") == nil)
+        #expect(file([settings, own], option: SocketLocation.systemSocket) == settings)
+        #expect(file([settings, own], socket: SocketLocation.systemSocket) == settings)
+    }
 }

@@ -10,6 +10,11 @@ import WireAPI
         pending.inForce = "logfmt"
         pending.configured = "json"
         document.needsRestart = [pending]
+        var permits = ReloadDocument.ChangedValue("callers.0.permits")
+        (permits.before, permits.after) = ("read", "read, administer")
+        var added = ReloadDocument.ChangedValue("callers.1.uid")
+        added.after = "7"
+        document.changes = [permits, added]
         document.warnings = ["a directory is missing"]
         return document
     }
@@ -18,7 +23,9 @@ import WireAPI
         try await FakeDaemon.with({ _ in try .json(Self.document) }) { program, daemon in
             let table = try await program.run(["reload", "--socket", daemon.socketPath])
             #expect(table.status == 0 && table.error == "warning: a directory is missing\n")
-            #expect(table.output.contains("callers") && table.output.contains("needs a restart  logfmt    json"))
+            #expect(table.output.contains("needs a restart  logfmt  json"), "\(table.output)")
+            #expect(table.output.contains("callers.0.permits  changed          read    read, administer"))
+            #expect(table.output.contains("callers.1.uid      changed          -       7"))
             #expect(daemon.requests.map(\.target) == [Paths.reload])
             let json = try await program.run([
                 "reload", "--dry-run", "--output", "json", "--socket", daemon.socketPath,

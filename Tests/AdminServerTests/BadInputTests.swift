@@ -73,7 +73,7 @@ import Vocabulary
             "POST", "/v1/merchants", #"{"merchantIdentifier": "merchant..a"}"#, 400, says: "not a merchant identifier"),
         Case(
             "POST", "/v1/merchants", #"{"merchantIdentifier": "merchant.a", "targetActiveKeyPairs": 17}"#, 400,
-            says: "expected 1 to 16"),
+            says: "expected 0 to 16"),
         Case(
             "POST", "/v1/merchants", #"{"merchantIdentifier": "merchant.a", "targetActiveKeyPairs": 1.5}"#, 400,
             says: "expected an integer"),
@@ -105,6 +105,10 @@ import Vocabulary
         Case(
             "POST", "\(merchant)/keys/import", #"{"privateKey": "eA==", "certificate": "eA==", "state": "pending"}"#,
             400, says: "expected standby, current or retiring"),
+        Case(
+            "POST", "\(merchant)/keys/import", #"{"privateKey": "eA==", "keyNumber": 0}"#, 400,
+            says: "'keyNumber' is 0, expected 1 or more"),
+        Case("POST", "/v1/keys/import", #"{"privateKey": "eA==", "keyNumber": -1}"#, 400, says: "'keyNumber' is -1"),
         Case(
             "POST", "\(merchant)/keys/import", #"{"privateKey": "eA==", "certificate": "eA=="}"#, 422,
             says: "found no certificate"),

@@ -48,6 +48,10 @@ import WireAPI
     @Test func `the response names what has changed, and what needs a restart with both values`() async throws {
         let reload = SettingsReload(
             changed: ["callers"],
+            changes: [
+                .init(name: "callers.0.permits", before: "read", after: "administer"),
+                .init(name: "callers.1.uid", before: nil, after: "7"),
+            ],
             needsRestart: [
                 .init(name: "log.format", values: .init(inForce: "logfmt", configured: "json")),
                 .init(name: "master-key.command", values: nil),
@@ -57,6 +61,9 @@ import WireAPI
             #expect(reply.status == 200)
             let document = try JSONDecoder().decode(ReloadDocument.self, from: Data(reply.text.utf8))
             #expect(document.dryRun && document.changed == ["callers"])
+            #expect(document.changes.map(\.name) == ["callers.0.permits", "callers.1.uid"])
+            #expect(document.changes.map(\.before) == ["read", nil])
+            #expect(document.changes.map(\.after) == ["administer", "7"])
             #expect(document.needsRestart.map(\.name) == ["log.format", "master-key.command"])
             #expect(document.needsRestart.map(\.inForce) == ["logfmt", nil])
             #expect(document.needsRestart.map(\.configured) == ["json", nil])

@@ -8,7 +8,7 @@ import Testing
     @Test func `a change of the setting applies to every logger, except one with a level of its own`() {
         let setting = ChangingValue(Logger.Level.info)
         let first = Logger(label: "test") { _ in
-            LogfmtHandler(threshold: LogThreshold { setting.current.value }, write: { _ in })
+            LineLogHandler(.logfmt, threshold: LogThreshold { setting.current.value }, write: { _ in })
         }
         var second = first
         second.logLevel = .error

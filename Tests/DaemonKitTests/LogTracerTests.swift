@@ -21,7 +21,7 @@ import Tracing
 
     private let lines = Lines()
     private var tracer: LogTracer {
-        LogTracer(Logger(label: "test") { [lines] _ in JSONLogHandler { lines.append($0) } })
+        LogTracer(Logger(label: "test") { [lines] _ in LineLogHandler(.json) { lines.append($0) } })
     }
 
     @Test func `a server's span is the one that the response names, and a child span is in the same trace`() throws {

@@ -1,5 +1,6 @@
 import DaemonKit
 import Foundation
+import Glibc
 import MerchantTestSupport
 import Testing
 
@@ -56,6 +57,35 @@ import Testing
             try prepare { $0.set("environment", "production") }.warnings.count {
                 $0.contains("9ed4b3b88c6a339cf1387895bda9ca6ea31a6b5ce9edf7511845923b0c8ac94c")
             } == 1)
+    }
+
+    @Test func `a check cannot check a systemd credential and says so, and a start without the credential is refused`()
+        throws
+    {
+        var settings = fixture.validSettings(0)
+        settings[yaml: "master-key.source"] = "systemd-credential"
+        let file = try fixture.write(settings, "credential.yaml")
+        func prepare(
+            _ purpose: PreparedStart.Purpose, _ environment: [String: String] = [:]
+        ) throws -> PreparedStart {
+            try PreparedStart(file: file, stateDirectory: nil, environment: environment, for: purpose)
+        }
+        let warnings = try prepare(.check(runsCommands: false)).warnings
+        #expect(warnings.count { $0.contains("'master-key.credential'") && $0.contains("not checked") } == 1)
+        #expect(throws: SettingsError.self) { try prepare(.start) }
+        // A check in the daemon's unit can read the credential.
+        let credentials = ["CREDENTIALS_DIRECTORY": fixture.path("credentials")]
+        let key = fixture.path("credentials/master-key")
+        try FileManager.default.createDirectory(atPath: fixture.path("credentials"), withIntermediateDirectories: false)
+        try Data("short".utf8).write(to: URL(filePath: key))
+        #expect(chmod(key, 0o400) == 0)
+        #expect(throws: SettingsError.self) { try prepare(.check(runsCommands: false), credentials) }
+    }
+
+    @Test func `a credential as the previous master key is a warning of a check`() throws {
+        let warnings = try prepare { $0[yaml: "master-key.previous.source"] = "systemd-credential" }.warnings
+        #expect(
+            warnings.count { $0.contains("'master-key.previous'") && $0.contains("not checked") } == 1, "\(warnings)")
     }
 
     @Test func `a missing master key of an existing database is a problem`() throws {

@@ -254,10 +254,10 @@ enum Rows {
             $0 = Observations.afterKill
             $0.hasClaimsLog = false
         },
-        Row("the claims file has no log after a clean shutdown that left the database's", .opens) {
+        Row("the claims file has no log, because the daemon closed it or could not use it", .opens) {
             $0 = Observations.afterKill
             $0.hasClaimsLog = false
-            $0.lockFile.head = $0.lockFile.head?.asWrittenAtShutdown
+            $0.lockFile.expectsClaimsLog = false
         },
     ]
 

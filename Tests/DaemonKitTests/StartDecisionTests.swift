@@ -129,6 +129,7 @@ enum Observations {
         observation.hasClaimsLog = true
         observation.logGeneration = "generation-1"
         observation.lockFile = LockFileContent(expectsLog: true)
+        observation.lockFile.expectsClaimsLog = true
         observation.lockFile.head = LockFileContent.Head(head, onBoot: "boot-1")
         observation.lockFile.log = LockFileContent.Log(generation: "generation-1", headWhenStarted: base)
         observation.auditAnswer = false

@@ -72,11 +72,14 @@ import Testing
         content.head = LockFileContent.Head(head, onBoot: "boot-1")
         content.log = LockFileContent.Log(generation: "generation-1", headWhenStarted: Observations.base)
         content.lossesNotInAudit = ["the write-ahead log is missing", "the shipped head is missing"]
+        content.masterKeySource = "systemd credential master-key"
         #expect(Self.read(content) == content)
         content.head = content.head?.asWrittenAtShutdown
         content.log = LockFileContent.Log(generation: "generation-1", headWhenStarted: nil)
         #expect(Self.read(content) == content)
         content.head = LockFileContent.Head(head, onBoot: "")
+        #expect(Self.read(content) == content)
+        content.expectsClaimsLog = true
         #expect(Self.read(content) == content)
         #expect(Self.read(LockFileContent(wasClosedWithoutLog: true)) == LockFileContent(wasClosedWithoutLog: true))
         #expect(Self.read(LockFileContent()) == LockFileContent())
@@ -93,6 +96,13 @@ import Testing
         var content = LockFileContent()
         content.lossesNotInAudit = ["two\nlines"]
         #expect(Self.read(content).lossesNotInAudit == ["two lines"])
+    }
+
+    @Test func `a master key source of several lines adds no entry`() {
+        var content = LockFileContent()
+        content.masterKeySource = "file /a\nopen"
+        #expect(!Self.read(content).expectsLog)
+        #expect(Self.read(content).masterKeySource == "file /a open")
     }
 
     @Test func `nothing can follow the head of a shutdown, or one of this boot`() {

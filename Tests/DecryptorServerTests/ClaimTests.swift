@@ -184,6 +184,17 @@ struct ClaimTests {
         }
     }
 
+    @Test func `a clock that is behind the newest claim is a critical finding with all times and the remedy`() throws {
+        let times = (0..<3).map { Timestamp(millisecondsSince1970: 1_795_237_200_000 + Int64($0) * 86_400_000) }
+        stage.claims.report(ClockBehindClaims(newestClaim: times[2], since: times[0], until: times[1]))
+        let finding = try #require(stage.operations.monitoring.healthFindings().first)
+        #expect(finding.code == .claimsRefused && finding.severity == .critical)
+        for time in times { #expect(finding.detail.contains("\(time)")) }
+        #expect(finding.detail.contains("claims.sqlite"))
+        stage.claims.report(nil)
+        #expect(stage.operations.monitoring.healthFindings().isEmpty)
+    }
+
     @Test("Where the audit cannot be written, requests that need a record are refused and claim nothing")
     func failingAudit() async throws {
         let token = try token()

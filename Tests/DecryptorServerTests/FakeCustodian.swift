@@ -64,7 +64,7 @@ final class FakeCustodian: KeyCustodian {
         algorithm: KeyAlgorithm, purpose: KeyPurpose, for merchant: MerchantIdentifier
     ) throws -> NewKeyPair { throw NotNeeded() }
     func importKeyPair(
-        privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
+        privateKey: borrowing SecretBytes, number: Int?, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
         for merchant: MerchantIdentifier
     ) throws -> ImportedKeyPair { throw NotNeeded() }
     func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts { throw NotNeeded() }

@@ -25,6 +25,31 @@ import Testing
         }
     }
 
+    /// scripts/package-deb installs `docs`, SECURITY.md and CHANGELOG.md; etc/debian/merchantkeyd.links adds links to
+    /// files that the package installs elsewhere.
+    @Test func `a link in a document of the package leads to a file of the package`() throws {
+        let list = try String(
+            contentsOf: MarkdownDocument.root.appending(path: "etc/debian/merchantkeyd.links"), encoding: .utf8)
+        let linked = list.split(separator: "\n").compactMap { $0.split(separator: " ").last }.map {
+            String($0.dropFirst("usr/share/doc/merchantkeyd/".count))
+        }
+        #expect(linked.count == 4)
+        let documents = ["SECURITY.md", "CHANGELOG.md"]
+        for document in try MarkdownDocument.all()
+        where document.path.hasPrefix("docs/") || documents.contains(document.path) {
+            let folder = MarkdownDocument.root.appending(path: document.path).deletingLastPathComponent()
+            for match in document.prose.joined(separator: "\n").matches(of: /\]\(([^)#\s]+)/) {
+                guard !match.1.hasPrefix("https://") else { continue }
+                let file = folder.appending(path: String(match.1)).standardizedFileURL.path
+                let path = String(file.dropFirst(MarkdownDocument.root.path.count).drop { $0 == "/" })
+                #expect(
+                    path.hasPrefix("docs/") || documents.contains(path)
+                        || linked.contains { path == $0 || path.hasPrefix("\($0)/") },
+                    "\(document.path): \(match.1)")
+            }
+        }
+    }
+
     @Test func `the index names every document`() throws {
         let indexes = try ["docs/README.md", "docs/adr/README.md"].map { try MarkdownDocument($0) }
         for document in try MarkdownDocument.all() where document.path.hasPrefix("docs/") {

@@ -74,7 +74,7 @@ struct WebhookTests {
             for text in [good, "\(good)\n", "\(good)\r\n\(good)2\r\n"] { _ = try WebhookSecrets.read(secret(text)) }
             _ = try WebhookSecrets.read(secret(good, mode: 0o640))
             for (text, mode, says) in [
-                ("", 0o600, "no lines"), ("short", 0o600, "lines of 5 bytes"),
+                ("", 0o600, "no lines"), ("short", 0o600, "in bytes: 5;"),
                 ("\(good)\n\(good)\n\(good)", 0o600, "one or two"),
                 (String(repeating: "x", count: 1_025), 0o600, "1025"), (good, 0o604, "every user"),
                 (good, 0o666, "every user"),

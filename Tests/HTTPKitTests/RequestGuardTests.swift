@@ -15,9 +15,9 @@ import Testing
 
     private let count = Count()
 
-    private func guardHandler(stopReceiving: (@Sendable (any Channel) -> Bool)? = nil) -> RequestGuard {
+    private func guardHandler(hasUnreadBytes: Bool = false) -> RequestGuard {
         RequestGuard(
-            RequestGuard.Limits(bodyBytes: 100), stopReceiving: stopReceiving,
+            RequestGuard.Limits(bodyBytes: 100), hasUnreadBytes: { _ in hasUnreadBytes },
             makeRefusal: { [count] fault in
                 count.faults.withLock { $0.append(fault) }
                 return RequestGuard.Refusal(
@@ -33,11 +33,11 @@ import Testing
     }
 
     /// The guard behind NIO's codec and pipeline handler, as in the admin server.
-    private func pipelined(stopReceiving: (@Sendable (any Channel) -> Bool)? = nil) throws -> EmbeddedChannel {
+    private func pipelined(hasUnreadBytes: Bool = false) throws -> EmbeddedChannel {
         let channel = EmbeddedChannel()
         try channel.pipeline.syncOperations.configureHTTPServerPipeline(
             withPipeliningAssistance: true, withErrorHandling: false, withOutboundHeaderValidation: false)
-        try channel.pipeline.syncOperations.addRequestGuard(guardHandler(stopReceiving: stopReceiving))
+        try channel.pipeline.syncOperations.addRequestGuard(guardHandler(hasUnreadBytes: hasUnreadBytes))
         try channel.connect(to: SocketAddress(unixDomainSocketPath: "/peer")).wait()
         return channel
     }
@@ -164,18 +164,58 @@ import Testing
     }
 
     @Test(
-        "at a shutdown an idle connection closes without a response when its time is over, also where part of a request has arrived",
-        arguments: ["", "GET /1 HTT"])
-    func drainsIdle(part: String) throws {
+        "at a shutdown an idle connection closes without a response when its time is over, and one on which a head arrives a second later",
+        arguments: [("", TimeAmount.zero), ("GET /1 HTT", TimeAmount.seconds(1))])
+    func drainsIdle(part: String, more: TimeAmount) throws {
         let channel = try pipelined()
         try channel.writeInbound(ByteBuffer(string: part))
         channel.pipeline.fireUserInboundEventTriggered(DrainEvent())
-        channel.embeddedEventLoop.advanceTime(by: DrainEvent.idleGrace - .milliseconds(1))
+        channel.embeddedEventLoop.advanceTime(by: DrainEvent.idleGrace + more - .milliseconds(1))
         #expect(channel.isActive)
         channel.embeddedEventLoop.advanceTime(by: .milliseconds(1))
         #expect(!channel.isActive)
         #expect(try written(channel) == "")
         #expect(renderedFaults.isEmpty)
+    }
+
+    @Test func `at a shutdown a request whose head has begun to arrive is answered`() throws {
+        let channel = try pipelined()
+        try channel.writeInbound(ByteBuffer(string: "GET /1 HTT"))
+        channel.pipeline.fireUserInboundEventTriggered(DrainEvent())
+        channel.embeddedEventLoop.advanceTime(by: DrainEvent.idleGrace)
+        try channel.writeInbound(ByteBuffer(string: "P/1.1\r\nHost: x\r\n\r\n"))
+        #expect(try passedOn(channel) == ["/1"])
+        try respond(channel)
+        #expect(try written(channel).contains("connection: close"))
+    }
+
+    @Test func `a head that takes too long gets 408, counted from its first bytes`() throws {
+        let channel = try pipelined()
+        // The time in which the connection is idle does not count.
+        channel.embeddedEventLoop.advanceTime(by: .seconds(30))
+        for byte in "GET /1 HT".utf8 {
+            try channel.writeInbound(ByteBuffer(bytes: [byte]))
+            channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        }
+        #expect(try written(channel) == "")
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(try written(channel).hasPrefix("HTTP/1.1 408 "))
+        #expect(renderedFaults == [.requestTooSlow])
+    }
+
+    @Test func `the time of a head does not include the time of the request before it`() throws {
+        let channel = try pipelined()
+        try channel.writeInbound(ByteBuffer(string: "GET /1 HTTP/1.1\r\nHost: x\r\n\r\n"))
+        try channel.writeInbound(ByteBuffer(string: "GET /2 HT"))
+        channel.embeddedEventLoop.advanceTime(by: .seconds(60))
+        #expect(try passedOn(channel) == ["/1"])
+        try respond(channel)
+        try channel.writeInbound(ByteBuffer(string: "TP/1.1\r\nHost: x\r\n\r\n"))
+        #expect(try passedOn(channel) == ["/2"])
+        try respond(channel)
+        // No head is arriving now.
+        channel.embeddedEventLoop.advanceTime(by: .seconds(60))
+        #expect(channel.isActive && renderedFaults.isEmpty)
     }
 
     @Test("after a shutdown began, a request on an idle connection is answered, and the response closes the connection")
@@ -227,7 +267,7 @@ import Testing
 
     @Test("at a shutdown a connection on which bytes are unread stays open until the request among them is answered")
     func drainsUnreadBytes() throws {
-        let channel = try pipelined(stopReceiving: { _ in true })
+        let channel = try pipelined(hasUnreadBytes: true)
         channel.pipeline.fireUserInboundEventTriggered(DrainEvent())
         channel.embeddedEventLoop.advanceTime(by: DrainEvent.idleGrace)
         #expect(channel.isActive)

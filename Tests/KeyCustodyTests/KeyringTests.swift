@@ -48,6 +48,18 @@ import Vocabulary
         #expect(refusal { _ = try Keyring(opening: store, with: masterKey, at: .now) }?.code == .keyDamaged)
     }
 
+    @Test func `a data key that cannot be locked in memory is added, and the keyring says so permanently`() throws {
+        let masterKey = MasterKey.random()
+        let keyring = try Keyring(opening: MemoryStore(), with: masterKey, at: .now)
+        let before = keyring.isLockedInMemory
+        try keyring.add(DataKeySeal.create(identifier: 129, under: masterKey, at: .now), with: masterKey) { _ in true }
+        #expect(keyring.isLockedInMemory == before)
+        try keyring.add(DataKeySeal.create(identifier: 130, under: masterKey, at: .now), with: masterKey) { _ in false }
+        #expect(!keyring.isLockedInMemory && keyring.newest == 130)
+        try keyring.add(DataKeySeal.create(identifier: 131, under: masterKey, at: .now), with: masterKey) { _ in true }
+        #expect(!keyring.isLockedInMemory)
+    }
+
     @Test func `a key sealed before a restart opens after it`() throws {
         let store = MemoryStore()
         let masterKey = MasterKey.random()

@@ -107,6 +107,46 @@ import Testing
         #expect(try scratch.read("master.key.retired") == [UInt8](repeating: 9, count: 32))
     }
 
+    @Test func `a missing file is created with mode 0600, and an existing one is never overwritten`() throws {
+        let file = MasterKeyFile(path)
+        let lost = try identifier("master.key")
+        #expect(!file.isMissing)
+        #expect(throws: MerchantError.self) { _ = try file.createMissing(inPlaceOf: lost) }
+        #expect(try identifier("master.key") == lost)
+        #expect(unlink(path) == 0)
+        #expect(file.isMissing)
+        let fresh = try file.createMissing(inPlaceOf: lost).identifier
+        #expect(fresh != lost)
+        #expect(try identifier("master.key") == fresh)
+        #expect(try names() == ["master.key"])
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+    }
+
+    @Test func `a missing file is not created while the needed key is in the next one`() throws {
+        let file = MasterKeyFile(path)
+        let fresh = try file.createNext(beside: try identifier("master.key")).identifier
+        #expect(unlink(path) == 0)
+        #expect(throws: MerchantError.self) { _ = try file.createMissing(inPlaceOf: fresh) }
+        #expect(file.isMissing)
+    }
+
+    @Test func `a link to a missing file is not a missing file, because a volume may not be mounted`() throws {
+        let name = "\(scratch.path)/link"
+        #expect(symlink("\(scratch.path)/not-mounted/master.key", name) == 0)
+        #expect(!MasterKeyFile(name).isMissing)
+    }
+
+    @Test func `if the old key is lost during a rotation, the new key still takes its name`() throws {
+        let file = MasterKeyFile(path)
+        let old = try identifier("master.key")
+        let fresh = try file.createNext(beside: old).identifier
+        #expect(unlink(path) == 0)
+        try file.exchange(to: fresh, from: [old])
+        #expect(try names() == ["master.key"])
+        #expect(try identifier("master.key") == fresh)
+    }
+
     @Test func `a link to the key stays a link`() throws {
         let name = "\(scratch.path)/link"
         #expect(symlink(path, name) == 0)

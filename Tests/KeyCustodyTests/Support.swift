@@ -124,12 +124,12 @@ struct CustodyFixture {
     }
 
     func importWithCertificate(
-        _ file: [UInt8], passphrase: String = "", purpose: KeyPurpose = .paymentProcessing,
+        _ file: [UInt8], number: Int? = nil, passphrase: String = "", purpose: KeyPurpose = .paymentProcessing,
         for merchant: MerchantIdentifier = merchant
     ) throws -> ImportedKeyPair {
         let imported = try custody.importKeyPair(
-            privateKey: SecretBytes(copying: file), passphrase: SecretBytes(copying: Array(passphrase.utf8)),
-            purpose: purpose, for: merchant)
+            privateKey: SecretBytes(copying: file), number: number,
+            passphrase: SecretBytes(copying: Array(passphrase.utf8)), purpose: purpose, for: merchant)
         store.add(imported.keyPair, of: merchant)
         return imported
     }

@@ -43,6 +43,13 @@ import Vocabulary
         #expect(policy.severity(of: Self.coverage(lastVerified: Self.begin), at: Self.after(100)) == nil)
     }
 
+    @Test func `a verified backup counts although its time is in the future`() {
+        var coverage = Self.coverage()
+        coverage.verifiedInFuture = Self.after(40)
+        #expect(coverage.hasVerifiedBackup)
+        #expect(Self.policy.severity(of: coverage, at: Self.after(0)) == nil)
+    }
+
     @Test func `a policy without times reports nothing`() {
         #expect(BackupPolicy().severity(of: Self.coverage(), at: Self.after(100)) == nil)
     }

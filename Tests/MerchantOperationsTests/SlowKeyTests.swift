@@ -45,12 +45,12 @@ import Vocabulary
         }
 
         func importKeyPair(
-            privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
+            privateKey: borrowing SecretBytes, number: Int?, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
             for merchant: MerchantIdentifier
         ) throws -> ImportedKeyPair {
             block()
             return try custodian.importKeyPair(
-                privateKey: privateKey, passphrase: passphrase, purpose: purpose, for: merchant)
+                privateKey: privateKey, number: number, passphrase: passphrase, purpose: purpose, for: merchant)
         }
 
         func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts { try custodian.readCertificate(upload) }

@@ -29,7 +29,7 @@ package struct FakeCustodian: KeyCustodian {
     }
 
     package func importKeyPair(
-        privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
+        privateKey: borrowing SecretBytes, number: Int?, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
         for merchant: MerchantIdentifier
     ) throws -> ImportedKeyPair {
         let parts = Self.parts(privateKey.withUnsafeBytes { Array($0) })
@@ -45,7 +45,7 @@ package struct FakeCustodian: KeyCustodian {
     }
 
     package func certificate(
-        inPrivateKeyFile file: borrowing SecretBytes, passphrase: borrowing SecretBytes
+        inPrivateKeyFile file: borrowing SecretBytes, number: Int?, passphrase: borrowing SecretBytes
     ) throws -> [UInt8]? {
         let parts = Self.parts(file.withUnsafeBytes { Array($0) })
         return parts.count == 3 ? Array("CERT:\(parts[1]):\(parts[2])".utf8) : nil

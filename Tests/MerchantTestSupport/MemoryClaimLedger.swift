@@ -6,14 +6,19 @@ package import Vocabulary
 package final class MemoryClaimLedger: ClaimLedger {
     private let claims = Mutex<[Bits256: TokenClaim]>([:])
     private let failure = Mutex<MerchantError?>(nil)
+    private let behind = Mutex<ClockBehindClaims?>(nil)
 
     package init() {}
 
     package func fail(_ error: MerchantError?) { failure.withLock { $0 = error } }
 
+    /// Sets what the ledger reports about the clock. The ledger does not refuse claims for it.
+    package func report(_ clockBehindClaims: ClockBehindClaims?) { behind.withLock { $0 = clockBehindClaims } }
+
     package var count: Int { claims.withLock { $0.count } }
 
     package var health: StoreHealth { failure.withLock { $0 }.map { .failed($0) } ?? .ready }
+    package var clockBehindClaims: ClockBehindClaims? { behind.withLock { $0 } }
 
     package func claim(_ claim: TokenClaim) async throws -> ClaimOutcome {
         if let error = failure.withLock({ $0 }) { throw error }

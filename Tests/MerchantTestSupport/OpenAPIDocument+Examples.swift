@@ -17,6 +17,7 @@ extension OpenAPIDocument {
         case "DomainName": return "shop.example.com"
         case "PublicKeyHash": return "aXryfzzhfHFLCl+guEkcYpVd1R+mPYEmmeu1N4aR2Ls="
         case "SHA256Hex": return String(repeating: "ab", count: 32)
+        case "AuditHead": return "1044:" + String(repeating: "ab", count: 32)
         case "Time": return "2026-11-21T04:53:15Z"
         case "AccessName": return "shop-portal"
         case "InvitationId": return "0123456789abcdef"

@@ -23,12 +23,7 @@ import Testing
             let command =
                 ["curl", "--silent", "--max-time", "20", "--path-as-is", "--dump-header", "-"] + arguments
                 + ["http://127.0.0.1:\(port)\(path)"]
-            let output: String = try await withCheckedThrowingContinuation { continuation in
-                // On a thread of its own, because the server needs the threads of the concurrency pool.
-                Thread.detachNewThread {
-                    continuation.resume(with: Result { try ChildProcess.run(command).output })
-                }
-            }
+            let output = try await onThread { try ChildProcess.run(command).output }
             let parts = output.components(separatedBy: "\r\n\r\n")
             let status = parts[0].split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
             return (status, parts[0].lowercased(), parts.dropFirst().joined(separator: "\r\n\r\n"))
@@ -36,10 +31,14 @@ import Testing
 
         /// Sends bytes, closes the output, and reads until the server closes the connection.
         func exchange(_ request: String) async throws -> String {
+            try await onThread { [port] in try OpenConnection(port: port).exchange(request) }
+        }
+
+        /// Runs a blocking function on a thread of its own, because the server needs the threads of the concurrency
+        /// pool.
+        func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
             try await withCheckedThrowingContinuation { continuation in
-                Thread.detachNewThread {
-                    continuation.resume(with: Result { try OpenConnection(port: port).exchange(request) })
-                }
+                Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
             }
         }
     }
@@ -138,37 +137,61 @@ import Testing
         }
     }
 
-    @Test func `connections above the limit are closed, and the port answers again when there are fewer`() async throws
+    @Test func `a client that holds all connections excludes neither another client nor another one of its address`()
+        async throws
     {
         try await Self.run { client in
-            let idle = try (0..<40).map { _ in try OpenConnection(port: client.port) }
-            // Without a response, curl reports no status.
-            #expect(try await client.curl("/health").status == 0)
-            for connection in idle { connection.disconnect() }
-            // The server learns of the closed connections a little later.
-            let end = ContinuousClock.now + .seconds(10)
-            var status = 0
-            while status != 200, ContinuousClock.now < end { status = try await client.curl("/health").status }
-            #expect(status == 200)
+            let other = try OpenConnection(port: client.port, from: "127.0.0.2")
+            let held = try (0..<40).map { _ in try OpenConnection(port: client.port) }
+            #expect(try await client.curl("/health").status == 200)
+            #expect(try await client.curl("/health", "--interface", "127.0.0.2").status == 200)
+            // One address has a part of the connections, and its oldest ones gave way.
+            #expect(try await client.onThread { held[0].receive() } == "")
+            // The connection of the other address stayed open.
+            let reply = try await client.onThread { try other.exchange(Self.probe) }
+            #expect(reply.hasPrefix("HTTP/1.1 200 OK\r\n"))
+            for connection in held { connection.disconnect() }
         }
     }
+
+    @Test func `clients of three addresses that hold all connections do not exclude a fourth`() async throws {
+        try await Self.run { client in
+            let held = try (2...4).flatMap { number in
+                try (0..<12).map { _ in try OpenConnection(port: client.port, from: "127.0.0.\(number)") }
+            }
+            #expect(try await client.curl("/health").status == 200)
+            for connection in held { connection.disconnect() }
+        }
+    }
+
+    private static let probe = "GET /health HTTP/1.1\r\nHost: x\r\n\r\n"
 
     /// A connection that sends only what a test gives it.
     private final class OpenConnection: Sendable {
         private let descriptor: CInt
 
-        init(port: Int) throws {
+        /// - Parameter source: the address of the client.
+        init(port: Int, from source: String = "127.0.0.1") throws {
             descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+            let result = [
+                Self.withAddress(source, port: 0) { bind(descriptor, $0, $1) },
+                Self.withAddress("127.0.0.1", port: port) { connect(descriptor, $0, $1) },
+            ]
+            try #require(result == [0, 0])
+        }
+
+        private static func withAddress(
+            _ host: String, port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt
+        ) -> CInt {
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
             address.sin_port = in_port_t(port).bigEndian
-            address.sin_addr.s_addr = inet_addr("127.0.0.1")
-            let result = withUnsafePointer(to: &address) {
+            address.sin_addr.s_addr = inet_addr(host)
+            return withUnsafePointer(to: &address) {
                 $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                    body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
                 }
             }
-            try #require(result == 0)
         }
 
         func disconnect() { close(descriptor) }
@@ -178,6 +201,11 @@ import Testing
             let bytes = Array(request.utf8)
             try #require(send(descriptor, bytes, bytes.count, CInt(MSG_NOSIGNAL)) == bytes.count)
             shutdown(descriptor, CInt(SHUT_WR))
+            return receive()
+        }
+
+        /// Reads until the server closes the connection.
+        func receive() -> String {
             var received: [UInt8] = []
             var buffer = [UInt8](repeating: 0, count: 4096)
             while true {

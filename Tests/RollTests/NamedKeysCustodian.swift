@@ -51,7 +51,7 @@ final class NamedKeysCustodian: KeyCustodian {
     func issuerFinding(for certificate: CertificateFacts, at time: Timestamp) -> IssuerFinding { .notConfigured }
 
     func importKeyPair(
-        privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
+        privateKey: borrowing SecretBytes, number: Int?, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
         for merchant: MerchantIdentifier
     ) throws -> ImportedKeyPair {
         throw MerchantError(.privateKeyMalformed, "this custodian imports no private keys")

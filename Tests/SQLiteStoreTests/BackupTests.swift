@@ -97,7 +97,8 @@ import Vocabulary
         try (good[..<manifest.databaseBytes] + Data(changed.utf8)).write(to: URL(filePath: file("bad")))
         let refused = await refusal { _ = try BackupFile(reading: file("bad")) }
         #expect(refused?.code == .backupFailed)
-        #expect(refused?.detail.contains("has \(length) bytes, expected \(manifest.databaseBytes)") == true)
+        let found = length == 1 ? "1 byte" : "\(length) bytes"
+        #expect(refused?.detail.contains("has \(found), expected \(manifest.databaseBytes)") == true)
     }
 
     @Test func `a FIFO instead of a backup is refused without waiting`() async throws {
@@ -139,7 +140,9 @@ import Vocabulary
     }
 
     @Test func `a merchant counts as backed up if a verified backup contains its newest key pair`() async throws {
-        func coverage() throws -> BackupCoverage { try temporary.store.readNow { try $0.backupCoverage() } }
+        func coverage() throws -> BackupCoverage {
+            try temporary.store.readNow { try $0.backupCoverage(at: Sample.time) }
+        }
         for seed in 0..<5 { try await temporary.onboard(Sample.merchant(seed), seed: seed) }
         #expect(try coverage().merchantsAwaitingBackup == 5)
         let manifest = try await backUp("b")

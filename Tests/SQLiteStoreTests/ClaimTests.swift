@@ -123,6 +123,39 @@ import Vocabulary
         try again.close()
     }
 
+    @Test func `a clock that is behind the newest claim is reported for as long as claims are refused for it`()
+        async throws
+    {
+        let clock = HandMovedClock(TemporaryClaims.start)
+        let directory = try makeDirectory()
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let store = try ClaimStore.open(path: directory.appending(path: "claims.sqlite").path, clock: clock)
+        defer { try? store.close() }
+        func isRefused(_ payment: Int) async -> Bool {
+            let seconds = Int(clock.now.millisecondsSince1970 - TemporaryClaims.start.millisecondsSince1970) / 1000
+            return await refusal { _ = try await store.claim(.sample(payment, after: seconds)) }?.code
+                == .tokenNotVerified
+        }
+        #expect(store.clockBehindClaims == nil)
+        clock.step(by: .seconds(40 * 86_400))
+        let ahead = clock.now
+        #expect(await !isRefused(1))
+        #expect(store.clockBehindClaims == nil)
+        clock.step(by: .seconds(-40 * 86_400))
+        let until = ahead.adding(.zero - ClaimStore.toleratedSetBack)
+        let expected = ClockBehindClaims(newestClaim: ahead, since: TemporaryClaims.start, until: until)
+        #expect(store.clockBehindClaims == expected)
+        #expect(await isRefused(2))
+        clock.advance(by: .seconds(3600))
+        #expect(store.clockBehindClaims == expected)
+        clock.step(by: .milliseconds(until.millisecondsSince1970 - clock.now.millisecondsSince1970))
+        #expect(await isRefused(3))
+        #expect(store.clockBehindClaims == expected)
+        clock.step(by: .seconds(1))
+        #expect(store.clockBehindClaims == nil)
+        #expect(await !isRefused(4))
+    }
+
     @Test func `a refused claim removes no expired claims`() async throws {
         for payment in 0..<10 { _ = try await store.claim(.sample(payment)) }
         for _ in 0..<20 { _ = await refusal { _ = try await store.claim(.sample(9, after: 1_000_000)) } }

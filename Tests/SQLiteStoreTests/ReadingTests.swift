@@ -212,7 +212,7 @@ import Vocabulary
             _ = try reader.auditRecords(AuditFilter(caller: "uid:1"), from: nil, oldestFirst: false, limit: 10)
             _ = try reader.auditSegment(from: 1, limit: 10)
             _ = try reader.auditHead()
-            _ = try reader.backupCoverage()
+            _ = try reader.backupCoverage(at: Sample.time)
             _ = try reader.countIssuerNotVerified()
             _ = try reader.keyPairsWithIssuerNotVerified(limit: 10)
             _ = try reader.registrations(after: nil, limit: 10, all: true)

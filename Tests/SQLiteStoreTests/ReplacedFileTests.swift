@@ -38,8 +38,6 @@ import Vocabulary
     @Test(arguments: [false, true])
     func `every change is refused permanently, and reads continue`(isReplaced: Bool) async throws {
         try await temporary.onboard(Sample.merchant(1), seed: 1)
-        // Opens the connection that reads.
-        #expect(try temporary.store.readNow { try $0.merchant(Sample.merchant(1)) } != nil)
         try moveAway(isReplaced: isReplaced)
         requireStopped(await refusal { try await temporary.onboard(Sample.merchant(2), seed: 2) })
         #expect(try temporary.store.readNow { try $0.merchant(Sample.merchant(1)) } != nil)
@@ -47,6 +45,29 @@ import Vocabulary
         try FileManager.default.removeItem(atPath: temporary.path)
         try FileManager.default.moveItem(atPath: temporary.path + ".moved", toPath: temporary.path)
         requireStopped(await refusal { try await temporary.onboard(Sample.merchant(3), seed: 3) })
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    func `every connection reads although the files were removed just after the start, or after an erasure`(
+        isErased: Bool
+    ) async throws {
+        try await temporary.onboard(Sample.merchant(1), seed: 1)
+        let store = temporary.store
+        if isErased { try await store.eraseRemovedBytes() }
+        for suffix in ["", "-wal"] { try FileManager.default.removeItem(atPath: temporary.path + suffix) }
+        let found = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<32 {
+                group.addTask {
+                    try await store.read { reading in
+                        // Long enough that the reads need all connections.
+                        for _ in 0..<200 { _ = try reading.merchant(Sample.merchant(1)) }
+                        return try reading.merchant(Sample.merchant(1)) != nil
+                    }
+                }
+            }
+            return try await group.reduce(true) { $0 && $1 }
+        }
+        #expect(found)
     }
 
     @Test func `a change is not acknowledged if the file was removed during its commit`() async throws {

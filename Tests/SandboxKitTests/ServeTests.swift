@@ -131,6 +131,28 @@ final class ServeTests {
         #expect(try control("GET", "/registrations").contains(#"["a.example.com","b.example.com"]"#))
     }
 
+    @Test func `A socket that cannot be opened and a file that cannot be read are named, with the system's reason`()
+        throws
+    {
+        try start()
+        let port = try #require(url.split(separator: ":").last)
+        let other = path("other")
+        #expect(try Programs.run([Self.program, "init", "--directory", other]).status == 0)
+        for (arguments, place, reason) in [
+            (["--port", String(port)], "port \(port) of 127.0.0.1", "Address already in use"),
+            (["--control", path("none/control")], path("none/control"), "No such file or directory"),
+        ] {
+            let refused = try Programs.run(["timeout", "20", Self.program, "serve", "--directory", other] + arguments)
+            #expect(refused.status == 1 && refused.error.contains(place), "\(refused)")
+            #expect(refused.error.hasSuffix("\(reason)\n"), "\(refused)")
+        }
+        try? FileManager.default.removeItem(atPath: "\(other)/registrations.jsonl")
+        try FileManager.default.createDirectory(
+            atPath: "\(other)/registrations.jsonl", withIntermediateDirectories: false)
+        let unreadable = try Programs.run(["timeout", "20", Self.program, "serve", "--directory", other])
+        #expect(unreadable.status == 1 && unreadable.error.hasSuffix("Is a directory\n"), "\(unreadable)")
+    }
+
     @Test("The response is 401 for another client certificate and for none")
     func unauthorized() throws {
         try start()

@@ -21,10 +21,10 @@ import Vocabulary
         try await store.stock(2)
         let backup = Sample.backup(1, newestKeyPairId: 1)
         try await store.write { try $0.record(backup, at: "/a", verifiedAt: nil) }
-        var coverage = try await store.read { try $0.backupCoverage() }
+        var coverage = try await store.read { try $0.backupCoverage(at: Sample.time(1000)) }
         #expect(coverage.lastVerified == nil && coverage.merchantsAwaitingBackup == 2)
         try await store.write { try $0.record(backup, at: "/b", verifiedAt: Sample.time(5)) }
-        coverage = try await store.read { try $0.backupCoverage() }
+        coverage = try await store.read { try $0.backupCoverage(at: Sample.time(1000)) }
         #expect(coverage.lastVerified == backup.createdAt && coverage.lastVerifiedPath == "/b")
         #expect(coverage.firstMerchantsAwaitingBackup == [Sample.identifier(1)])
         let covered = try await store.read { reading in
@@ -38,7 +38,9 @@ import Vocabulary
         async throws
     {
         let store = try store.open()
-        func since() async throws -> Timestamp? { try await store.read { try $0.backupCoverage().notBackedUpSince } }
+        func since() async throws -> Timestamp? {
+            try await store.read { try $0.backupCoverage(at: Sample.time(1000)).notBackedUpSince }
+        }
         try await store.stock(0, .pending)
         #expect(try await since() == nil)
         try await store.stock(1, .standby, .current)
@@ -58,11 +60,36 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
+    func `a verified backup with a time in the future covers its key pairs, but its age is unknown`(
+        store: StoreUnderTest
+    ) async throws {
+        let store = try store.open()
+        try await store.stock(0, .pending)
+        func coverage(at seconds: Int) async throws -> BackupCoverage {
+            try await store.read { try $0.backupCoverage(at: Sample.time(seconds)) }
+        }
+        try await store.write {
+            try $0.record(Sample.backup(50, newestKeyPairId: 1), at: "/ahead", verifiedAt: Sample.time(50))
+        }
+        let ahead = try await coverage(at: 20)
+        #expect(ahead.lastVerified == nil && ahead.lastVerifiedPath == nil)
+        #expect(ahead.verifiedInFuture == Sample.time(50) && ahead.hasVerifiedBackup)
+        #expect(ahead.merchantsAwaitingBackup == 0)
+        #expect(try await coverage(at: 50).lastVerified == Sample.time(50))
+        // A backup that was created after the clock was set right has the same key pairs.
+        try await store.write {
+            try $0.record(Sample.backup(10, newestKeyPairId: 1), at: "/right", verifiedAt: Sample.time(10))
+        }
+        let right = try await coverage(at: 20)
+        #expect(right.lastVerified == Sample.time(10) && right.lastVerifiedPath == "/right")
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
     func `a verified backup stays verified`(store: StoreUnderTest) async throws {
         let store = try store.open()
         let backup = Sample.backup(1, newestKeyPairId: 0)
         try await store.write { try $0.record(backup, at: "/a", verifiedAt: Sample.time(5)) }
         try await store.write { try $0.record(backup, at: "/a", verifiedAt: nil) }
-        #expect(try await store.read { try $0.backupCoverage().lastVerified } == backup.createdAt)
+        #expect(try await store.read { try $0.backupCoverage(at: Sample.time(1000)).lastVerified } == backup.createdAt)
     }
 }

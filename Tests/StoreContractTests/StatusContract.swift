@@ -92,5 +92,13 @@ import Vocabulary
         #expect(try await store.read { try $0.countWithoutActiveKeyPair() } == 1)
         let lost = try await store.read { try $0.merchantsWithoutActiveKeyPair(limit: 9).map(\.merchantIdentifier) }
         #expect(lost == [Sample.identifier(0)])
+        // A merchant whose target is 0 needs no key pair.
+        var merchant = Sample.merchant(0)
+        merchant.targetActiveKeyPairs = 0
+        try await store.write { [merchant] in try $0.update(merchant) }
+        #expect(try await store.read { try $0.countWithoutActiveKeyPair() } == 0)
+        #expect(try await store.read { try $0.merchantsWithoutActiveKeyPair(limit: 9) }.isEmpty)
+        let below = try await store.read { try $0.merchantsBelowTarget(afterMerchant: nil, limit: 9) }
+        #expect(below.map(\.merchantIdentifier) == [Sample.identifier(1)])
     }
 }

@@ -8,12 +8,15 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
+	"strconv"
 	"time"
 )
 
+// problem is the body of an error.
 type problem struct {
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
@@ -30,17 +33,59 @@ func client(socket string) *http.Client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}
-	return &http.Client{Transport: &http.Transport{DialContext: dial}, Timeout: 10 * time.Second}
+	// Set MaxIdleConnsPerHost to the number of concurrent requests of your service. The default is 2.
+	transport := &http.Transport{DialContext: dial, MaxIdleConnsPerHost: 16}
+	return &http.Client{Transport: transport, Timeout: 10 * time.Second}
 }
 
-func post(c *http.Client, path string, body []byte, idempotencyKey string) (*http.Response, error) {
+// postOnce sends a request and reads the complete response.
+func postOnce(c *http.Client, path string, body []byte, idempotencyKey string) (*http.Response, []byte, error) {
 	request, err := http.NewRequest(http.MethodPost, "http://localhost"+path, bytes.NewReader(body))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Idempotency-Key", idempotencyKey)
-	return c.Do(request)
+	response, err := c.Do(request)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	return response, answer, err
+}
+
+// post sends a request, and repeats it for up to 30 seconds as docs/errors.md says. It returns the status and the body.
+func post(c *http.Client, path string, body []byte, idempotencyKey string) (int, []byte, error) {
+	giveUp := time.Now().Add(30 * time.Second)
+	for pause := 100 * time.Millisecond; ; pause = shorter(2*pause, 2*time.Second) {
+		response, answer, err := postOnce(c, path, body, idempotencyKey)
+		// If no complete response arrived, the identical request with the same key gets the same result.
+		wait := pause
+		if err == nil {
+			var p problem
+			_ = json.Unmarshal(answer, &p)
+			if seconds, e := strconv.Atoi(response.Header.Get("Retry-After")); e == nil {
+				wait = time.Duration(seconds) * time.Second
+			} else if p.Code != "internalError" && p.Code != "requestTimeout" {
+				return response.StatusCode, answer, nil
+			}
+		}
+		if time.Now().Add(wait).After(giveUp) {
+			if err != nil {
+				return 0, nil, err
+			}
+			return response.StatusCode, answer, nil
+		}
+		time.Sleep(wait)
+	}
+}
+
+func shorter(a, b time.Duration) time.Duration {
+	if a < b {
+		return a
+	}
+	return b
 }
 
 func run(socket, tokenFile, merchant, amount string) error {
@@ -50,40 +95,38 @@ func run(socket, tokenFile, merchant, amount string) error {
 	}
 	body, err := json.Marshal(map[string]any{
 		"paymentData": json.RawMessage(token),
-		"expected":    map[string]any{"merchantIdentifier": merchant, "transactionAmount": json.Number(amount)},
+		"expected": map[string]any{
+			"merchantIdentifier": merchant,
+			"transactionAmount":  json.Number(amount), // in cents
+			"currencyCode":       "840",               // US dollars, ISO 4217
+		},
 	})
 	if err != nil {
 		return err
 	}
-	// Each attempt to take a payment has its own random idempotency key. Store this key with the attempt.
+	// Each attempt to take a payment has its own random idempotency key. Store the key and the body with the attempt.
 	random := make([]byte, 16)
 	if _, err := rand.Read(random); err != nil {
 		return err
 	}
 	key := fmt.Sprintf("%x", random)
-	c := client(socket)
-	response, err := post(c, "/v1/payment-tokens/decrypt", body, key)
-	if err != nil {
-		// If no response arrives, the identical request with the same idempotency key gets the same result.
-		response, err = post(c, "/v1/payment-tokens/decrypt", body, key)
-	}
+	status, answer, err := post(client(socket), "/v1/payment-tokens/decrypt", body, key)
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
+	if status != http.StatusOK {
 		var p problem
-		if err := json.NewDecoder(response.Body).Decode(&p); err != nil {
+		if err := json.Unmarshal(answer, &p); err != nil {
 			return err
 		}
-		return fmt.Errorf("%d %s: %s", response.StatusCode, p.Code, p.Detail)
+		return fmt.Errorf("%d %s: %s", status, p.Code, p.Detail)
 	}
-	var answer decrypted
-	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
+	var d decrypted
+	if err := json.Unmarshal(answer, &d); err != nil {
 		return err
 	}
 	// The response holds the account number: pass it to the acquirer, and never log it.
-	fmt.Println("amount:", answer.PaymentData.TransactionAmount)
+	fmt.Println("amount:", d.PaymentData.TransactionAmount)
 	return nil
 }
 

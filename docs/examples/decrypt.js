@@ -4,38 +4,66 @@
 const crypto = require('node:crypto')
 const fs = require('node:fs')
 const http = require('node:http')
+const { setTimeout: sleep } = require('node:timers/promises')
 
 // Keeps connections open between requests.
 const agent = new http.Agent({ keepAlive: true })
 
-function post (socketPath, path, document, idempotencyKey) {
+function postOnce (socketPath, path, body, idempotencyKey) {
   return new Promise((resolve, reject) => {
     const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey }
-    const request = http.request({ agent, socketPath, path, method: 'POST', headers, timeout: 10000 }, (response) => {
-      let body = ''
+    // The option `timeout` would limit only the time between two bytes.
+    const signal = AbortSignal.timeout(10000)
+    const request = http.request({ agent, socketPath, path, method: 'POST', headers, signal }, (response) => {
+      let text = ''
       response.setEncoding('utf8')
-      response.on('data', (text) => { body += text })
-      response.on('end', () => resolve({ status: response.statusCode, body }))
+      response.on('data', (part) => { text += part })
+      response.on('end', () => {
+        resolve({ status: response.statusCode, retryAfter: response.headers['retry-after'], text })
+      })
       response.on('error', reject)
     })
-    request.on('timeout', () => request.destroy(new Error('no response within 10 s')))
     request.on('error', reject)
-    request.end(JSON.stringify(document))
+    request.end(body)
   })
 }
 
-async function main ([socketPath, tokenFile, merchant, amount]) {
-  const request = {
-    paymentData: JSON.parse(fs.readFileSync(tokenFile, 'utf8')),
-    expected: { merchantIdentifier: merchant, transactionAmount: Number(amount) }
+// Sends a request, and repeats it for up to 30 seconds as docs/errors.md says.
+async function post (socketPath, path, body, idempotencyKey) {
+  const giveUp = Date.now() + 30000
+  for (let pause = 100; ; pause = Math.min(2 * pause, 2000)) {
+    let response, failure
+    let wait = pause
+    try {
+      response = await postOnce(socketPath, path, body, idempotencyKey)
+      response.answer = JSON.parse(response.text)
+      if (response.retryAfter) wait = 1000 * Number(response.retryAfter)
+      else if (!['internalError', 'requestTimeout'].includes(response.answer.code)) return response
+    } catch (error) {
+      // No complete response arrived. The identical request with the same key gets the same result.
+      failure = error
+    }
+    if (Date.now() + wait > giveUp) {
+      if (failure) throw failure
+      return response
+    }
+    await sleep(wait)
   }
-  // Each attempt to take a payment has its own random idempotency key. Store this key with the attempt.
+}
+
+async function main ([socketPath, tokenFile, merchant, amount]) {
+  // Each attempt to take a payment has its own random idempotency key. Store the key and the body with the attempt.
   const key = crypto.randomUUID()
-  const send = () => post(socketPath, '/v1/payment-tokens/decrypt', request, key)
-  // If no response arrives, the identical request with the same idempotency key gets the same result.
-  const { status, body } = await send().catch(send)
+  const body = JSON.stringify({
+    paymentData: JSON.parse(fs.readFileSync(tokenFile, 'utf8')),
+    expected: {
+      merchantIdentifier: merchant,
+      transactionAmount: Number(amount), // in cents
+      currencyCode: '840' // US dollars, ISO 4217
+    }
+  })
+  const { status, answer } = await post(socketPath, '/v1/payment-tokens/decrypt', body, key)
   agent.destroy()
-  const answer = JSON.parse(body)
   if (status !== 200) throw new Error(`${status} ${answer.code}: ${answer.detail}`)
   // The response holds the account number: pass it to the acquirer, and never log it.
   console.log('amount:', answer.paymentData.transactionAmount)

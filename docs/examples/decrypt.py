@@ -6,6 +6,7 @@ import http.client
 import json
 import socket
 import sys
+import time
 import uuid
 
 
@@ -22,29 +23,52 @@ class UnixConnection(http.client.HTTPConnection):
         self.sock.connect(self.path)
 
 
-def post(socket_path, target, document, idempotency_key):
-    connection = UnixConnection(socket_path)
-    try:
+class Decryptor:
+    """One connection, which stays open between requests. Each thread needs its own."""
+
+    def __init__(self, path):
+        self.connection = UnixConnection(path)
+
+    def post(self, target, body, idempotency_key):
+        """Sends a request, and repeats it for up to 30 seconds as docs/errors.md says."""
         headers = {"Content-Type": "application/json", "Idempotency-Key": idempotency_key}
-        connection.request("POST", target, json.dumps(document), headers)
-        response = connection.getresponse()
-        return response.status, json.loads(response.read())
-    finally:
-        connection.close()
+        give_up, pause = time.monotonic() + 30, 0.1
+        while True:
+            try:
+                # After a response with `Connection: close`, http.client opens a new connection.
+                self.connection.request("POST", target, body, headers)
+                response = self.connection.getresponse()
+                answer = json.loads(response.read())
+                if response.getheader("Retry-After"):
+                    wait = int(response.getheader("Retry-After"))
+                elif answer.get("code") in ("internalError", "requestTimeout"):
+                    wait = pause
+                else:
+                    return response.status, answer
+                if time.monotonic() + wait > give_up:
+                    return response.status, answer
+            except (OSError, http.client.HTTPException):
+                # No complete response arrived. The identical request with the same key gets the same result.
+                self.connection.close()
+                wait = pause
+                if time.monotonic() + wait > give_up:
+                    raise
+            time.sleep(wait)
+            pause = min(2 * pause, 2)
 
 
 socket_path, token_file, merchant, amount = sys.argv[1:]
-request = {
-    "paymentData": json.load(open(token_file)),
-    "expected": {"merchantIdentifier": merchant, "transactionAmount": int(amount)},
-}
-# Each attempt to take a payment has its own random idempotency key. Store this key with the attempt.
+# Each attempt to take a payment has its own random idempotency key. Store the key and the body with the attempt.
 key = str(uuid.uuid4())
-try:
-    status, answer = post(socket_path, "/v1/payment-tokens/decrypt", request, key)
-except (OSError, http.client.HTTPException):
-    # If no response arrives, the identical request with the same idempotency key gets the same result.
-    status, answer = post(socket_path, "/v1/payment-tokens/decrypt", request, key)
+body = json.dumps({
+    "paymentData": json.load(open(token_file)),
+    "expected": {
+        "merchantIdentifier": merchant,
+        "transactionAmount": int(amount),  # in cents
+        "currencyCode": "840",  # US dollars, ISO 4217
+    },
+})
+status, answer = Decryptor(socket_path).post("/v1/payment-tokens/decrypt", body, key)
 
 if status != 200:
     sys.exit(f"{status} {answer['code']}: {answer['detail']}")

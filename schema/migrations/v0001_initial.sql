@@ -46,7 +46,7 @@ CREATE TABLE merchants (
         CHECK (length(identifier) <= 255
             AND (identifier GLOB 'merchant.?*' OR identifier GLOB 'platformintegrator.?*')),
     name TEXT CHECK (length(CAST(name AS BLOB)) <= 1024),
-    target_active_key_pairs INTEGER NOT NULL CHECK (target_active_key_pairs BETWEEN 1 AND 16),
+    target_active_key_pairs INTEGER NOT NULL CHECK (target_active_key_pairs BETWEEN 0 AND 16),
     created_at INTEGER NOT NULL,
     removed_at INTEGER,
     -- The number of active payment processing key pairs. This column and the next three are kept by triggers.
@@ -72,8 +72,8 @@ CREATE INDEX merchants_below_target_ending
     WHERE removed_at IS NULL AND active_key_pairs < target_active_key_pairs AND current_ends_at IS NOT NULL;
 
 CREATE INDEX merchants_without_active_key_pair
-    ON merchants (identifier, active_key_pairs, had_active_key_pair, removed_at)
-    WHERE removed_at IS NULL AND active_key_pairs = 0 AND had_active_key_pair = 1;
+    ON merchants (identifier, active_key_pairs, had_active_key_pair, target_active_key_pairs, removed_at)
+    WHERE removed_at IS NULL AND active_key_pairs = 0 AND had_active_key_pair = 1 AND target_active_key_pairs > 0;
 
 CREATE TRIGGER merchants_are_kept BEFORE DELETE ON merchants BEGIN
     SELECT RAISE(ABORT, 'a merchant identifier stays reserved');

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import MerchantKeyClient
+import Vocabulary
 import WireAPI
 
 struct AuditVerify: AsyncParsableCommand {
@@ -36,7 +37,7 @@ struct AuditVerify: AsyncParsableCommand {
         guard result.intact else {
             throw CommandFailure(
                 .refused,
-                "the audit chain is broken in \(result.breakCount) places, of which at most 100 are listed above; keep a copy of the database as evidence"
+                "the audit chain is broken in \(result.breakCount.counted("place")) (at most 100 are listed above); keep a copy of the database as evidence"
             )
         }
     }
@@ -51,7 +52,7 @@ struct AuditVerify: AsyncParsableCommand {
             result.add(range)
             cursor = range.nextCursor
             if cursor != nil, showsProgress {
-                StandardStream.error.write("\r\(result.records) of \(result.head?.sequence ?? 0) records")
+                StandardStream.error.write("\r\(result.records) of \((result.head?.sequence ?? 0).counted("record"))")
             }
         } while cursor != nil
         if showsProgress { StandardStream.error.write("\r\u{1B}[K") }

@@ -34,6 +34,6 @@ struct BackupRestore: AsyncParsableCommand {
         if replace { arguments.append("--replace") }
         if acceptFindings { arguments.append("--accept-findings") }
         for file in masterKeyFile { arguments += ["--master-key-file", file] }
-        try DaemonProgram.execute(arguments + paths.arguments + global.outputArguments)
+        try DaemonProgram.execute(arguments + paths.arguments(global) + global.outputArguments)
     }
 }

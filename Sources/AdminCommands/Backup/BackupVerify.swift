@@ -1,5 +1,6 @@
 import ArgumentParser
 import MerchantKeyClient
+import Vocabulary
 import WireAPI
 
 struct BackupVerify: AsyncParsableCommand {
@@ -28,7 +29,7 @@ struct BackupVerify: AsyncParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        guard offline || (masterKeyFile.isEmpty && paths.arguments.isEmpty) else {
+        guard offline || (masterKeyFile.isEmpty && paths.isEmpty) else {
             throw ValidationError("--master-key-file, --config and --state-directory need --offline")
         }
     }
@@ -37,8 +38,8 @@ struct BackupVerify: AsyncParsableCommand {
         let path = try BackupCommands.absolutePath(of: file)
         guard !offline else {
             try DaemonProgram.execute(
-                ["backup-verify", path] + masterKeyFile.flatMap { ["--master-key-file", $0] } + paths.arguments
-                    + global.outputArguments)
+                ["backup-verify", path] + masterKeyFile.flatMap { ["--master-key-file", $0] }
+                    + paths.arguments(global) + global.outputArguments)
         }
         try await global.withAdminClient { admin in
             let verification = try await admin.verifyBackup(path)

@@ -1,5 +1,6 @@
 import MerchantKeyClient
 import StrictJSON
+import Vocabulary
 
 /// The numbers and failures of one run of a bulk operation.
 struct BulkSummary: Sendable {
@@ -73,7 +74,7 @@ extension BulkSummary {
         if failed > 0 {
             throw CommandFailure(
                 .refused,
-                "\(failed) item\(failed == 1 ? "" : "s") failed; the report \(report) gives the reasons: correct the causes, then run the same command again to retry the failed items"
+                "\(failed.counted("item")) failed; the report \(report) gives the reasons: correct the causes, then run the same command again to retry the failed items"
             )
         }
     }

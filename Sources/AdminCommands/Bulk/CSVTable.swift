@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import Vocabulary
 
 /// The rows of a CSV file whose first line, the header line, names the columns. Unknown columns are refused, and every
 /// row has a field for each column.
@@ -49,7 +50,7 @@ package struct CSVTable: Sendable {
             guard row.fields.count == header.fields.count else {
                 throw CSVReader.Fault(
                     description:
-                        "line \(row.lineNumber) has \(row.fields.count) fields, expected \(header.fields.count) as in line 1"
+                        "line \(row.lineNumber) has \(row.fields.count.counted("field")), expected \(header.fields.count) as in line 1"
                 )
             }
             found.append(

@@ -1,4 +1,5 @@
 import StrictJSON
+import Vocabulary
 
 extension CommandFailure {
     /// How many errors of a file a message shows.
@@ -12,7 +13,7 @@ extension CommandFailure {
     ///   - nothing: the operation that was not performed, such as `nothing was imported`.
     static func fileErrors(_ errors: [String], in path: String, _ nothing: String) -> CommandFailure {
         let more = errors.count - shownFileErrors
-        let head = "\(nothing): \(path) has \(errors.count) error\(errors.count == 1 ? "" : "s")"
+        let head = "\(nothing): \(path) has \(errors.count.counted("error"))"
         return CommandFailure(
             .refused,
             ([head] + errors.prefix(shownFileErrors) + (more > 0 ? ["and \(more) more"] : [])).joined(separator: "\n"))
@@ -22,16 +23,29 @@ extension CommandFailure {
 extension Printer {
     /// Prints the result of the dry run of a bulk operation: with `--output json` a document on standard output,
     /// otherwise the text on standard error.
-    func showDryRun(_ text: String, itemCount: Int) {
+    ///
+    /// - Parameters:
+    ///   - itemCount: the number of items that the operation would change.
+    ///   - failures: the items for which the operation would fail, in the JSON document only.
+    func showDryRun(_ text: String, itemCount: Int, failures: [(item: String, reason: String)] = []) {
         switch format {
-        case .table: note(text)
+        // Also with --quiet, because the text is the result.
+        case .table: ask(text)
         case .json:
-            json(
-                .object(
-                    JSONObject(members: [
-                        .init(name: "dryRun", value: .bool(true)),
-                        .init(name: "items", value: .number("\(itemCount)")),
-                    ])))
+            var members: [JSONObject.Member] = [
+                .init(name: "dryRun", value: .bool(true)), .init(name: "items", value: .number("\(itemCount)")),
+            ]
+            if !failures.isEmpty {
+                let list = failures.map { failure in
+                    JSONValue.object(
+                        JSONObject(members: [
+                            .init(name: "item", value: .string(failure.item)),
+                            .init(name: "failure", value: .string(failure.reason)),
+                        ]))
+                }
+                members.append(.init(name: "failures", value: .array(list)))
+            }
+            json(.object(JSONObject(members: members)))
         }
     }
 }

@@ -17,17 +17,12 @@ struct CertificateList: AsyncParsableCommand {
             "certificate list merchant.com.example --state current",
         ])
 
-    @Argument(
-        help: "The merchant's identifier. Default: all merchants.", completion: .merchant,
-        transform: MerchantIdentifier.parse)
-    var merchant: MerchantIdentifier?
-
     @OptionGroup var selection: KeySelection
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
         try await global.withAdminClient { admin in
-            let keys = try await selection.read(of: merchant, admin)
+            let keys = try await selection.read(admin)
             switch global.output {
             case .table:
                 let selected = keys.items.filter(selection.contains).flatMap { CertificateOfKey.all(of: $0) }

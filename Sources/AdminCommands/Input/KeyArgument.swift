@@ -20,7 +20,7 @@ package enum KeyArgument: Hashable, Sendable {
         // In the messages below, "it" is the argument: the argument parser prints the argument before each message.
         guard text.utf8.count >= shortestPrefix else {
             throw ValidationError(
-                "it has \(text.count) characters; give the key's publicKeyHash, or at least the first \(shortestPrefix) characters of it"
+                "it has \(text.count.counted("character")); give the key's publicKeyHash, or at least the first \(shortestPrefix) characters of it"
             )
         }
         // The longest spelling of a hash has 64 characters, so a prefix is shorter.

@@ -9,8 +9,9 @@ struct KeyImport: AsyncParsableCommand {
         commandName: "import", abstract: "Import an existing private key with its certificate.",
         discussion: """
             The private key is PEM (PKCS#8, SEC 1 or PKCS#1, encrypted or not) or PKCS#12; the certificate is PEM or \
-            DER. A PKCS#12 file contains its certificate, so it needs no --certificate. The private key's \
-            file has at most 64 KiB. The daemon stores the private key sealed (encrypted); delete your file afterwards.
+            DER. A PKCS#12 file contains its certificate, so it needs no --certificate; if it has several private keys, \
+            use 'key import-all'. The private key's file has at most 64 KiB. The daemon stores the private key sealed \
+            (encrypted); delete your file afterwards.
             """,
         examples: [
             "key import merchant.com.example --private-key key.p12 --passphrase-file passphrase.txt",

@@ -1,6 +1,5 @@
 import ArgumentParser
 import MerchantKeyClient
-import Vocabulary
 import WireAPI
 
 struct KeyList: AsyncParsableCommand {
@@ -15,17 +14,12 @@ struct KeyList: AsyncParsableCommand {
             "key list --state current --ending-within 60d",
         ])
 
-    @Argument(
-        help: "The merchant's identifier. Default: all merchants.", completion: .merchant,
-        transform: MerchantIdentifier.parse)
-    var merchant: MerchantIdentifier?
-
     @OptionGroup var selection: KeySelection
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
         try await global.withAdminClient { admin in
-            let keys = try await selection.read(of: merchant, admin)
+            let keys = try await selection.read(admin)
             try global.printer.show(keys, where: selection.contains, orTable: KeyDocument.table)
         }
     }

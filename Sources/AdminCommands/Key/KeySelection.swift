@@ -6,6 +6,11 @@ import WireAPI
 
 /// The options that select key pairs of one merchant or of all merchants.
 struct KeySelection: ParsableArguments {
+    @Argument(
+        help: "The merchant's identifier. Default: all merchants.", completion: .merchant,
+        transform: MerchantIdentifier.parse)
+    var merchant: MerchantIdentifier?
+
     @Option(
         help: """
             List only key pairs in this state: pending, standby, current, retiring, revoked or destroyed. Default: all \
@@ -29,9 +34,8 @@ struct KeySelection: ParsableArguments {
 
     /// Reads the key pairs.
     ///
-    /// - Parameter merchant: nil for all merchants.
     /// - Returns: the key pairs, of which only those that ``contains(_:)`` accepts are selected.
-    func read(of merchant: MerchantIdentifier?, _ admin: AdminClient) async throws -> Listing<KeyDocument> {
+    func read(_ admin: AdminClient) async throws -> Listing<KeyDocument> {
         if let merchant { return try await admin.keys(of: merchant) }
         if let latestExpiry { return try await admin.keys(endingBefore: latestExpiry, in: state) }
         return try await admin.keys(in: state.map { [$0] } ?? Array(KeyState.allCases))

@@ -1,5 +1,6 @@
 import ArgumentParser
 import MerchantKeyClient
+import Vocabulary
 import WireAPI
 
 struct MasterKeyRotate: AsyncParsableCommand {
@@ -59,7 +60,7 @@ struct MasterKeyRotate: AsyncParsableCommand {
             if let blocker = rotation.blockedBy {
                 throw CommandFailure(
                     .refused,
-                    "the rotation is blocked after \(rotation.done) of \(rotation.total) keys: \(blocker). The daemon tries again by itself; see 'master-key status'"
+                    "the rotation is blocked after \(rotation.done) of \(rotation.total.counted("key")): \(blocker). The daemon tries again by itself; see 'master-key status'"
                 )
             }
             var shown = bar ?? ProgressBar(total: rotation.total, isQuiet: global.quiet)

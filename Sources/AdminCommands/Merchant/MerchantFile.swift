@@ -36,11 +36,11 @@ package struct MerchantFile: Sendable {
                 errors.append(
                     "line \(row.lineNumber): \(identifier) is listed twice; line \(earlierLine) also has this merchant")
             }
-            // Text that is not a number becomes 0, which the check below refuses.
-            let target = row["targetActiveKeyPairs"].map { Int($0) ?? 0 }
-            if let target, !(1...16).contains(target) {
+            // Text that is not a number becomes -1, which the check below refuses.
+            let target = row["targetActiveKeyPairs"].map { Int($0) ?? -1 }
+            if let target, !(0...16).contains(target) {
                 let found = (row["targetActiveKeyPairs"] ?? "").prefix(40)
-                errors.append("line \(row.lineNumber): targetActiveKeyPairs is '\(found)', expected 1 to 16")
+                errors.append("line \(row.lineNumber): targetActiveKeyPairs is '\(found)', expected 0 to 16")
             }
             if let name = row["name"] {
                 do { _ = try DisplayText(name, longest: 1_024) } catch {

@@ -45,7 +45,7 @@ struct MerchantImport: AsyncParsableCommand {
         let merchants = try MerchantFile(try input.read(sizeLimit: MerchantFile.sizeLimit), named: path)
         if dryRun {
             let count = merchants.lines.count
-            return global.printer.showDryRun("would import \(count) merchants", itemCount: count)
+            return global.printer.showDryRun("would import \(count.counted("merchant"))", itemCount: count)
         }
         let directory = try csrDirectory.map { path throws(CommandFailure) in try Directory(creating: path) }
         let subcommand = generateKeys ? "merchant import --generate-keys" : "merchant import"

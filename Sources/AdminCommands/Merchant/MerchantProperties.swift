@@ -6,7 +6,9 @@ struct MerchantOptions: ParsableArguments {
     @Option(help: "The merchant's name, for display.")
     var name: String?
 
-    @Option(help: ArgumentHelp("How many active key pairs the merchant should have, 1 to 16.", valueName: "n"))
+    @Option(
+        help: ArgumentHelp(
+            "How many active payment processing key pairs the merchant should have, 0 to 16.", valueName: "n"))
     var target: Int?
 
     var isEmpty: Bool { name == nil && target == nil }

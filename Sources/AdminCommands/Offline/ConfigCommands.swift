@@ -11,7 +11,8 @@ struct ConfigCheck: AsyncParsableCommand {
         discussion: """
             Reads the settings, the environment variables and all files that they name, as a start does, and changes \
             nothing. Run it as the daemon's user or as root, on the daemon's machine. Exit status: 0 if the daemon \
-            would start, 1 if a start is refused, 4 if the daemon would start but a setting does not work.
+            would start, 1 if a start is refused, 4 if the daemon would start but a setting does not work, or if a setting could \
+            not be checked, such as a systemd credential that only the daemon's process can read.
             """,
         examples: ["config check --config /etc/merchantkeyd/merchantkeyd.yaml"])
 
@@ -23,6 +24,7 @@ struct ConfigCheck: AsyncParsableCommand {
 
     func run() async throws {
         try DaemonProgram.execute(
-            ["config-check"] + (runCommands ? ["--run-commands"] : []) + paths.arguments + global.outputArguments)
+            ["config-check"] + (runCommands ? ["--run-commands"] : []) + paths.arguments(global)
+                + global.outputArguments)
     }
 }

@@ -40,7 +40,10 @@ struct DaemonPathOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Read the daemon's settings from this file.",
-            discussion: "Default: no file; all settings have their defaults.",
+            discussion: """
+                Default: /etc/merchantkeyd/merchantkeyd.yaml, if it exists and --socket, its default or \
+                --state-directory names no other daemon; else no file, and all settings have their defaults.
+                """,
             valueName: "file"), completion: .file())
     var config: String?
 
@@ -51,8 +54,21 @@ struct DaemonPathOptions: ParsableArguments {
             valueName: "directory"), completion: .directory)
     var stateDirectory: String?
 
-    var arguments: [String] {
-        (config.map { ["--config", $0] } ?? []) + (stateDirectory.map { ["--state-directory", $0] } ?? [])
+    var isEmpty: Bool { config == nil && stateDirectory == nil }
+
+    /// The arguments for `merchantkeyd`. Prints which settings file is read if the user did not name it.
+    func arguments(_ global: GlobalOptions) -> [String] {
+        (settingsFile(global).map { ["--config", $0] } ?? [])
+            + (stateDirectory.map { ["--state-directory", $0] } ?? [])
+    }
+
+    private func settingsFile(_ global: GlobalOptions) -> String? {
+        guard isEmpty else { return config }
+        guard let file = SocketLocation(environment: .ofThisProcess).settingsFile(socketOption: global.socket) else {
+            return nil
+        }
+        global.printer.note("reading the settings from \(file)")
+        return file
     }
 }
 

@@ -44,11 +44,7 @@ struct ErrorDocument {
         }
     }
 
-    private var detail: String {
-        if let refusal = failure.refusal { return refusal.detail }
-        let prefix = CommandFailure.programPrefix
-        return failure.message.hasPrefix(prefix) ? String(failure.message.dropFirst(prefix.count)) : failure.message
-    }
+    private var detail: String { failure.refusal?.detail ?? failure.reason }
 }
 
 extension OutputFormat {

@@ -38,7 +38,7 @@ struct RegistrationImport: AsyncParsableCommand {
         try await global.withAdminClient { try await RegistrationFileCheck(admin: $0).run(registrations, named: path) }
         if dryRun {
             let count = registrations.lines.count
-            return global.printer.showDryRun("would register \(count) merchants", itemCount: count)
+            return global.printer.showDryRun("would register \(count.counted("merchant"))", itemCount: count)
         }
         let report = try bulk.openReport(
             of: Self.subcommand, defaultPath: "\(input.isStandardInput ? "registration-import" : file).report.jsonl")

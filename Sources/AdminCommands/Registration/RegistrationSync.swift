@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import MerchantKeyClient
 import StrictJSON
+import Vocabulary
 import WireAPI
 
 struct RegistrationSync: AsyncParsableCommand {
@@ -116,7 +117,7 @@ private struct SyncResult {
         let drifting = findings.count { !$0.drift.isEmpty }
         let repaired = findings.count { $0.repaired == true }
         printer.note(
-            "compared \(compared) registrations: \(drifting) differ\(drifting == 1 ? "s" : "")"
+            "compared \(compared.counted("registration")): \(drifting.counted("differs", "differ"))"
                 + (repair ? ", \(repaired) repaired" : ""))
         if let halted {
             throw CommandFailure(.refused, "stopped before the last registration: \(halted.code): \(halted.detail)")
@@ -124,7 +125,7 @@ private struct SyncResult {
         let failed = findings.count { $0.failure != nil || $0.repaired == false }
         guard failed == 0 else {
             throw CommandFailure(
-                .refused, "\(failed) registrations could not be compared or repaired; see the findings above")
+                .refused, "\(failed.counted("registration")) could not be compared or repaired; see the findings above")
         }
     }
 
@@ -132,9 +133,10 @@ private struct SyncResult {
     func throwIfDifferent() throws(CommandFailure) {
         let different = findings.count { !$0.remaining.isEmpty || $0.repaired == nil && !$0.drift.isEmpty }
         guard different > 0 else { return }
+        let all = "of \(compared.counted("registration"))"
         throw CommandFailure(
             .refused,
-            "\(different) of \(compared) registrations differ\(different == 1 ? "s" : "") from Apple's record; 'registration sync --repair' makes Apple's record match the daemon's"
+            "\(different.counted("\(all) differs", "\(all) differ")) from Apple's record; 'registration sync --repair' makes Apple's record match the daemon's"
         )
     }
 }

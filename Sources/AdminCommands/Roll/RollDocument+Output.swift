@@ -1,3 +1,4 @@
+import Vocabulary
 import WireAPI
 
 extension RollDocument {
@@ -32,9 +33,8 @@ extension RollDocument {
     /// What finishing the roll generates, such as `generate 1 key pair with its CSR for the next roll`; nil if nothing.
     var nextKeyGeneration: String? {
         guard let nextKeyPairs, nextKeyPairs > 0 else { return nil }
-        return nextKeyPairs == 1
-            ? "generate 1 key pair with its CSR for the next roll"
-            : "generate \(nextKeyPairs) key pairs with their CSRs for the next roll"
+        return
+            "generate \(nextKeyPairs.counted("key pair with its CSR", "key pairs with their CSRs")) for the next roll"
     }
 
     static func table(_ rolls: [RollDocument]) -> Block {

@@ -75,14 +75,15 @@ struct RollFinish: AsyncParsableCommand {
         let summary: BulkSummary? = try await global.withAdminClient(connections: bulk.concurrency) { admin in
             let quiet = try await QuietRolls(admin, algorithm: algorithm)
             let count = quiet.rolls.count
+            let plan = "finish \(count.counted("roll and revoke its old key", "rolls and revoke their old keys"))"
             if confirmation.dryRun || !confirmation.yes {
                 if global.output == .table { global.printer.show([RollDocument.table(quiet.rolls)]) }
             }
             if confirmation.dryRun {
-                global.printer.showDryRun("would finish \(count) rolls and revoke their old keys", itemCount: count)
+                global.printer.showDryRun("would \(plan)", itemCount: count)
                 return nil
             }
-            if count > 0 { try confirmation.confirm("finish \(count) rolls and revoke their old keys") }
+            if count > 0 { try confirmation.confirm(plan) }
             return try await quiet.finish(admin, reason: reason, bulk, isQuiet: global.quiet)
         }
         try summary?.printAndThrowIfFailed(global.printer)

@@ -31,7 +31,8 @@ struct RollSelection: ParsableArguments {
         }
         guard openRolls.count == 1 else {
             throw CommandFailure(
-                .refused, "\(merchant) has \(openRolls.count) open rolls; select one of them with --algorithm")
+                .refused, "\(merchant) has \(openRolls.count.counted("open roll")); select one of them with --algorithm"
+            )
         }
         return roll
     }

@@ -80,10 +80,13 @@ struct RollStart: AsyncParsableCommand {
         do {
             try file.write(try await admin.csr(of: roll.to, as: .pem))
         } catch {
-            // The error alone would not say that the roll exists.
-            global.printer.note(
-                "roll \(roll.rollId) is open; get its CSR with: merchantkeyctl key csr \(roll.to)")
-            throw error
+            let failure =
+                (error as? CommandFailure) ?? (error as? ClientError).map { CommandFailure($0) }
+                ?? CommandFailure(.refused, "\(error)")
+            throw CommandFailure(
+                failure.status,
+                "roll \(roll.rollId) is open, but its CSR was not written: \(failure.reason); get the CSR with: merchantkeyctl key csr \(roll.to)"
+            )
         }
         if !file.isStandardOutput { global.printer.note("wrote \(file.path)") }
     }

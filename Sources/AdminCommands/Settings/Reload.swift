@@ -9,7 +9,7 @@ struct Reload: AsyncParsableCommand {
             The daemon reads the settings file and the files that it names again, and takes up callers, webhooks, \
             the setting 'trust', log.level, log.requests, backup and roll settings and the portal's TLS files: all at \
             once, or none if one of them has a fault. Permits also change for connections that are open. Prints which \
-            settings have changed, and which changed settings need a restart.
+            settings have changed, with the former and the new values, and which changed settings need a restart.
             """,
         examples: [
             "reload --dry-run",
@@ -37,8 +37,11 @@ extension ReloadDocument {
 
     fileprivate var blocks: [Block] {
         guard !isEmpty else { return [] }
-        let taken = changed.map { name -> [Cell] in
-            [Cell(name), Cell(dryRun ? "would change" : "changed"), "-", "-"]
+        let result = dryRun ? "would change" : "changed"
+        let taken = changed.flatMap { name -> [[Cell]] in
+            let values = changes.filter { $0.name == name || $0.name.hasPrefix("\(name).") }
+            guard !values.isEmpty else { return [[Cell(name), Cell(result), "-", "-"]] }
+            return values.map { [Cell($0.name), Cell(result), Cell($0.before), Cell($0.after)] }
         }
         let pending = needsRestart.map { setting -> [Cell] in
             [
@@ -46,6 +49,6 @@ extension ReloadDocument {
                 Cell(setting.configured),
             ]
         }
-        return [.table(headings: ["SETTING", "RESULT", "IN FORCE", "IN THE FILE"], rows: taken + pending)]
+        return [.table(headings: ["SETTING", "RESULT", "BEFORE", "IN THE FILE"], rows: taken + pending)]
     }
 }

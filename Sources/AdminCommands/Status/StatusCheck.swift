@@ -28,7 +28,7 @@ package struct StatusCheck: Hashable, Sendable {
         let active = ["standby", "current", "retiring"].reduce(0) { $0 + (document.keyPairs[$1] ?? 0) }
         let statusName = ["OK", "WARNING", "CRITICAL", "UNKNOWN"][Int(status)]
         let counts =
-            "\(document.merchants) merchants, \(document.merchantsBelowTarget) below target, \(active) active key pairs"
+            "\(document.merchants.counted("merchant")), \(document.merchantsBelowTarget) below target, \(active.counted("active key pair"))"
         line =
             "merchantkeyd \(statusName): \(counts)\(Self.summary(of: document.findings))".printable(keepingLines: false)
     }

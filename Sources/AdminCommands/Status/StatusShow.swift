@@ -111,7 +111,10 @@ extension StatusDocument {
             (
                 "last verified backup (UTC)",
                 backups.map { backups in
-                    backups.lastVerified.map { Cell(time: $0) } ?? Cell("never", merchants > 0 ? .warning : .plain)
+                    backups.lastVerified.map { Cell(time: $0) }
+                        ?? Cell(
+                            backups.verifiedInFuture == nil ? "never" : "unknown: its time is in the future",
+                            merchants > 0 ? .warning : .plain)
                 }
             ),
             ("merchants without backup", backups.map { Cell(Self.merchantsWithoutBackup($0)) }),

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Vocabulary
 
 /// An amount on the command line in the currency's major unit, such as `12.34` for 12 euros and 34 cents.
 package struct AmountArgument: Hashable, Sendable {
@@ -26,7 +27,7 @@ package struct AmountArgument: Hashable, Sendable {
         let missing = currency.fractionDigits - fraction.count
         guard missing >= 0 else {
             throw ValidationError(
-                "--amount is \(text.prefix(40)), but \(currency.letters) has \(currency.fractionDigits) digits after the decimal point"
+                "--amount is \(text.prefix(40)), but \(currency.letters) has \(currency.fractionDigits.counted("digit")) after the decimal point"
             )
         }
         let digits = "\(whole)\(fraction)" + String(repeating: "0", count: missing)

@@ -1,4 +1,5 @@
 package import StrictJSON
+import Vocabulary
 
 /// Decrypted payment data, masked for display.
 ///
@@ -51,7 +52,7 @@ package struct MaskedFields: Sendable {
     private static func masked(_ text: String, _ name: String) -> String {
         if shownNames.contains(name) { return text }
         if accountNumberNames.contains(name) { return maskedAccountNumber(text) }
-        return "(masked, \(text.count) characters)"
+        return "(masked, \(text.count.counted("character")))"
     }
 
     /// Shows the last four digits, as on a receipt. In a number of fewer than 12 digits, four digits would reveal too

@@ -30,6 +30,7 @@ extension BackupCoverageDocument {
         self.init()
         lastVerified = coverage.lastVerified
         file = coverage.lastVerifiedPath
+        verifiedInFuture = coverage.verifiedInFuture
         merchantsWithoutBackup = coverage.merchantsAwaitingBackup
         withoutBackup = coverage.firstMerchantsAwaitingBackup
     }

@@ -133,13 +133,14 @@ extension AdminHandlers {
         let view: KeyView
         if let merchant {
             view = try await operations.keys.importKeyPair(
-                to: merchant, privateKey: privateKey, passphrase: passphrase, certificate: upload, state: state,
-                purpose: purpose, allowsExpired: body.allowExpired ?? false,
+                to: merchant, privateKey: privateKey, number: body.keyNumber, passphrase: passphrase,
+                certificate: upload, state: state, purpose: purpose, allowsExpired: body.allowExpired ?? false,
                 for: call.requestWithIdempotencyKey(Paths.keyImport(to: merchant)))
         } else {
             view = try await operations.keys.importKeyPair(
-                privateKey: privateKey, passphrase: passphrase, certificate: upload, state: state, purpose: purpose,
-                allowsExpired: body.allowExpired ?? false, for: call.requestWithIdempotencyKey(Paths.keyImport))
+                privateKey: privateKey, number: body.keyNumber, passphrase: passphrase, certificate: upload,
+                state: state, purpose: purpose, allowsExpired: body.allowExpired ?? false,
+                for: call.requestWithIdempotencyKey(Paths.keyImport))
         }
         return try created(view, for: view.keyPair.merchantIdentifier)
     }

@@ -44,7 +44,7 @@ extension AdminHandlers {
         let length = filter.identifierPrefix?.utf8.count ?? 1
         guard (1...MerchantIdentifier.longest).contains(length) else {
             throw MerchantError(
-                .malformed, "'prefix' has \(length) bytes, expected 1 to \(MerchantIdentifier.longest)")
+                .malformed, "'prefix' has \(length.counted("byte")), expected 1 to \(MerchantIdentifier.longest)")
         }
         return filter
     }
@@ -53,7 +53,7 @@ extension AdminHandlers {
     private func grantedMerchants(
         _ grants: [Grant], _ filter: MerchantFilter, after cursor: MerchantIdentifier?, limit: Int
     ) async throws -> [MerchantView] {
-        let identifiers = grants.filter { $0.permits.contains(.read) }.reduce(into: Set<MerchantIdentifier>()) {
+        let identifiers = grants.filter { $0.has(.read) }.reduce(into: Set<MerchantIdentifier>()) {
             $0.formUnion($1.merchants ?? [])
         }
         var found: [MerchantView] = []

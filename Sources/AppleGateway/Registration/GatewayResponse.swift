@@ -31,7 +31,9 @@ struct GatewayResponse {
     func requireSuccess() throws(GatewayError) {
         guard status == 200 else { throw failure }
         guard body.isEmpty || (try? JSONSerialization.jsonObject(with: body)) != nil else {
-            throw unexpected("the response has \(body.count) bytes that are not JSON, expected an empty body")
+            throw unexpected(
+                "the response has \(body.count.counted("byte that is", "bytes that are")) not JSON, expected an empty body"
+            )
         }
     }
 
@@ -61,7 +63,8 @@ struct GatewayResponse {
         } catch DecodingError.keyNotFound(let key, _) {
             throw unexpected("the response has no field '\(key.stringValue)', expected MerchantDetails")
         } catch {
-            throw unexpected("the response has \(body.count) bytes that are not MerchantDetails in JSON")
+            throw unexpected(
+                "the response has \(body.count.counted("byte that is", "bytes that are")) not MerchantDetails in JSON")
         }
         if let echo = found.partnerInternalMerchantIdentifier, echo != partner {
             throw unexpected(

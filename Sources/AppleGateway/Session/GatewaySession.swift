@@ -40,8 +40,11 @@ package final class GatewaySession: Sendable {
     }
 
     /// Settings for a session that stores no cookies, credentials or responses, and adds none to a request.
+    ///
+    /// They are not derived from `ephemeral`, which creates a cache with a directory in the user's home directory each
+    /// time; see also ``SharedURLStorage``.
     private static var configuration: URLSessionConfiguration {
-        let configuration = URLSessionConfiguration.ephemeral
+        let configuration = URLSessionConfiguration.default
         configuration.protocolClasses = [GatewayURLProtocol.self]
         configuration.httpCookieStorage = nil
         configuration.httpShouldSetCookies = false

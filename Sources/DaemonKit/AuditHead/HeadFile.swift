@@ -45,7 +45,7 @@ package struct HeadFile {
         // error if the file is not longer than a line.
         guard completeLines.allSatisfy({ $0 == 0 }), bytes.count <= Self.longestLine else {
             throw SettingsError(
-                "'audit.head.file' names \(path), whose last \(bytes.count) bytes contain no audit head, so another program or a disk fault has changed the file; find out which. If you move the file away, the daemon creates a new one, and the next start cannot detect an older copy of the database"
+                "'audit.head.file' names \(path), whose last \(bytes.count.counted("byte contains", "bytes contain")) no audit head, so another program or a disk fault has changed the file; find out which. If you move the file away, the daemon creates a new one, and the next start cannot detect an older copy of the database"
             )
         }
         return nil

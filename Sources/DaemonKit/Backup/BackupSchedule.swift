@@ -60,15 +60,15 @@ struct BackupSchedule: RecurringTask {
     /// - Returns: how long to wait before the next call.
     private mutating func createIfDue(_ settings: BackupSettings) async throws -> Duration {
         let maximumPause = min(settings.interval, Self.longestPause)
-        var last: Timestamp?
+        var coverage = BackupCoverage()
         do {
             if let uptimeAtLastBackup, clock.uptime < uptimeAtLastBackup + settings.interval {
                 return min(uptimeAtLastBackup + settings.interval - clock.uptime, maximumPause)
             }
+            // The later of the two times, so that a clock that is behind makes no backup a backup of the future.
+            coverage = try await operations.backupCoverage(at: confirmedTime.reading().latest)
             // A time in the future is from a wrong clock, and is ignored so that it does not delay the next backup.
-            last = try await operations.newestVerifiedBackupTime()
-                .flatMap { $0 > clock.now ? nil : $0 }
-            if let last, last.adding(settings.interval) > clock.now {
+            if let last = coverage.lastVerified, last <= clock.now, last.adding(settings.interval) > clock.now {
                 return min(Self.pause(until: last.adding(settings.interval), clock.now), maximumPause)
             }
             let began = clock.uptime
@@ -82,7 +82,7 @@ struct BackupSchedule: RecurringTask {
             let reason = (error as? MerchantError)?.detail ?? "\(error)"
             logger.error("the backup failed", metadata: ["error": "\(reason)"])
             activeFindings.set(.backupFailed, .warning, "the last backup failed at \(clock.now): \(reason)")
-            await reportAge(of: last, settings)
+            await reportAge(of: coverage, settings)
         }
         return maximumPause
     }
@@ -116,15 +116,23 @@ struct BackupSchedule: RecurringTask {
     }
 
     /// Reports a warning if the last verified backup is older than two intervals, and a critical finding if it is older
-    /// than four. If there is no verified backup, the time since the daemon's start counts.
-    private func reportAge(of last: Timestamp?, _ settings: BackupSettings) async {
+    /// than four. If there is no verified backup, or if its age is unknown, the time since the daemon's start counts.
+    /// An unknown age is a warning at once.
+    private func reportAge(of coverage: BackupCoverage, _ settings: BackupSettings) async {
+        let last = coverage.lastVerified
         let since = last ?? startedAt
         let now = clock.now
-        guard now > since.adding(settings.interval * 2) else { return activeFindings.clear(.backupOverdue) }
+        let isAgeUnknown = last == nil && coverage.hasVerifiedBackup
+        guard isAgeUnknown || now > since.adding(settings.interval * 2) else {
+            return activeFindings.clear(.backupOverdue)
+        }
         let isCritical = now > since.adding(settings.interval * 4)
-        let detail =
-            last.map { "the last verified backup was created at \($0), but a backup is due every \(settings.interval)" }
-            ?? "there is no verified backup yet, but a backup is due every \(settings.interval)"
+        let found =
+            last.map { "the last verified backup was created at \($0)" }
+            ?? coverage.verifiedInFuture.map {
+                "the last verified backup has a time in the future, \($0), because it was created while the clock was ahead, so its age is unknown"
+            } ?? "there is no verified backup yet"
+        let detail = "\(found), but a backup is due every \(settings.interval)"
         activeFindings.set(.backupOverdue, isCritical ? .critical : .warning, detail)
         do {
             try await operations.reportOverdue(isCritical ? .critical : .warning, since: last, detail: detail)

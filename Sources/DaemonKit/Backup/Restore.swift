@@ -209,7 +209,7 @@ struct Restore {
         let needed = bytes + bytes / 4 + (4 << 20)
         guard free >= needed else {
             throw SettingsError(
-                "\(settings.stateDirectory) has \(free) free bytes, but the restore needs \(needed); free space on the disk"
+                "\(settings.stateDirectory) has \(free.counted("free byte")), but the restore needs \(needed); free space on the disk"
             )
         }
     }

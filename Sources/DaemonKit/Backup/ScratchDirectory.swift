@@ -1,5 +1,6 @@
 import Glibc
 import MerchantCore
+import Vocabulary
 
 /// A temporary directory for the copy of a backup's database. It is in the directory of the backup, or in /var/tmp if
 /// the daemon cannot create a directory there.
@@ -25,7 +26,7 @@ struct ScratchDirectory {
                 rmdir(path)
                 throw MerchantError(
                     .backupFailed,
-                    "\(parent) has \(free) free bytes, but a copy of the database needs \(needed); free space on the disk"
+                    "\(parent) has \(free.counted("free byte")), but a copy of the database needs \(needed); free space on the disk"
                 )
             }
             return
@@ -37,11 +38,7 @@ struct ScratchDirectory {
     }
 
     /// How many bytes the daemon's user can still write; 0 if unknown.
-    static func freeSpace(in directory: String) -> Int {
-        var found = statvfs()
-        guard statvfs(directory, &found) == 0 else { return 0 }
-        return Int(found.f_bavail) * Int(found.f_frsize)
-    }
+    static func freeSpace(in directory: String) -> Int { DiskSpace(of: directory)?.free ?? 0 }
 
     func remove() { Self.remove(path) }
 

@@ -19,12 +19,19 @@ struct BackupVerifyCommand: AsyncParsableCommand {
     @OptionGroup var report: ReportOptions
 
     func run() async throws {
-        let settings = try settingsOptions.settings()
-        let masterKeys = MasterKeys(files: masterKeyFile) ?? MasterKeys(settings.masterKey)
-        let verification = try await BackupVerification(masterKeys: masterKeys, clock: SystemClock())
+        let verification = try await BackupVerification(masterKeys: masterKeys(), clock: SystemClock())
             .run(onCopyOf: file)
         try report.show(BackupVerificationDocument(verification, file: file), verification.lines)
         guard verification.findings.isEmpty else { throw ChecksFailed() }
+    }
+
+    /// Root acts as the owner of the master key: without a file on the command line, that is the daemon's user.
+    private func masterKeys() throws -> MasterKeys {
+        guard let keyFile = masterKeyFile.first else {
+            return try MasterKeys(files: [], else: settingsOptions.settingsAsDaemon(reading: [file]).masterKey)
+        }
+        try FileOwner.become(of: keyFile, reading: [file] + masterKeyFile)
+        return try MasterKeys(files: masterKeyFile, else: settingsOptions.settings().masterKey)
     }
 }
 
@@ -51,8 +58,8 @@ struct BackupRestoreCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let settings = try settingsOptions.settings()
-        let masterKeys = MasterKeys(files: masterKeyFile) ?? MasterKeys(settings.masterKey)
+        let settings = try settingsOptions.settingsAsDaemon(reading: [file] + masterKeyFile)
+        let masterKeys = try MasterKeys(files: masterKeyFile, else: settings.masterKey)
         let restore = Restore(
             settings: settings, file: file, replaces: replace, acceptsFindings: acceptFindings,
             masterKeys: masterKeys, clock: SystemClock())

@@ -8,7 +8,7 @@ struct ConfigCheckCommand: AsyncParsableCommand {
         commandName: "config-check", abstract: "Check everything that a start reads, and print every setting.",
         discussion: """
             Exit status: 0 if the daemon would start, 1 if a start is refused, \(warningStatus) if the daemon would \
-            start but a setting does not work.
+            start but a setting does not work or could not be checked.
             """,
         shouldDisplay: false)
 

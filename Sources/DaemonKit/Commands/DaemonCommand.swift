@@ -1,3 +1,4 @@
+import AppleGateway
 import ArgumentParser
 import FoundationEssentials
 import Logging
@@ -17,7 +18,7 @@ struct DaemonCommand: AsyncParsableCommand {
         version: Program.version,
         subcommands: [
             BackupVerifyCommand.self, BackupRestoreCommand.self, ConfigCheckCommand.self, DiagnoseCommand.self,
-            MasterKeyIdentifyCommand.self, SettingsListCommand.self,
+            MasterKeyIdentifyCommand.self, ReloadCommand.self, SettingsListCommand.self,
         ])
 
     @OptionGroup var settingsOptions: SettingsOptions
@@ -30,8 +31,9 @@ struct DaemonCommand: AsyncParsableCommand {
     var acceptOlderDatabase = false
 
     func run() async throws {
-        // These two come first: before another thread reads the environment, and before a signal can end the process.
+        // These three come first: before another thread reads the environment, and before a signal can end the process.
         let systemd = SystemdEnvironment.take()
+        SharedURLStorage.createWithoutDirectories()
         let lifecycle = Lifecycle(systemd: systemd, signals: await DaemonSignals())
         let prepared = try PreparedStart(settingsOptions.settings(), for: .start, inheriting: systemd.sockets)
         let settings = prepared.settings

@@ -18,12 +18,13 @@ struct DiagnoseCommand: AsyncParsableCommand {
             await diagnosis.run()
         } catch let error as SettingsError {
             let checks = error.problems.map { Diagnosis.Check(name: "settings", outcome: .failure, detail: $0) }
-            try report.show(Outcome(checks: checks), checks.map { ("failure", "settings: \($0.detail)") })
+            try report.show(Outcome(checks: checks), checks.map { ("failure", $0.text) })
             throw ChecksFailed()
         }
         try report.show(
             Outcome(checks: diagnosis.checks),
-            diagnosis.checks.map { ($0.outcome.rawValue, "\($0.name): \($0.detail)") })
+            diagnosis.checks.map { ($0.outcome.rawValue, $0.text) })
         guard !diagnosis.checks.contains(where: { $0.outcome == .failure }) else { throw ChecksFailed() }
+        guard !diagnosis.warnsOfSettings else { throw ChecksFailed(status: ConfigCheckCommand.warningStatus) }
     }
 }

@@ -16,6 +16,8 @@ struct MasterKeyIdentifyCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        // The master key usually belongs to the daemon's user, and only its owner may use it.
+        FileOwner.become(of: file)
         let identifier = try MasterKey.load(from: file).identifier.description
         try report.show(Outcome(file: file, masterKeyIdentifier: identifier), [("master key", identifier)])
     }

@@ -20,9 +20,7 @@ extension Diagnosis {
         }
     }
 
-    /// - Parameter isServing: whether a daemon runs on this database. Such a daemon has loaded the right master key,
-    ///   even if this process cannot load the key.
-    mutating func checkDatabase(isServing: Bool) async {
+    mutating func checkDatabase() async {
         guard access(settings.databasePath, F_OK) == 0 else {
             note("database content", .warning, "there is no database at \(settings.databasePath)")
             return await checkNextStart(nil)
@@ -41,7 +39,7 @@ extension Diagnosis {
         }
         checkContent(inspection)
         await checkNextStart(inspection)
-        checkMasterKey(inspection, isServing: isServing)
+        checkMasterKey(inspection)
         checkCertificates(inspection)
         checkClock(inspection, now)
     }
@@ -52,12 +50,13 @@ extension Diagnosis {
         } else {
             note(
                 "database content", .success,
-                "intact; \(inspection.counts.merchants) merchants, \(inspection.counts.auditRecords) audit records")
+                "intact; \(inspection.counts.merchants.counted("merchant")), \(inspection.counts.auditRecords.counted("audit record"))"
+            )
         }
         if let first = inspection.inconsistentContent.first {
             note(
                 "rows and schema", .failure,
-                "\(inspection.inconsistentContent.count) rows or schema objects are not as the daemon wrote them, the first: \(first); find out which program could write to the file, then restore a backup"
+                "\(inspection.inconsistentContent.count.counted("row or schema object is", "rows or schema objects are")) not as the daemon wrote them, the first: \(first); find out which program could write to the file, then restore a backup"
             )
         } else {
             note("rows and schema", .success, "consistent with the audit")
@@ -65,10 +64,10 @@ extension Diagnosis {
         if let first = inspection.auditBreaks.first {
             note(
                 "audit chain", .failure,
-                "broken in \(inspection.auditBreaks.count) places, the first: \(first.detail); keep a copy of the database as evidence"
+                "broken in \(inspection.auditBreaks.count.counted("place")), the first: \(first.detail); keep a copy of the database as evidence"
             )
         } else {
-            note("audit chain", .success, "intact, \(inspection.counts.auditRecords) records")
+            note("audit chain", .success, "intact, \(inspection.counts.auditRecords.counted("record"))")
         }
         let (version, known) = (inspection.schemaVersion, inspection.knownSchemaVersion)
         if version > known {
@@ -89,33 +88,48 @@ extension Diagnosis {
             return note("backups", finding.severity == .critical ? .failure : .warning, finding.detail)
         }
         guard let lastVerified = backups.lastVerified else {
-            return note("backups", .warning, "no backup has been verified yet")
+            return note(
+                "backups", .warning,
+                backups.verifiedInFuture.map {
+                    "the last verified backup has a time in the future, \($0), so its age is unknown; if the clock is right, create a backup"
+                } ?? "no backup has been verified yet")
         }
         note(
             "backups", backups.merchantsAwaitingBackup == 0 ? .success : .warning,
-            "the last verified backup was created at \(lastVerified.rfc3339); the newest keys of \(backups.merchantsAwaitingBackup) merchants are in no verified backup"
+            "the last verified backup was created at \(lastVerified.rfc3339); the newest keys of \(backups.merchantsAwaitingBackup.counted("merchant")) are in no verified backup"
         )
     }
 
-    private mutating func checkMasterKey(_ inspection: DatabaseInspection, isServing: Bool) {
+    private mutating func checkMasterKey(_ inspection: DatabaseInspection) {
+        let current = settings.masterKey.current
         do {
             _ = try MasterKeys(settings.masterKey).keyring(opening: InspectedDataKeys(inspection), at: clock.now)
             let identifiers = Set(inspection.dataKeys.filter { !$0.isRetired }.map(\.masterKeyIdentifier.description))
             note(
                 "master key fits", .success,
                 identifiers.count == 1
-                    ? "\(settings.masterKey.current) holds \(identifiers.first ?? ""), which opens every data key"
+                    ? "\(current) holds \(identifiers.first ?? ""), which opens every data key"
                     : "a rotation between the master keys \(identifiers.sorted().joined(separator: ", ")) is in progress"
             )
         } catch {
             // A source other than a file, such as a systemd credential, may be readable only for the daemon's process.
-            // So this failure does not show that the running daemon lacks the key.
-            let isInconclusive = isServing && settings.masterKey.current.file == nil
-            note(
-                "master key fits", isInconclusive ? .warning : .failure,
-                isInconclusive
-                    ? "the running daemon has the key, but this command cannot load it: \(Self.detail(of: error))"
-                    : Self.detail(of: error))
+            // So this failure does not show that a daemon cannot load the key.
+            let isInUse =
+                current.file == nil
+                && InstanceLock.masterKeySource(inDirectory: settings.stateDirectory) == current.description
+            let reasonNotChecked = [current, settings.masterKey.previous].compactMap { $0?.reasonNotChecked }.first
+            if isInUse, current.reasonNotChecked != nil {
+                note("master key fits", .success, "the running daemon opened the database with the \(current)")
+            } else if isInUse {
+                note(
+                    "master key fits", .warning,
+                    "the running daemon opened the database with the \(current), but this command cannot load the key: \(Self.detail(of: error))"
+                )
+            } else if let reasonNotChecked {
+                note("master key fits", .warning, reasonNotChecked)
+            } else {
+                note("master key fits", .failure, Self.detail(of: error))
+            }
         }
     }
 
@@ -133,7 +147,7 @@ extension Diagnosis {
             "certificates", worst == .critical ? .failure : worst == .warning ? .warning : .success,
             worst == nil
                 ? "no certificate of an active key has expired or expires within 60 days"
-                : "\(expiring.total) certificates of active keys expire within 60 days (\(expiring.current) of current keys); \(expired.total) have expired (\(expired.current) of current keys)"
+                : "\(expiring.total.counted("certificate of an active key expires", "certificates of active keys expire")) within 60 days (current keys: \(expiring.current)); \(expired.total.counted("has", "have")) expired (current keys: \(expired.current))"
         )
     }
 

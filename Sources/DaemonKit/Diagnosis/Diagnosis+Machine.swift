@@ -2,11 +2,6 @@ import Glibc
 
 /// The checks of files, sockets, disk space and process limits.
 extension Diagnosis {
-    /// If fewer bytes are free, the check fails.
-    private static let failureSpace = 64 << 20
-    /// If fewer bytes are free, the check warns.
-    private static let warningSpace = 1 << 30
-
     mutating func checkDirectory() {
         guard let found = FileStatus(of: settings.stateDirectory, followsLinks: true) else {
             return note("state directory", .failure, "\(settings.stateDirectory): \(Self.lastError)")
@@ -75,8 +70,12 @@ extension Diagnosis {
 
     /// Checks the type, the mode and the owner of a file.
     ///
-    /// - Parameter isRequired: whether a missing file is a failure instead of a warning.
-    mutating func checkFile(_ name: String, _ path: String, isRequired: Bool, followsLinks: Bool = false) {
+    /// - Parameters:
+    ///   - isRequired: whether a missing file is a failure instead of a warning.
+    ///   - mayBelongToRoot: whether the daemon accepts a file of root. It accepts a master key of root, but no database.
+    mutating func checkFile(
+        _ name: String, _ path: String, isRequired: Bool, mayBelongToRoot: Bool = false, followsLinks: Bool = false
+    ) {
         guard let found = FileStatus(of: path, followsLinks: followsLinks) else {
             guard errno == ENOENT, !isRequired else { return note(name, .failure, "\(path): \(Self.lastError)") }
             return note(name, .warning, "\(path) does not exist yet")
@@ -92,7 +91,7 @@ extension Diagnosis {
                 name, .failure,
                 "\(path) has mode \(Self.octal(mode)), so other users can access it; run 'chmod 0600' on it")
         }
-        guard found.uid == directoryOwner || found.uid == 0 else {
+        guard found.uid == directoryOwner || (mayBelongToRoot && found.uid == 0) else {
             return note(
                 name, .failure,
                 "\(path) belongs to uid \(found.uid), but the state directory to uid \(directoryOwner); run 'chown' on the file"
@@ -124,19 +123,23 @@ extension Diagnosis {
         )
     }
 
+    /// Applies the limits of the finding `diskNearlyFull`.
     mutating func checkSpace(_ name: String, _ directory: String) {
-        var status = statvfs()
-        guard statvfs(directory, &status) == 0 else {
+        guard let space = DiskSpace(of: directory) else {
             return note(name, .failure, "\(directory): \(Self.lastError)")
         }
-        let space = Int(status.f_bavail) * Int(status.f_frsize)
-        if status.f_flag & UInt(ST_RDONLY) != 0 {
+        guard !space.isReadOnly else {
             return note(name, .failure, "\(directory) is on a read-only file system; mount the file system for writing")
         }
+        let outcome: Outcome =
+            switch space.level {
+            case .sufficient: .success
+            case .low: .warning
+            case .nearlyFull: .failure
+            }
         note(
-            name, space < Self.failureSpace ? .failure : space < Self.warningSpace ? .warning : .success,
-            "\(space >> 20) MiB are free on the file system of \(directory)\(space < Self.warningSpace ? ", expected at least \(Self.warningSpace >> 20) MiB; free disk space" : "")"
-        )
+            name, outcome,
+            space.shortage(in: directory) ?? "\(space.free >> 20) MiB are free on the file system of \(directory)")
     }
 
     /// Checks the limits of the running daemon's process.

@@ -9,7 +9,7 @@ extension Diagnosis {
     ///
     /// - Parameter inspection: nil if there is no database.
     mutating func checkNextStart(_ inspection: DatabaseInspection?) async {
-        let observer = StartObserver(settings: settings)
+        let observer = StartObserver.forCheck(settings)
         let lockFile = InstanceLock.content(ofFile: settings.lockPath)
         var observation: StartObservation
         do { observation = try observer.observeFiles(lockFile) } catch {

@@ -12,11 +12,19 @@ struct Diagnosis {
         let detail: String
         /// The code of the ``StartFinding`` that the check reports; nil if it reports none.
         var code: String?
+
+        /// The check in one line, for the operator.
+        var text: String { "\(name): \(detail)\(code.map { " [\($0)]" } ?? "")" }
     }
+
+    private static let settingsCheck = "settings"
 
     let settings: Settings
     let clock: any WallClock
     private(set) var checks: [Check] = []
+
+    /// Whether a setting does not work, or could not be checked, although the daemon would start.
+    var warnsOfSettings: Bool { checks.contains { $0.name == Self.settingsCheck && $0.outcome == .warning } }
 
     init(settings: Settings, clock: any WallClock) {
         self.settings = settings
@@ -40,9 +48,11 @@ struct Diagnosis {
             }
         }
         if case .file(let path) = settings.masterKey.current {
-            checkFile("master key", path, isRequired: access(settings.databasePath, F_OK) == 0, followsLinks: true)
+            checkFile(
+                "master key", path, isRequired: access(settings.databasePath, F_OK) == 0, mayBelongToRoot: true,
+                followsLinks: true)
         }
-        await checkDatabase(isServing: daemonProcess != nil)
+        await checkDatabase()
         checkClaims()
         checkSocket("admin socket", settings.adminSocket, isDaemonRunning: daemonProcess != nil)
         checkSocket("decryptor socket", settings.decryptorSocket, isDaemonRunning: daemonProcess != nil)
@@ -56,10 +66,14 @@ struct Diagnosis {
     private mutating func checkSettings() {
         do {
             let prepared = try PreparedStart(settings, for: .check(runsCommands: false))
-            for warning in prepared.warnings { note("settings", .warning, warning) }
-            if prepared.warnings.isEmpty { note("settings", .success, "valid, and the files they name can be read") }
+            for warning in prepared.warnings { note(Self.settingsCheck, .warning, warning) }
+            if prepared.warnings.isEmpty {
+                note(Self.settingsCheck, .success, "valid, and the files they name can be read")
+            }
         } catch {
-            for problem in (error as? SettingsError)?.problems ?? ["\(error)"] { note("settings", .failure, problem) }
+            for problem in (error as? SettingsError)?.problems ?? ["\(error)"] {
+                note(Self.settingsCheck, .failure, problem)
+            }
         }
     }
 

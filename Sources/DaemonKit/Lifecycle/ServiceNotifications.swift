@@ -1,5 +1,6 @@
 package import Logging
 import ServiceLifecycle
+import Vocabulary
 package import WireAPI
 
 /// Notifies systemd when the daemon serves, of its state, and when it begins to stop.
@@ -46,6 +47,6 @@ package struct ServiceNotifications: Service {
     /// The line that `systemctl status` shows.
     private static func status(of health: HealthDocument) -> String {
         let count = health.findings?.count ?? 0
-        return "\(health.ready ? "serving" : "serving, but not ready"); \(count) finding\(count == 1 ? "" : "s")"
+        return "\(health.ready ? "serving" : "serving, but not ready"); \(count.counted("finding"))"
     }
 }

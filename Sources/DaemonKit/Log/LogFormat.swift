@@ -4,4 +4,11 @@ package enum LogFormat: String, Sendable, CaseIterable {
     case logfmt
     /// One JSON object.
     case json
+
+    var form: any LogForm {
+        switch self {
+        case .logfmt: LogfmtForm()
+        case .json: JSONLogForm()
+        }
+    }
 }

@@ -9,13 +9,8 @@ extension LogSettings {
     package func logger(_ environment: [String: String], level: @escaping @Sendable () -> Logger.Level) -> Logger {
         let marksPriority = StandardError.isJournal(environment)
         let threshold = LogThreshold(level)
-        return Logger(label: "merchantkeyd") { _ in handler(marksPriority: marksPriority, threshold) }
-    }
-
-    private func handler(marksPriority: Bool, _ threshold: LogThreshold) -> any LogHandler {
-        switch format {
-        case .logfmt: return LogfmtHandler(marksPriority: marksPriority, threshold: threshold)
-        case .json: return JSONLogHandler(marksPriority: marksPriority, threshold: threshold)
+        return Logger(label: "merchantkeyd") { _ in
+            LineLogHandler(format, marksPriority: marksPriority, threshold: threshold)
         }
     }
 }

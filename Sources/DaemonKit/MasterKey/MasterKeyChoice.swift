@@ -4,20 +4,61 @@ import MerchantCore
 /// The decision whether a rotation keeps the master key, replaces it by a key that the operator supplied, or replaces
 /// it by a key that the daemon creates.
 struct MasterKeyChoice {
-    /// False if only the data key is replaced.
-    let replacesMasterKey: Bool
-    /// Whether the daemon creates the new master key; otherwise the operator supplied it.
-    let createsKey: Bool
+    /// Where the master key that seals the new data key comes from.
+    private enum NewKey {
+        /// The master key stays the same, and only the data key is replaced.
+        case kept
+        /// The operator put it into the source.
+        case supplied
+        /// The daemon creates it, and replaces the file of the old master key at the end of the rotation.
+        case created
+        /// The daemon creates it at the path of the master key's file, which was lost.
+        case createdForMissingFile
+    }
+
     /// The steps of the rotation, for the operator.
     let steps: [String]
+    private let newKey: NewKey
     private let source: MasterKeySource
     private let inUse: MasterKeyIdentifier?
+
+    /// False if only the data key is replaced.
+    var replacesMasterKey: Bool { newKey != .kept }
+    /// Whether the daemon replaces the file of the old master key at the end of the rotation.
+    var replacesFile: Bool { newKey == .created }
 
     /// - Parameter inUse: the master key that seals the newest data key.
     /// - Throws: `masterKeyConflict` if the source cannot be used for this rotation.
     init(from source: MasterKeySource, inUse: MasterKeyIdentifier?, dataKeyOnly: Bool) throws {
         self.source = source
         self.inUse = inUse
+        let firstStep: String
+        if let file = source.file, file.isMissing {
+            guard !dataKeyOnly else {
+                throw MerchantError(
+                    .masterKeyConflict,
+                    "the master key file \(file.path) is missing, so a rotation cannot keep the master key; put the file back, or rotate without dataKeyOnly (--data-key-only), which creates a new master key"
+                )
+            }
+            newKey = .createdForMissingFile
+            firstStep =
+                "create a new master key in \(file.path), because this file is missing; without the lost key, \(inUse?.description ?? "in use"), nobody can use the existing backups"
+        } else {
+            (newKey, firstStep) = try Self.choice(from: source, inUse: inUse, dataKeyOnly: dataKeyOnly)
+        }
+        steps = [
+            firstStep, "re-encrypt every private key under a new data key, while the daemon answers requests",
+            newKey == .created
+                ? "erase the old data key, and overwrite and remove the old master key" : "erase the old data key",
+        ]
+    }
+
+    /// The choice if the source holds a key.
+    ///
+    /// - Returns: the choice, and the first step of the rotation.
+    private static func choice(
+        from source: MasterKeySource, inUse: MasterKeyIdentifier?, dataKeyOnly: Bool
+    ) throws -> (NewKey, firstStep: String) {
         let inSource = try source.load().identifier
         // If the source returned a different key each time, no later start could open the data keys.
         guard try source.file != nil || source.load().identifier == inSource else {
@@ -32,36 +73,35 @@ struct MasterKeyChoice {
                 "\(source) holds a new master key, \(inSource), so a rotation cannot replace the data key only; rotate without dataKeyOnly (--data-key-only)"
             )
         }
-        let firstStep =
-            if dataKeyOnly {
-                "keep master key \(inSource)"
-            } else if isSupplied {
-                "replace master key \(inUse?.description ?? "in use") by \(inSource), which \(source) holds"
-            } else if let file = source.file {
-                "create a new master key in \(file.path); existing backups need the old key, \(inSource)"
-            } else {
-                throw MerchantError(
-                    .masterKeyConflict,
-                    "the daemon cannot write to the source of the master key, \(source); put a new key there, set master-key.previous to the source of the old key, restart the daemon and rotate again. With dataKeyOnly (--data-key-only) only the data key is replaced"
-                )
-            }
-        replacesMasterKey = !dataKeyOnly
-        createsKey = !dataKeyOnly && !isSupplied
-        steps = [
-            firstStep, "re-encrypt every private key under a new data key, while the daemon answers requests",
-            dataKeyOnly || isSupplied
-                ? "erase the old data key" : "erase the old data key, and overwrite and remove the old master key",
-        ]
+        if dataKeyOnly { return (.kept, "keep master key \(inSource)") }
+        if isSupplied {
+            return (
+                .supplied, "replace master key \(inUse?.description ?? "in use") by \(inSource), which \(source) holds"
+            )
+        }
+        guard let file = source.file else {
+            throw MerchantError(
+                .masterKeyConflict,
+                "the daemon cannot write to the source of the master key, \(source); put a new key there, set master-key.previous to the source of the old key, restart the daemon and rotate again. With dataKeyOnly (--data-key-only) only the data key is replaced"
+            )
+        }
+        return (.created, "create a new master key in \(file.path); existing backups need the old key, \(inSource)")
     }
 
     /// Returns the master key that will seal the new data key. If the operator did not supply one, creates a file with
     /// a new key, which is on stable storage on return.
     func masterKey() throws(MerchantError) -> MasterKey {
-        guard createsKey else { return try source.load() }
+        switch newKey {
+        case .kept, .supplied: return try source.load()
+        case .created, .createdForMissingFile: break
+        }
         guard let file = source.file, let inUse else {
             throw MerchantError(.internalError, "a new master key can be created in a file only")
         }
-        do throws(MerchantError) { return try file.createNext(beside: inUse) } catch {
+        do throws(MerchantError) {
+            if newKey == .createdForMissingFile { return try file.createMissing(inPlaceOf: inUse) }
+            return try file.createNext(beside: inUse)
+        } catch {
             throw MerchantError(
                 .masterKeyConflict,
                 "\(error.detail); make the directory writable for the daemon's user and free space on the disk. Or put a new key into the file yourself, set master-key.previous to a file with the old key, restart the daemon and rotate again"

@@ -15,6 +15,13 @@ struct MasterKeyPresence {
         self.store = store
     }
 
+    /// What an operator can do instead of putting the right key back; nil if there is nothing.
+    var alternative: String? {
+        settings.current.file == nil
+            ? nil
+            : "run 'merchantkeyctl master-key rotate', if you have no copy of the key: it creates a new master key"
+    }
+
     /// - Returns: what is wrong; nil if the check found every key, or checked nothing.
     mutating func problem() throws -> String? {
         let sources = MasterKeys(settings).sources
@@ -34,16 +41,5 @@ struct MasterKeyPresence {
         }
         let reason = failures.isEmpty ? "the file contains another key" : failures.joined(separator: "; ")
         return "the database needs master key \(missing), which is not in \(paths[0]): \(reason)"
-    }
-}
-
-extension MasterKeySource {
-    /// The file that the key is read from; nil for a command, or for a credential if systemd did not start the daemon.
-    fileprivate var path: String? {
-        switch self {
-        case .file(let path): path
-        case .credential(let name, let directory): directory.map { "\($0)/\(name)" }
-        case .command: nil
-        }
     }
 }

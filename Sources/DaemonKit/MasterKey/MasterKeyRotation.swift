@@ -37,7 +37,10 @@ import Vocabulary
 /// daemon syncs B before it stores e. It overwrites d only in a transaction in which no private key is sealed under d.
 /// Only after that transaction does it remove A.
 ///
-/// The daemon does not change the files if the rotation has `--data-key-only`, or if the operator supplied the new
+/// If `master.key` is missing, the daemon creates B in its place before it stores e, and changes no other file. A
+/// start between these two steps and the state erasing fails, because A is lost.
+///
+/// The daemon does not change the files either if the rotation has `--data-key-only`, or if the operator supplied the new
 /// master key: in a credential, by a command, or in the file of the setting `master-key`, with the old key in
 /// `master-key.previous`. The rotation then has the same states in the database. The transaction that stores e also
 /// records whether the daemon created B.
@@ -45,6 +48,8 @@ final class MasterKeyRotation: MasterKeyRotating, Service {
     private let settings: MasterKeySettings
     private let store: SQLiteStore
     private let keyring: Keyring
+    /// Where the start read the master keys from.
+    private let sourcesAtStart: [MasterKeyIdentifier: MasterKeySource]
     private let clock: any WallClock
     private let reencryption: Reencryption
     private let rotationStatus: RotationStatus
@@ -58,12 +63,14 @@ final class MasterKeyRotation: MasterKeyRotating, Service {
     /// - Parameter daemonAsCaller: the caller in the audit record of a rotation's end. The record of a rotation's start
     ///   has the caller of the request.
     init(
-        _ settings: MasterKeySettings, store: SQLiteStore, keyring: Keyring, daemonAsCaller: Caller,
+        _ settings: MasterKeySettings, store: SQLiteStore, opened: MasterKeys.Opened, daemonAsCaller: Caller,
         clock: any WallClock, activeFindings: ActiveFindings, logger: Logger
     ) {
         self.settings = settings
         self.store = store
+        let keyring = opened.keyring
         self.keyring = keyring
+        sourcesAtStart = opened.sources
         self.clock = clock
         self.logger = logger
         rotationStatus = RotationStatus(settings, store: store, keyring: keyring, activeFindings: activeFindings)
@@ -109,8 +116,15 @@ extension MasterKeyRotation {
         }
         return MasterKeyStatus(
             masterKeyIdentifier: newest.masterKeyIdentifier, dataKeyIdentifier: newest.identifier,
-            source: "\(settings.current)",
+            source: "\(source(of: newest.masterKeyIdentifier))",
             rotation: try await store.lastRotation(), blockedBy: rotationStatus.blocker)
+    }
+
+    /// The source of the master key that is in use. A new master key in the current source is in use only after a
+    /// rotation; until then, the master key comes from the previous source.
+    private func source(of inUse: MasterKeyIdentifier) -> MasterKeySource {
+        guard let previous = settings.previous, sourcesAtStart[inUse] == previous else { return settings.current }
+        return previous
     }
 
     func rotate(
@@ -135,7 +149,7 @@ extension MasterKeyRotation {
             return KeyRotationPlan(
                 joinsRotationInProgress: true,
                 steps: [
-                    "resume the rotation that began at \(last.startedAt): \(last.done) of \(last.total) private keys are re-encrypted"
+                    "resume the rotation that began at \(last.startedAt): \(last.done) of \(last.total.counted("private key")) re-encrypted"
                 ])
         }
         let rows = try store.dataKeys()
@@ -151,7 +165,7 @@ extension MasterKeyRotation {
             )
         }
         let masterKey = try choice.masterKey()
-        let generatedMasterKeyIdentifier = choice.createsKey ? masterKey.identifier : nil
+        let generatedMasterKeyIdentifier = choice.replacesFile ? masterKey.identifier : nil
         let dataKey = DataKeySeal.create(identifier: identifier, under: masterKey, at: clock.now)
         let audit = AuditEntry(
             .masterKeyRotationStarted, by: caller, at: dataKey.createdAt, before: rows.last?.summary,
@@ -160,6 +174,7 @@ extension MasterKeyRotation {
             to: dataKey, replacesMasterKey: choice.replacesMasterKey,
             generatedMasterKey: generatedMasterKeyIdentifier, recording: audit)
         try keyring.add(dataKey, with: masterKey)
+        keyring.warnUnlessLocked(logger)
         logger.notice("rotation started", metadata: ["to": "\(dataKey.summary)"])
         requestContinuation.yield()
         return plan

@@ -23,6 +23,25 @@ package enum MasterKeySource: Hashable, Sendable, CustomStringConvertible {
     /// daemon cannot change.
     var file: MasterKeyFile? { if case .file(let path) = self { MasterKeyFile(path) } else { nil } }
 
+    /// The file that the key is read from; nil for a command, or for a credential if systemd did not start this process.
+    var path: String? {
+        switch self {
+        case .file(let path): path
+        case .credential(let name, let directory): directory.map { "\($0)/\(name)" }
+        case .command: nil
+        }
+    }
+
+    /// Why this process cannot check the source; nil if it can.
+    ///
+    /// systemd passes a credential only to the processes of the daemon's unit.
+    var reasonNotChecked: String? {
+        guard case .credential(let name, _) = self, path.map({ FileStatus(of: $0, followsLinks: true) == nil }) ?? true
+        else { return nil }
+        return
+            "\(self) was not checked, because only the daemon's process can read it; the daemon starts only if its unit has LoadCredential=\(name):… or LoadCredentialEncrypted=\(name):… with the right key"
+    }
+
     /// - Throws: `storeUnavailable` if the key cannot be loaded.
     func load() throws(MerchantError) -> MasterKey {
         switch self {
@@ -31,7 +50,7 @@ package enum MasterKeySource: Hashable, Sendable, CustomStringConvertible {
             guard let directory else {
                 throw MerchantError(
                     .storeUnavailable,
-                    "the master key cannot be read from the systemd credential '\(name)', because CREDENTIALS_DIRECTORY is not set; add LoadCredential=\(name):… to the unit and let systemd start the daemon"
+                    "the master key cannot be read from the systemd credential '\(name)', because CREDENTIALS_DIRECTORY is not set; to start the daemon, add LoadCredential=\(name):… to its unit and let systemd start it. A command for backups needs the key in a file: --master-key-file"
                 )
             }
             return try MasterKey.load(from: "\(directory)/\(name)", isCredential: true)

@@ -23,10 +23,38 @@ struct MasterKeys: Sendable {
         sources = files.map { .file($0) }
     }
 
+    /// The keys for a command that reads a backup outside the daemon: the files that the command line names, else the
+    /// sources from the settings.
+    ///
+    /// - Throws: ``SettingsError`` if only the daemon's process can read the key.
+    init(files: [String], else settings: MasterKeySettings) throws {
+        if let named = MasterKeys(files: files) {
+            self = named
+            return
+        }
+        guard settings.current.reasonNotChecked == nil else {
+            throw SettingsError(
+                "the master key is in the \(settings.current), which only the daemon's process can read; put a copy of the key into a file, and name it with --master-key-file"
+            )
+        }
+        self.init(settings)
+    }
+
+    /// The data keys of a database, and where the master keys that opened them were read from.
+    struct Opened {
+        let keyring: Keyring
+        let sources: [MasterKeyIdentifier: MasterKeySource]
+    }
+
+    /// As ``open(_:at:)``, for a caller that needs no sources.
+    func keyring(opening repository: some DataKeyRepository, at now: Timestamp) throws -> Keyring {
+        try open(repository, at: now).keyring
+    }
+
     /// Opens every data key. In a new database, creates the first data key.
     ///
     /// - Throws: what a source throws, or `masterKeyConflict` with the identifier of a missing master key.
-    func keyring(opening repository: some DataKeyRepository, at now: Timestamp) throws -> Keyring {
+    func open(_ repository: some DataKeyRepository, at now: Timestamp) throws -> Opened {
         let firstKey = try sources[0].load()
         // A faulty command could print a different key each time. This must be detected before the first data key is
         // sealed: no later start could open a data key that is sealed under such a master key.
@@ -43,6 +71,8 @@ struct MasterKeys: Sendable {
         for source in sources.dropFirst() where !unsealing.missingMasterKeys.isEmpty {
             unsealing.unseal(with: try source.load())
         }
-        return try unsealing.keyring()
+        // The sources were tried in their order, and the last ones perhaps not at all.
+        let tried = Dictionary(zip(unsealing.triedMasterKeys, sources)) { first, _ in first }
+        return Opened(keyring: try unsealing.keyring(), sources: tried)
     }
 }

@@ -38,7 +38,7 @@ struct Reencryption: Sendable {
             guard keyring.newest == rotation.dataKeyIdentifier else { return .milliseconds(50) }
             if rotation.state == .sealing, let unreadable = try await reseal(rotation) {
                 rotationStatus.reportBlocked(
-                    "\(unreadable) private keys cannot be unsealed, so the old data key and master key must be kept; revoke and destroy these keys ('backup verify' lists them), or restore a backup"
+                    "\(unreadable.counted("private key")) cannot be unsealed, so the old data key and master key must be kept; revoke and destroy every such key ('backup verify' lists them), or restore a backup"
                 )
                 return Self.pauseWithUnreadableKeys
             }
@@ -101,7 +101,7 @@ struct Reencryption: Sendable {
             rotation, at: now,
             recording: AuditEntry(
                 .masterKeyRotationFinished, by: daemonAsCaller, at: now, after: dataKey?.summary,
-                reason: "\(rotation.total) private keys re-encrypted since \(rotation.startedAt)"))
+                reason: "\(rotation.total.counted("private key")) re-encrypted since \(rotation.startedAt)"))
         logger.notice("rotation finished", metadata: ["now": "\(dataKey?.summary ?? "")"])
         rotationStatus.reportFinished()
     }

@@ -3,6 +3,7 @@ import MerchantCore
 import MerchantOperations
 import SQLiteStore
 import Synchronization
+import Vocabulary
 
 /// Makes `status` report the progress of a rotation, what blocks the rotation, or a new master key that no rotation has
 /// used yet.
@@ -34,7 +35,7 @@ final class RotationStatus: Sendable {
         guard blocker == nil, let rotation = try? await store.lastRotation() else { return }
         activeFindings.set(
             .masterKeyRotation, .notice,
-            "a rotation of the \(rotation.replacesMasterKey ? "master key" : "data key") is in progress: \(rotation.done) of \(rotation.total) private keys are re-encrypted"
+            "a rotation of the \(rotation.replacesMasterKey ? "master key" : "data key") is in progress: \(rotation.done) of \(rotation.total.counted("private key")) re-encrypted"
         )
     }
 

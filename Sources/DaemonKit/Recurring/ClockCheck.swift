@@ -9,20 +9,25 @@ struct ClockCheck: RecurringTask {
     private static let roundsBetweenStores = 30
 
     let operations: ClockOperations
+    let monitoring: Monitoring
     let activeFindings: ActiveFindings
     let logger: Logger
     private var round = 0
     /// How many times the daemon had accepted a change of the machine's clock, as of the last round.
     private var lastAcceptances = 0
+    /// Whether, as of the last round, new claims were refused because the clock is behind the newest claim.
+    private var areClaimsRefused = false
 
-    init(operations: ClockOperations, activeFindings: ActiveFindings, logger: Logger) {
+    init(operations: ClockOperations, monitoring: Monitoring, activeFindings: ActiveFindings, logger: Logger) {
         self.operations = operations
+        self.monitoring = monitoring
         self.activeFindings = activeFindings
         self.logger = logger
     }
 
     mutating func run() async {
         await report()
+        logRefusedClaims()
         let wasAccepted = operations.acceptances > lastAcceptances
         if wasAccepted {
             lastAcceptances = operations.acceptances
@@ -54,6 +59,20 @@ struct ClockCheck: RecurringTask {
         } catch is CancellationError {
         } catch {
             logger.error("the machine's clock could not be checked", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Logs when new claims begin to be refused because the clock is behind the newest claim, and when this ends.
+    /// ``Monitoring`` reports it to `status` and health.
+    private mutating func logRefusedClaims() {
+        let behind = monitoring.clockBehindClaims
+        guard (behind != nil) != areClaimsRefused else { return }
+        areClaimsRefused = behind != nil
+        if let behind {
+            logger.critical("\(behind.detail)")
+        } else {
+            logger.notice(
+                "payment tokens can be claimed again: the machine's clock is no longer behind the newest claim")
         }
     }
 

@@ -41,8 +41,10 @@ struct StoreRecovery: RecurringTask {
 
     private func checkDiskSpace() {
         reserve.fill()
-        guard let shortage = reserve.shortage else { return activeFindings.clear(.diskNearlyFull) }
-        activeFindings.set(.diskNearlyFull, .critical, "\(shortage): changes will be refused; free disk space")
+        guard let space = DiskSpace(of: reserve.directory), let shortage = space.shortage(in: reserve.directory) else {
+            return activeFindings.clear(.diskNearlyFull)
+        }
+        activeFindings.set(.diskNearlyFull, space.level == .nearlyFull ? .critical : .warning, shortage)
     }
 
     /// Makes a trial write. If the write succeeds, the store accepts changes again.

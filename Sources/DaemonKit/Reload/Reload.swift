@@ -1,4 +1,5 @@
 import EventDelivery
+import Glibc
 import Logging
 import MerchantCore
 import MerchantOperations
@@ -38,7 +39,8 @@ final class Reload: Sendable {
     ///
     /// - Parameter dryRun: whether only to check the settings, and report what would change.
     /// - Throws: `settingsInvalid` with every problem; `storeUnavailable` if the audit cannot be written. Then nothing
-    ///   has changed, and `status` reports `reloadFailed` until a reload succeeds or the daemon is restarted.
+    ///   has changed, and `status` reports `reloadFailed` until a reload succeeds or the daemon is restarted. The error
+    ///   names the permits that stay in force although the settings file withdraws them.
     @discardableResult
     func run(dryRun: Bool = false, for request: Request) async throws -> SettingsReload {
         try await queue.run { [self] () async throws -> SettingsReload in
@@ -52,14 +54,29 @@ final class Reload: Sendable {
         }
     }
 
+    /// Reloads the settings for a signal, whose sender cannot get an error.
+    func result(for request: Request) async -> ReloadResult {
+        do {
+            try await run(for: request)
+            return .reloaded
+        } catch {
+            return .refused(reason: Self.reason(error))
+        }
+    }
+
     private func reload(dryRun: Bool, for request: Request) async throws -> SettingsReload {
         // A disk or network file system may hang.
         let read = try await WorkThreads.blocking.run { try prepare() }
         let comparison = SettingsComparison(start: start, former: live.current, read: read)
         let (result, next) = (comparison.result, comparison.next)
         guard !dryRun else { return result }
-        try await recording.record(
-            result, policy: next.callers, webhooks: next.webhooks.map(\.registration), for: request)
+        do {
+            try await recording.record(
+                result, policy: next.callers, webhooks: next.webhooks.map(\.registration), for: request)
+        } catch let error as MerchantError {
+            throw MerchantError(
+                error.code, error.detail + withdrawnPermits(by: next.callers), retryAfter: error.retryAfter)
+        }
         live.replace(with: next)
         if let files = next.portalFiles, let certificates {
             await WorkThreads.blocking.run { certificates.reload(files) }
@@ -77,18 +94,31 @@ final class Reload: Sendable {
                 for: .check(runsCommands: false), inheriting: start.inherited)
         } catch {
             let problems = (error as? SettingsError)?.problems ?? ["\(error)"]
+            let policy = CallerPolicy.readAlone(from: source, ownUID: getuid())
             throw MerchantError(
                 .settingsInvalid,
-                "the settings were not reloaded, and the former settings stay in force: \(problems.joined(separator: "; ")); correct the settings, and reload again"
+                "the settings were not reloaded, and the former settings stay in force: \(problems.joined(separator: "; "))\(withdrawnPermits(by: policy)); correct the settings, and reload again"
             )
         }
     }
 
+    /// The part of an error that names the permits that stay in force although the settings file withdraws them; empty
+    /// if there are none.
+    ///
+    /// - Parameter policy: the permits of the settings file; nil if they are unknown.
+    private func withdrawnPermits(by policy: CallerPolicy?) -> String {
+        guard let policy else { return "; the permits of all callers stay in force" }
+        guard let text = WithdrawnPermits(from: live.current.callers, to: policy).text else { return "" }
+        return "; these permits stay in force although the settings file withdraws them: \(text)"
+    }
+
     private func report(_ error: any Error) {
-        let reason = (error as? MerchantError)?.detail ?? "\(error)"
+        let reason = Self.reason(error)
         logger.error("the settings were not reloaded", metadata: ["error": "\(reason)"])
         activeFindings.set(.reloadFailed, .warning, reason)
     }
+
+    private static func reason(_ error: any Error) -> String { (error as? MerchantError)?.detail ?? "\(error)" }
 
     private func log(_ result: SettingsReload) {
         logger.notice(

@@ -1,25 +1,29 @@
-/// Every setting as text, by name. A list of mappings, such as `callers`, is one setting.
+/// Every setting as text, by name. A list of mappings, such as `callers`, is one setting with several entries.
 struct SettingTexts: Sendable {
+    /// A value as `config check` prints it.
+    struct Entry: Hashable, Sendable {
+        /// The name of the setting; in a list of mappings with the index: `callers.0.uid`.
+        let name: String
+        let value: String
+    }
+
     /// The names in the order of `etc/merchantkeyd.yaml`.
     private(set) var names: [String] = []
-    private var texts: [String: String] = [:]
+    private var entries: [String: [Entry]] = [:]
 
     init(_ settings: [SettingInForce], tables: [String] = SettingsCatalog.standard.tableNames) {
         for setting in settings {
-            guard let table = tables.first(where: { setting.name == $0 || setting.name.hasPrefix("\($0).") }) else {
-                self[setting.name] = setting.value
-                continue
-            }
-            let entry = setting.name == table ? setting.value : "\(setting.name): \(setting.value)"
-            self[table] = [self[table], entry].compactMap(\.self).joined(separator: "\n")
+            let table = tables.first { setting.name == $0 || setting.name.hasPrefix("\($0).") }
+            let name = table ?? setting.name
+            self[name] = (self[name] ?? []) + [Entry(name: setting.name, value: setting.value)]
         }
     }
 
-    subscript(name: String) -> String? {
-        get { texts[name] }
+    subscript(name: String) -> [Entry]? {
+        get { entries[name] }
         set {
-            if texts[name] == nil { names.append(name) }
-            texts[name] = newValue
+            if entries[name] == nil { names.append(name) }
+            entries[name] = newValue
         }
     }
 }

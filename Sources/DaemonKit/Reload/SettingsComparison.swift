@@ -9,7 +9,12 @@ import Vocabulary
 /// Compares settings that a reload has read with those in force, and decides which of them take effect.
 struct SettingsComparison {
     /// Settings whose values may contain a secret, such as an argument of a command. A response never contains them.
-    private static let confidential: Set<String> = ["master-key.command", "master-key.previous.command"]
+    ///
+    /// - Parameter name: of an entry, such as `events.webhooks.0.url`. The URL of a webhook can contain a token.
+    private static func isConfidential(_ name: String) -> Bool {
+        ["master-key.command", "master-key.previous.command"].contains(name)
+            || name.hasPrefix("events.webhooks.") && name.hasSuffix(".url")
+    }
 
     /// What the daemon read when it started.
     let start: PreparedStart
@@ -30,7 +35,12 @@ struct SettingsComparison {
     var result: SettingsReload {
         var result = SettingsReload(warnings: read.warnings)
         for name in configured.names where inForce[name] != configured[name] || isContentChanged(name) {
-            if isTakenUp(name) { result.changed.append(name) } else { result.needsRestart.append(pending(name)) }
+            if isTakenUp(name) {
+                result.changed.append(name)
+                result.changes += changes(name)
+            } else {
+                result.needsRestart.append(pending(name))
+            }
         }
         return result
     }
@@ -79,12 +89,38 @@ struct SettingsComparison {
         }
     }
 
+    /// The entries of a setting whose values differ. If only the contents of the files differ that the setting names:
+    /// one change, which says so.
+    private func changes(_ name: String) -> [SettingsReload.Change] {
+        let (former, new) = (inForce[name] ?? [], configured[name] ?? [])
+        guard former != new else {
+            let value = new.count == 1 ? new.first?.value : nil
+            return [change(name, value, to: Self.withOtherFiles(value ?? "the same values"))]
+        }
+        let added = new.map(\.name).filter { name in !former.contains { $0.name == name } }
+        return (former.map(\.name) + added).compactMap { entry in
+            let before = former.first { $0.name == entry }?.value
+            let after = new.first { $0.name == entry }?.value
+            return before == after ? nil : change(entry, before, to: after)
+        }
+    }
+
+    private func change(_ entry: String, _ before: String?, to after: String?) -> SettingsReload.Change {
+        let isShown = !Self.isConfidential(entry)
+        return SettingsReload.Change(name: entry, before: isShown ? before : nil, after: isShown ? after : nil)
+    }
+
     private func pending(_ name: String) -> SettingsReload.Pending {
-        guard !Self.confidential.contains(name) else { return SettingsReload.Pending(name: name, values: nil) }
-        let (old, new) = (inForce[name] ?? "", configured[name] ?? "")
+        guard !Self.isConfidential(name) else { return SettingsReload.Pending(name: name, values: nil) }
+        let (old, new) = (Self.text(inForce[name]), Self.text(configured[name]))
         return SettingsReload.Pending(
             name: name,
-            values: SettingsReload.Values(
-                inForce: old, configured: old == new ? "\(new), with another content of the files" : new))
+            values: SettingsReload.Values(inForce: old, configured: old == new ? Self.withOtherFiles(new) : new))
     }
+
+    private static func text(_ entries: [SettingTexts.Entry]?) -> String {
+        (entries ?? []).map(\.value).joined(separator: ", ")
+    }
+
+    private static func withOtherFiles(_ value: String) -> String { "\(value), with another content of the files" }
 }

@@ -43,7 +43,7 @@ package struct Settings: Sendable {
     package var databasePath: String { "\(stateDirectory)/merchantkeyd.sqlite" }
     package var claimsPath: String { "\(stateDirectory)/claims.sqlite" }
     package var restoreMarkerPath: String { "\(stateDirectory)/restore-under-way" }
-    package var lockPath: String { "\(stateDirectory)/merchantkeyd.lock" }
+    package var lockPath: String { InstanceLock.path(inDirectory: stateDirectory) }
 }
 
 extension Settings {
@@ -60,19 +60,7 @@ extension Settings {
         file path: String?, stateDirectory: String?, environment variables: [String: String]
     ) throws -> Settings {
         let file = try path.map { try SettingsFile(readingFrom: $0) }
-        var values: [AbsoluteConfigKey: ConfigValue] = [:]
-        for (name, text) in file?.texts ?? [:] {
-            values[AbsoluteConfigKey(ConfigKey(name))] = ConfigValue(.string(text), isSecret: false)
-        }
-        for (name, list) in file?.lists ?? [:] {
-            values[AbsoluteConfigKey(ConfigKey(name))] = ConfigValue(.stringArray(list), isSecret: false)
-        }
-        let reader = SettingsReader(
-            ConfigReader(providers: [
-                EnvironmentVariablesProvider(environmentVariables: variables).prefixKeys(with: "merchantkeyd"),
-                InMemoryProvider(values: values),
-            ]),
-            entries: file?.entries ?? [:], environmentNames: Set(variables.keys))
+        let reader = SettingsReader(file, environment: variables)
         for problem in EnvironmentNames.problems(variables.keys, .standard) + (file?.problems ?? []) {
             reader.record(problem)
         }

@@ -14,6 +14,9 @@ struct SettingsFile {
     /// What is wrong with the file's names and with the kinds of its values, in the order of the file.
     private(set) var problems: [String] = []
 
+    /// The first parts of the names that have problems, such as `callers`.
+    private(set) var groupsWithProblems: Set<String> = []
+
     private let path: String
     private let catalog = SettingsCatalog.standard
 
@@ -49,11 +52,12 @@ struct SettingsFile {
 
     private mutating func flatten(_ node: Node, at name: String) {
         switch node {
-        case .mapping where catalog.isTable(name): report("'\(name)' is a mapping, expected a list of mappings")
+        case .mapping where catalog.isTable(name):
+            report("'\(name)' is a mapping, expected a list of mappings", of: name)
         case .mapping(let mapping):
             for (key, value) in mapping {
                 guard let key = key.string else {
-                    report("a name under '\(name)' is not text")
+                    report("a name under '\(name)' is not text", of: name)
                     continue
                 }
                 flatten(value, at: name.isEmpty ? key : "\(name).\(key)")
@@ -69,14 +73,14 @@ struct SettingsFile {
             } else if isDeclared(name, isList: false) {
                 texts[name] = scalar.string
             }
-        case .alias: report("'\(name)' is a YAML alias, expected a value")
+        case .alias: report("'\(name)' is a YAML alias, expected a value", of: name)
         }
     }
 
     private mutating func readTable(_ name: String, _ items: Node.Sequence) {
         for (index, item) in items.enumerated() {
             guard case .mapping = item else {
-                return report("'\(name).\(index)' is not a mapping, expected a list of mappings")
+                return report("'\(name).\(index)' is not a mapping, expected a list of mappings", of: name)
             }
             flatten(item, at: "\(name).\(index)")
         }
@@ -87,7 +91,7 @@ struct SettingsFile {
         guard isDeclared(name, isList: true) else { return }
         let elements = items.map { $0.scalar?.string }
         guard elements.allSatisfy({ $0 != nil }) else {
-            return report("'\(name)' has an element that is not text, expected a list of texts")
+            return report("'\(name)' has an element that is not text, expected a list of texts", of: name)
         }
         lists[name] = elements.compactMap(\.self)
     }
@@ -96,7 +100,7 @@ struct SettingsFile {
         // If the line `merchants` is missing, a caller may act for every merchant; if `callers` is missing, the
         // standard permits apply. A line whose value was deleted by mistake must not have the same effect.
         if name.split(separator: ".").first == "callers" {
-            report("'\(name)' is empty, expected a value; write [] for none, or remove the line")
+            report("'\(name)' is empty, expected a value; write [] for none, or remove the line", of: name)
         } else if catalog[name] == nil, !catalog.isTable(name), catalog.exampleOfGroup(name) == nil {
             reportUnknown(name)
         }
@@ -107,26 +111,29 @@ struct SettingsFile {
         let found = isList ? "a list" : "one value"
         guard let declaration = catalog[name] else {
             if catalog.isTable(name) {
-                report("'\(name)' is \(found), expected a list of mappings")
+                report("'\(name)' is \(found), expected a list of mappings", of: name)
             } else if let example = catalog.exampleOfGroup(name) {
                 report(
-                    "'\(name)' is \(found), expected a group of settings, such as '\(example)'; write 'name: value' lines below '\(name):', indented"
-                )
+                    "'\(name)' is \(found), expected a group of settings, such as '\(example)'; write 'name: value' lines below '\(name):', indented",
+                    of: name)
             } else {
                 reportUnknown(name)
             }
             return false
         }
         guard declaration.isList == isList else {
-            report("'\(name)' is \(found), expected \(isList ? "one value" : "a list")")
+            report("'\(name)' is \(found), expected \(isList ? "one value" : "a list")", of: name)
             return false
         }
         return true
     }
 
     private mutating func reportUnknown(_ name: String) {
-        report("unknown setting '\(name)'; etc/merchantkeyd.yaml lists every setting")
+        report("unknown setting '\(name)'; etc/merchantkeyd.yaml lists every setting", of: name)
     }
 
-    private mutating func report(_ problem: String) { problems.append("\(path): \(problem)") }
+    private mutating func report(_ problem: String, of name: String) {
+        problems.append("\(path): \(problem)")
+        groupsWithProblems.insert(String(name.prefix { $0 != "." }))
+    }
 }

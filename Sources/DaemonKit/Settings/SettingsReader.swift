@@ -1,4 +1,5 @@
 import Configuration
+import Vocabulary
 
 /// Reads settings. Each call also declares a setting: its name, format, default and purpose.
 ///
@@ -34,6 +35,23 @@ final class SettingsReader {
         records = Records()
         entry = nil
         declaresOnly = false
+    }
+
+    /// Reads the settings of a file. An environment variable overrides the file.
+    convenience init(_ file: SettingsFile?, environment variables: [String: String]) {
+        var values: [AbsoluteConfigKey: ConfigValue] = [:]
+        for (name, text) in file?.texts ?? [:] {
+            values[AbsoluteConfigKey(ConfigKey(name))] = ConfigValue(.string(text), isSecret: false)
+        }
+        for (name, list) in file?.lists ?? [:] {
+            values[AbsoluteConfigKey(ConfigKey(name))] = ConfigValue(.stringArray(list), isSecret: false)
+        }
+        self.init(
+            ConfigReader(providers: [
+                EnvironmentVariablesProvider(environmentVariables: variables).prefixKeys(with: "merchantkeyd"),
+                InMemoryProvider(values: values),
+            ]),
+            entries: file?.entries ?? [:], environmentNames: Set(variables.keys))
     }
 
     private init(_ parent: SettingsReader, path: String, table: String, declaresOnly: Bool = false) {
@@ -140,7 +158,7 @@ final class SettingsReader {
             return count.map { _ in [] }
         }
         guard count <= maximum else {
-            record("'\(name)' has \(count) entries, expected at most \(maximum)")
+            record("'\(name)' has \(count.counted("entry", "entries")), expected at most \(maximum)")
             return nil
         }
         let rows = (0..<count).compactMap { index in

@@ -28,6 +28,4 @@ struct ClaimsFile {
                 ))
         }
     }
-
-    func close() throws { try store?.close() }
 }

@@ -13,22 +13,7 @@ struct DiskReserve {
     let directory: String
     private var path: String { "\(directory)/merchantkeyd.reserve" }
 
-    /// Why there is too little space; nil if there is enough, or the free space is unknown.
-    var shortage: String? {
-        guard let (free, total) = space else { return nil }
-        let expected = min(1 << 20, total / 32)
-        return free >= expected
-            ? nil
-            : "\(free >> 10) KiB are free on the file system of \(directory), expected at least \(expected >> 10) KiB"
-    }
-
-    /// The bytes that the daemon's user can still write, and the size of the file system.
-    private var space: (free: Int, total: Int)? {
-        var status = statvfs()
-        guard statvfs(directory, &status) == 0 else { return nil }
-        let blockSize = Int(status.f_frsize)
-        return (Int(status.f_bavail) * blockSize, Int(status.f_blocks) * blockSize)
-    }
+    private var space: DiskSpace? { DiskSpace(of: directory) }
 
     /// Shrinks the file by ``spacePerStart`` if less than that is free. Call while the ``InstanceLock`` is held.
     func freeSpaceForStart() {

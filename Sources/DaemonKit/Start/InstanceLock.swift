@@ -50,8 +50,8 @@ final class InstanceLock: Sendable {
         descriptor = file
         previousContent = content
         state = Mutex(State(content: content))
-        // Writes the identifier of this process into the first line.
-        try update { _ in }
+        // Also writes the identifier of this process into the first line.
+        try update { $0.masterKeySource = nil }
     }
 
     /// Whether a daemon has locked the directory. ``Diagnosis`` uses this to detect that the daemon's lock file was
@@ -61,6 +61,25 @@ final class InstanceLock: Sendable {
         guard directory >= 0 else { return false }
         defer { close(directory) }
         return flock(directory, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
+    }
+
+    static func path(inDirectory path: String) -> String { "\(path)/merchantkeyd.lock" }
+
+    /// The process identifier of the daemon that uses a state directory; nil if no daemon uses it.
+    static func holder(ofDirectory path: String) -> pid_t? {
+        let file = open(Self.path(inDirectory: path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        guard isDirectoryLocked(path), let holder = read(file)?.holder else { return nil }
+        return pid_t(holder)
+    }
+
+    /// The source of the master key with which the daemon that uses a state directory opened the database, as
+    /// ``MasterKeySource/description`` names it; nil if no daemon uses the directory, or if it has not opened the
+    /// database yet.
+    static func masterKeySource(inDirectory path: String) -> String? {
+        guard isDirectoryLocked(path) else { return nil }
+        return content(ofFile: Self.path(inDirectory: path)).masterKeySource
     }
 
     /// Reads the file of the daemon that runs or ran last, without locking it.
@@ -164,18 +183,33 @@ extension InstanceLock {
         }
     }
 
-    /// Call before the database is opened. From then on a log may exist, but until ``markOpen()`` a missing log is no
-    /// error.
+    /// Call before the database is opened. From then on a log may exist, but until ``markOpen(masterKeyFrom:hasClaims:)``
+    /// a missing log is no error.
     func markOpening() throws { try update { $0.wasClosedWithoutLog = false } }
 
     /// Call before the first change is acknowledged. From then on the log contains acknowledged changes, and a missing
     /// log is an error.
-    func markOpen() throws {
+    ///
+    /// - Parameters:
+    ///   - source: where the daemon read the master key with which it opened the database.
+    ///   - hasClaims: whether the claims file is open, so that its log contains claims. If the daemon cannot use the
+    ///     claims file, the entry of an earlier run stays.
+    func markOpen(masterKeyFrom source: MasterKeySource, hasClaims: Bool) throws {
         try update {
+            $0.masterKeySource = source.description
             $0.expectsLog = true
             $0.inodeIfReplaced = nil
+            if hasClaims { $0.expectsClaimsLog = true }
         }
     }
+
+    /// Call after the claims file was closed.
+    ///
+    /// A failure is ignored. In the worst case the next start warns that the log of the claims file is missing, although
+    /// no claim was lost.
+    ///
+    /// - Parameter leavingLog: whether the claims file has a write-ahead log after the close.
+    func markClaimsClosed(leavingLog: Bool) { try? update { $0.expectsClaimsLog = leavingLog } }
 }
 
 extension LockFileContent {

@@ -11,7 +11,9 @@ import Vocabulary
 /// | `replaced INODE` | the database file was moved or replaced in use; INODE is the inode of the open file |
 /// | `head HEAD [BOOT]` | the last acknowledged audit record; BOOT identifies the boot, or is `last` after a shutdown |
 /// | `log GENERATION [HEAD]` | the log that contains the last record; HEAD was the last record when the log began |
+/// | `claims open` | the claims file is in use, or was left with a write-ahead log |
 /// | `lost TEXT` | a loss that the operator accepted and that the audit does not contain yet |
+/// | `master-key SOURCE` | where the daemon that uses the directory read the master key |
 /// | `end` | the last line; lines below it are the rest of an earlier, longer content and are ignored |
 ///
 /// While the daemon opens the database, the file contains neither `open` nor `closed`, because a log may or may not
@@ -29,8 +31,14 @@ package struct LockFileContent: Equatable, Sendable {
     package var head: Head?
     /// The write-ahead log that contains ``head``.
     package var log: Log?
+    /// The line `claims open`. A write-ahead log of the claims file is expected while the daemon uses this file, after it
+    /// was killed, and if it closed the file but left a log. False if the daemon could not use the claims file.
+    package var expectsClaimsLog = false
     /// Descriptions of losses that the operator accepted, but that the audit does not contain yet.
     package var lossesNotInAudit: [String] = []
+    /// The source of the master key with which the daemon that uses the directory opened the database, as
+    /// ``MasterKeySource/description`` names it. Nil until the database is open.
+    package var masterKeySource: String?
 
     package init(expectsLog: Bool = false, wasClosedWithoutLog: Bool = false) {
         self.expectsLog = expectsLog
@@ -139,15 +147,26 @@ extension LockFileContent {
     private static let replaced = "replaced "
     private static let head = "head "
     private static let log = "log "
+    private static let claimsOpen = "claims open"
     private static let lost = "lost "
+    private static let masterKey = "master-key "
     private static let end = "end"
 
     package var lines: [String] {
-        (expectsLog ? [Self.open] : []) + (wasClosedWithoutLog ? [Self.closed] : [])
-            + (inodeIfReplaced.map { ["\(Self.replaced)\($0)"] } ?? []) + (head.map { [Self.head + $0.text] } ?? [])
-            + (log.map { [Self.log + $0.text] } ?? [])
-            + lossesNotInAudit.map { Self.lost + $0.replacing("\n", with: " ") } + [Self.end]
+        var lines: [String] = []
+        if expectsLog { lines.append(Self.open) }
+        if wasClosedWithoutLog { lines.append(Self.closed) }
+        if let inodeIfReplaced { lines.append("\(Self.replaced)\(inodeIfReplaced)") }
+        if let head { lines.append(Self.head + head.text) }
+        if let log { lines.append(Self.log + log.text) }
+        if expectsClaimsLog { lines.append(Self.claimsOpen) }
+        lines += lossesNotInAudit.map { Self.lost + Self.oneLine($0) }
+        // The source comes last, because its text can be long: the end of a content that is too large is not written.
+        if let masterKeySource { lines.append(Self.masterKey + Self.oneLine(masterKeySource)) }
+        return lines + [Self.end]
     }
+
+    private static func oneLine(_ text: String) -> String { text.replacing("\n", with: " ") }
 
     /// Reads the entries that ``lines`` returned. Ignores unknown lines.
     package init(_ lines: some Sequence<Substring>) {
@@ -159,6 +178,8 @@ extension LockFileContent {
                 expectsLog = true
             } else if line == Self.closed {
                 wasClosedWithoutLog = true
+            } else if line == Self.claimsOpen {
+                expectsClaimsLog = true
             } else if let text = after(Self.replaced) {
                 inodeIfReplaced = UInt64(text)
             } else if let text = after(Self.head) {
@@ -167,6 +188,8 @@ extension LockFileContent {
                 log = Log(text: text)
             } else if let text = after(Self.lost) {
                 lossesNotInAudit.append(String(text))
+            } else if let text = after(Self.masterKey) {
+                masterKeySource = String(text)
             }
         }
     }

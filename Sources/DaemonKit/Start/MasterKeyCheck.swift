@@ -29,7 +29,7 @@ struct MasterKeyCheck {
         }
         guard FileStatus(of: settings.databasePath) == nil else {
             // A start reports this as a finding, together with the other findings about the state directory.
-            if purpose != .start, let finding = StartObserver(settings: settings).missingMasterKey {
+            if purpose != .start, let finding = StartObserver.forCheck(settings).missingMasterKey {
                 findings.refuse("\(finding.message) [\(finding.code.rawValue)]")
             }
             return ""
@@ -47,11 +47,15 @@ struct MasterKeyCheck {
     }
 
     private func checkCredential(_ source: MasterKeySource, _ findings: inout PreparationFindings) -> String {
-        // systemd gives the credential only to the daemon's process.
-        guard purpose == .start || !InstanceLock.isDirectoryLocked(settings.stateDirectory) else {
-            return "\(source), not checked: the running daemon has it"
+        guard purpose != .start, let reason = source.reasonNotChecked else {
+            return load(source, "master-key.credential", &findings)
         }
-        return load(source, "master-key.credential", &findings)
+        // The running daemon may have another source than the settings, if they were changed after its start.
+        guard InstanceLock.masterKeySource(inDirectory: settings.stateDirectory) != source.description else {
+            return "\(source), which the running daemon read when it started"
+        }
+        findings.warn("'master-key.credential': \(reason)")
+        return "\(source), not checked"
     }
 
     private func checkCommand(
@@ -79,6 +83,9 @@ struct MasterKeyCheck {
     /// A start needs the previous key only until a rotation has replaced it, so a missing key is a warning.
     private func checkPrevious(_ source: MasterKeySource, _ findings: inout PreparationFindings) {
         if case .command = source, purpose != .check(runsCommands: true) { return }
+        if purpose != .start, let reason = source.reasonNotChecked {
+            return findings.warn("'master-key.previous': \(reason). Remove the setting after the rotation")
+        }
         do { _ = try source.load().identifier } catch {
             findings.warn(
                 "'master-key.previous': \(error.detail); the daemon cannot start if the database still needs this key. Remove the setting after the rotation"

@@ -50,7 +50,7 @@ extension StartObservation {
             .logFromEarlierTime,
             "the write-ahead log \(logPath) was put beside the database \(databasePath) after the last clean shutdown",
             why:
-                "the daemon left no log, but this one has \(log?.size ?? 0) bytes; SQLite would apply the log and so destroy the database",
+                "the daemon left no log, but this one has \((log?.size ?? 0).counted("byte")); SQLite would apply the log and so destroy the database",
             remedy:
                 "move the log away; only if the database and the log were copied here together from a running daemon, keep the log and remove \(lockPath)"
         )
@@ -92,7 +92,10 @@ extension StartObservation {
         guard case .file(let path, exists: false) = masterKey, database != nil else { return nil }
         return StartFinding(
             .masterKeyMissing, "the master key of the database \(databasePath) is missing",
-            why: "there is no file \(path)", remedy: "put the file back from your copy")
+            why: "there is no file \(path)",
+            remedy: isDaemonRunning
+                ? "put the file back from your copy before the daemon stops; if you have no copy, run 'merchantkeyctl master-key rotate' before the daemon stops, which writes a new key to the file"
+                : "put the file back from your copy")
     }
 
     private var warnings: [StartFinding] {
@@ -120,10 +123,10 @@ extension StartObservation {
                 .claimsMissing, "the claims file \(claimsPath) is missing", why: "the daemon creates an empty one",
                 remedy: remedy)
         }
-        guard lockFile.expectsLog, lockFile.head?.wasWrittenAtShutdown != true, !hasClaimsLog else { return nil }
+        guard lockFile.expectsClaimsLog, !hasClaimsLog else { return nil }
         return StartFinding(
             .claimsLogMissing, "the write-ahead log of the claims file \(claimsPath) is missing",
-            why: "the last daemon was not shut down cleanly", remedy: remedy)
+            why: "the last daemon was ended before it closed this file", remedy: remedy)
     }
 
     /// The finding is only a warning, because a platform may begin in Apple's sandbox and then go to production.

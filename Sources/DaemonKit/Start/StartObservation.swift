@@ -91,6 +91,8 @@ package struct StartObservation: Equatable, Sendable {
     package var log: File?
     /// Whether SQLite's shared memory file (`-shm`) exists.
     package var hasSharedMemory = false
+    /// Whether a daemon runs in the state directory. Only a check finds one, not a start.
+    package var isDaemonRunning = false
     /// Whether another process has the database open. Such a process holds SQLite's lock on the shared memory file.
     package var isDatabaseInUse = false
     /// Identifies the log until SQLite overwrites it from its beginning; nil if there is no log.

@@ -8,6 +8,13 @@ import Vocabulary
 /// nothing.
 struct StartObserver {
     let settings: Settings
+    /// Whether a daemon runs in the state directory. Only a check finds one, not a start.
+    var isDaemonRunning = false
+
+    /// The observer for a check, during which a daemon may run.
+    static func forCheck(_ settings: Settings) -> StartObserver {
+        StartObserver(settings: settings, isDaemonRunning: InstanceLock.isDirectoryLocked(settings.stateDirectory))
+    }
 
     /// Observes the files. Call this before the database is opened, because opening it creates a write-ahead log.
     ///
@@ -17,13 +24,14 @@ struct StartObserver {
         let path = settings.databasePath
         var found = StartObservation(
             databasePath: path, lockPath: settings.lockPath, claimsPath: settings.claimsPath, masterKey: masterKey)
+        found.isDaemonRunning = isDaemonRunning
         found.database = Self.file(path)
         found.log = Self.file(found.logPath)
         found.hasSharedMemory = Self.file("\(path)-shm") != nil
         found.isDatabaseInUse = Self.isInUse(path)
         found.logGeneration = DatabaseInspection.logGeneration(of: path)
         found.hasClaims = Self.file(settings.claimsPath) != nil
-        found.hasClaimsLog = Self.file("\(settings.claimsPath)-wal") != nil
+        found.hasClaimsLog = hasClaimsLog
         found.isRestoreUnfinished = try RestoreMarker(path: settings.restoreMarkerPath).read() != nil
         found.lockFile = lockFile
         found.bootIdentifier = Machine.bootIdentifier
@@ -63,12 +71,16 @@ struct StartObserver {
         var found = StartObservation(
             databasePath: settings.databasePath, lockPath: settings.lockPath, claimsPath: settings.claimsPath,
             masterKey: masterKey)
+        found.isDaemonRunning = isDaemonRunning
         found.database = Self.file(settings.databasePath)
         return found.missingMasterKeyFinding
     }
 
     /// Whether the database's write-ahead log exists and is not empty.
     var hasLog: Bool { (Self.file("\(settings.databasePath)-wal")?.size ?? 0) > 0 }
+
+    /// Whether the write-ahead log of the claims file exists.
+    var hasClaimsLog: Bool { Self.file("\(settings.claimsPath)-wal") != nil }
 
     private var masterKey: StartObservation.MasterKey {
         guard case .file(let path) = settings.masterKey.current else { return .supplied }

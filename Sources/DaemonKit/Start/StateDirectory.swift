@@ -47,7 +47,7 @@ enum StateDirectory {
         }
         guard status.uid == geteuid() else {
             return
-                "the state directory \(path) belongs to uid \(status.uid), but the daemon runs as uid \(geteuid()); run 'chown' on the directory"
+                "the state directory \(path) belongs to uid \(status.uid), but this process runs as uid \(geteuid()); run it as uid \(status.uid), or, if the directory has the wrong owner, give it to the daemon's user with 'chown'"
         }
         guard status.mode & 0o077 == 0 else {
             return

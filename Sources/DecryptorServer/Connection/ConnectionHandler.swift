@@ -30,11 +30,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     /// A request whose head has arrived, and whose body may be incomplete.
     private struct ArrivingRequest {
-        let method: HTTPMethod
-        let uri: String
+        var request: DecryptorRequest
         var form: ResponseForm
-        let idempotencyKeys: [String]
-        var body: ByteBuffer
     }
 
     /// An input that gets a response. The items of a connection are handled in the order of arrival.
@@ -120,12 +117,13 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     /// Handles the item now, or in a later turn of its user.
     private func handleOrWait(_ item: Item, _ context: ChannelHandlerContext) {
-        guard waiting.isEmpty, remainingInTurn > 0, resources.scheduler.mayHandleNow() else {
+        let now = NIODeadline.now()
+        guard waiting.isEmpty, remainingInTurn > 0, resources.scheduler.mayHandle(at: now) else {
             if waiting.isEmpty { resources.scheduler.enqueue(self, of: peer.holder) }
             return waiting.append(item)
         }
         remainingInTurn -= 1
-        handle(item, context)
+        handle(item, at: now, context)
     }
 
     var hasWaiting: Bool { !waiting.isEmpty }
@@ -136,7 +134,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         var remaining = count
         while remaining > 0, let item = waiting.popFirst() {
             remaining -= 1
-            handle(item, context)
+            handle(item, at: .now(), context)
         }
         flushIfNeeded(context)
         if waiting.isEmpty {
@@ -147,9 +145,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
     }
 
-    private func handle(_ item: Item, _ context: ChannelHandlerContext) {
+    private func handle(_ item: Item, at now: NIODeadline, _ context: ChannelHandlerContext) {
         switch item {
-        case .request(let request): respond(to: request, context)
+        case .request(let arrived): respond(to: arrived, at: now, context)
         case .expectation: writeOrQueue(.continue, ResponseForm(isInterim: true), context)
         case .refusal(let error):
             writeOrQueue(environment.problems.encodedResponse(to: error), ResponseForm(isLast: true), context)
@@ -158,20 +156,23 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     private func beginRequest(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         var form = ResponseForm(
-            isHead: head.method == .HEAD,
+            isHead: head.method.isHEAD,
             // An HTTP/1.0 client keeps a connection open only if the response has the field `Connection: keep-alive`,
             // which this server never sends.
             isLast: RequestHeadRules.endsConnection(head) || head.version != .http1_1)
         form.identifiers = RequestIdentifiers.identifiers(in: head.headers)
-        form.requestId = form.identifiers?.requestId ?? (environment.accessLog.isOn ? RequestId.make() : nil)
-        arriving = ArrivingRequest(
-            method: head.method, uri: head.uri, form: form,
-            idempotencyKeys: head.method == .POST ? head.headers["idempotency-key"] : [], body: ByteBuffer())
+        if form.identifiers?.requestId == nil, environment.accessLog.isOn {
+            form.identifiers = RequestIdentifiers(requestId: RequestId.make(), given: form.identifiers)
+        }
+        let request = DecryptorRequest(
+            method: head.method, uri: head.uri, identifiers: form.identifiers,
+            idempotencyKeys: head.method.isPOST ? head.headers["idempotency-key"] : [])
+        arriving = ArrivingRequest(request: request, form: form)
         do throws(HTTPFault) {
             try RequestHeadRules.check(head, bodyLimit: environment.limits.bodyBytes)
         } catch { return refuse(error) }
         // Only the routes with POST take a body.
-        guard head.method == .POST else { return }
+        guard head.method.isPOST else { return }
         if head.headers.first(name: "expect")?.lowercased() == "100-continue" {
             handleOrWait(.expectation, context)
             flushIfNeeded(context)
@@ -180,39 +181,36 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     private func appendToBody(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
         // `arriving` is set to nil, because a buffer with two references is copied before each write.
-        guard var request = arriving else { return }
+        guard var arrived = arriving else { return }
         arriving = nil
         var bytes = bytes
-        if request.body.readableBytes == 0 {
-            request.body = bytes
+        if arrived.request.body.readableBytes == 0 {
+            arrived.request.body = bytes
         } else {
-            request.body.writeBuffer(&bytes)
+            arrived.request.body.writeBuffer(&bytes)
         }
-        arriving = request
+        arriving = arrived
         let limit = environment.limits.bodyBytes
-        if request.body.readableBytes > limit { refuse(HTTPFault.bodyTooLarge(limit: limit)) }
+        if arrived.request.body.readableBytes > limit { refuse(HTTPFault.bodyTooLarge(limit: limit)) }
     }
 
-    private func respond(to request: ArrivingRequest, _ context: ChannelHandlerContext) {
-        var form = request.form
-        form.start = .now()
+    private func respond(to arrived: ArrivingRequest, at now: NIODeadline, _ context: ChannelHandlerContext) {
+        var form = arrived.form
+        form.start = now
         peer.refreshPermits()
         do {
-            let complete = DecryptorRequest(
-                method: request.method, uri: request.uri, requestId: form.requestId,
-                idempotencyKeys: request.idempotencyKeys, body: request.body)
-            switch try environment.endpoints.plan(complete, from: peer, matched: &form.route) {
+            switch try environment.endpoints.plan(arrived.request, from: peer, matched: &form.route) {
             case .now(let response): writeOrQueue(response, form, context)
             case .blocking(let body):
                 try start(form, context) { try environment.work.start(body, completion: $0) }
             case .suspending(let operationRequest, let body):
-                form.requestId = operationRequest.requestId
+                let identifiers = RequestIdentifiers(requestId: operationRequest.requestId, given: form.identifiers)
+                form.identifiers = identifiers
                 let name = form.route.map { DecryptorRoute.table[$0].name } ?? "other"
-                let trace = form.identifiers?.trace
                 try start(form, context) { completion in
                     try environment.work.start(
                         {
-                            try await withSpan(name, context: .request(trace), ofKind: .server) { _ in
+                            try await withSpan(name, context: .request(identifiers.trace), ofKind: .server) { _ in
                                 try await body(operationRequest)
                             }
                         }, completion: completion)
@@ -226,8 +224,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
                 inputEnded = true
                 waiting.removeAll()
             }
-            let requestId = form.requestId ?? RequestId.make()
-            form.requestId = requestId
+            let requestId = form.identifiers?.requestId ?? RequestId.make()
+            form.identifiers = RequestIdentifiers(requestId: requestId, given: form.identifiers)
             writeOrQueue(
                 environment.problems.encodedResponse(to: error, requestId: requestId, trace: form.identifiers?.trace),
                 form, context)
@@ -242,14 +240,14 @@ final class ConnectionHandler: ChannelDuplexHandler {
         let loopBoundSelf = NIOLoopBound(self, eventLoop: context.eventLoop)
         let position = responseQueue.nextPosition
         let problems = environment.problems
-        let (requestId, trace) = (form.requestId, form.identifiers?.trace)
+        let identifiers = form.identifiers
         try work { result in
             let response: EncodedResponse
             switch result {
             case .success(let success): response = success
             case .failure(let error):
                 response = problems.encodedResponse(
-                    to: error, requestId: requestId ?? RequestId.make(), trace: trace)
+                    to: error, requestId: identifiers?.requestId ?? RequestId.make(), trace: identifiers?.trace)
             }
             loopBoundSelf.eventLoop.execute { loopBoundSelf.value.fill(position, with: response) }
         }
@@ -314,7 +312,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         guard environment.accessLog.isOn else { return }
         environment.accessLog.write(
             server: "decryptor", route: form.route.map { DecryptorRoute.table[$0].name }, status: response.status,
-            nanoseconds: nanoseconds, requestId: form.requestId, trace: form.identifiers?.trace,
+            nanoseconds: nanoseconds, requestId: form.identifiers?.requestId, trace: form.identifiers?.trace,
             caller: peer.caller.logMetadata)
     }
 

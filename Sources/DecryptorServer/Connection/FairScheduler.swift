@@ -31,9 +31,10 @@ final class FairScheduler {
 
     /// Counts a request, and returns whether it may be handled now. If not, the caller must keep the request and call
     /// ``enqueue(_:of:)``.
-    func mayHandleNow() -> Bool {
+    ///
+    /// - Parameter now: the time now.
+    func mayHandle(at now: NIODeadline) -> Bool {
         guard users.isEmpty else { return false }
-        let now = NIODeadline.now()
         if now >= windowEnd {
             remainingInWindow = Self.requestsPerWindow
             windowEnd = now + Self.window

@@ -20,6 +20,10 @@ package struct Limits: Sendable {
     /// requests of the last read are still accepted, so the number can exceed this limit. The server reads again when
     /// the number of unanswered requests is below the limit.
     package var pipelinedRequests = 64
+    /// How many bytes of requests may be unread when the client closes its side of the connection, beyond those that the
+    /// handler has requested (``EndOfInputHandler``). More than the buffer of a socket holds by default. With more bytes,
+    /// the connection is closed.
+    package var keptBytes = 256 * 1024
     /// How many requests of one connection are handled in one turn of its user. Then the next waiting user gets a turn,
     /// see ``FairScheduler``.
     static let requestsPerTurn = 8
@@ -28,7 +32,7 @@ package struct Limits: Sendable {
     package var waitingRequests = 1024
     /// How long a shutdown waits until the requests that have begun to arrive are answered and the responses are read.
     /// Then the server closes all connections.
-    package var drainTime = TimeAmount.seconds(10)
+    package var drainTime = TimeAmount(ShutdownBudget.Step.decryptorServer.time)
     /// How long an idle connection waits for a further request after a shutdown has begun.
     package var idleGrace = DrainEvent.idleGrace
     /// For how long the server reads and discards what a client sends after the last response. If the server closed the
@@ -40,9 +44,9 @@ package struct Limits: Sendable {
     /// The nice value of the event loops' threads (setpriority(2)). If the process may not lower the nice value, the
     /// threads keep the process's value.
     static let niceness: CInt = -10
-    /// How many bytes one read takes from a connection: enough for a request with a payment token. The pipelined
-    /// requests of one read are all decoded together, so a larger read would delay other users for longer.
-    static let readBytes = 16 * 1024
+    /// How many bytes one read takes from a connection. The pipelined requests of one read are all decoded together, so a
+    /// larger read would delay other users for longer. A request with a payment token takes one or two reads.
+    static let readBytes = 4 * 1024
     /// How many connections the kernel queues until the server accepts them. If net.core.somaxconn is lower, the kernel
     /// uses that number.
     static let backlog: CInt = 4096

@@ -70,10 +70,8 @@ package struct ResponseForm: Sendable {
     var route: Int?
     /// When the server began to handle the request; nil if the server refused the request without handling it.
     var start: NIODeadline?
-    /// The identifiers that the client gave the request; nil if it gave none.
+    /// The request's identifiers in the log, the audit and the response; nil if none was needed.
     var identifiers: RequestIdentifiers?
-    /// The request's identifier in the log and the audit; nil if none was needed.
-    var requestId: String?
 
     package init(isHead: Bool = false, isLast: Bool = false, isInterim: Bool = false) {
         self.isHead = isHead

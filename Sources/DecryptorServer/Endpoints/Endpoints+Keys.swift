@@ -28,7 +28,7 @@ extension Endpoints {
     /// the response is sent.
     func exportPrivateKey(_ target: RouteMatch, _ received: DecryptorRequest, _ peer: Peer) throws -> ResponsePlan {
         let hash = try Self.publicKeyHash(in: target)
-        guard received.method == .GET else {
+        guard received.method.isGET else {
             throw MerchantError(
                 .malformed, "include=privateKey needs the method GET, but the request has \(received.method.rawValue)")
         }

@@ -6,21 +6,22 @@ import NIOHTTP1
 import ServerKit
 import WireAPI
 
-/// A request that has arrived completely.
+/// A request of a decryptor.
 struct DecryptorRequest: Sendable {
     let method: HTTPMethod
     let uri: String
-    /// The client's `X-Request-Id`; nil if it sent none.
-    let requestId: String?
+    /// The request's identifiers; nil if the client gave none and none was needed so far.
+    let identifiers: RequestIdentifiers?
     /// The values of the header `Idempotency-Key`.
     let idempotencyKeys: [String]
-    let body: ByteBuffer
+    /// The body, as far as it has arrived.
+    var body = ByteBuffer()
 }
 
 extension DecryptorRequest {
     /// The request for a use case, without the Idempotency-Key.
     func operationRequest(of peer: Peer) -> Request {
-        Request(caller: peer.caller, requestId: requestId ?? RequestId.make())
+        Request(caller: peer.caller, requestId: identifiers?.requestId ?? RequestId.make())
     }
 }
 
@@ -63,7 +64,7 @@ struct Endpoints: Sendable {
                 case .any: try peer.requireAnyPermit(of: publicKeyHash())
                 }
             })
-        guard request.method == .POST || request.body.readableBytes == 0 else {
+        guard request.method.isPOST || request.body.readableBytes == 0 else {
             throw MerchantError(.malformed, "a \(request.method.rawValue) request must not have a body")
         }
         switch target.route.endpoint {

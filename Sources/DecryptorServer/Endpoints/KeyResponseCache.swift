@@ -20,8 +20,8 @@ package final class KeyResponseCache: KeyChangeObserver, Sendable {
     /// A power of two, because ``lockedShard(of:)`` selects a shard by the low bits of the hash value.
     private static let shardCount = 16
 
-    /// What the cache stores for an active key.
-    package struct Entry: Sendable {
+    /// What the cache stores for an active key. A class, because every request copies a reference to its entry.
+    package final class Entry: Sendable {
         let merchantIdentifier: MerchantIdentifier
         let algorithm: KeyAlgorithm
         let response: EncodedResponse

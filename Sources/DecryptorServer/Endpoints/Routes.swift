@@ -1,3 +1,4 @@
+import HTTPKit
 package import MerchantCore
 package import NIOHTTP1
 
@@ -15,7 +16,7 @@ package struct DecryptorRoute: Sendable {
         case findKey, symmetricKey, verifyToken, decryptToken, health, openAPI
     }
 
-    /// A route with `GET` also answers `HEAD`.
+    /// `GET` or `POST`. A route with `GET` also answers `HEAD`.
     package let method: HTTPMethod
     package let path: String
     package let permit: RoutePermit
@@ -59,8 +60,10 @@ package struct DecryptorRoute: Sendable {
     var name: String { "\(method.rawValue) \(path)" }
 
     /// The value of the header field `Allow`.
-    var allowed: String { method == .GET ? "GET, HEAD" : method.rawValue }
+    var allowed: String { method.isGET ? "GET, HEAD" : method.rawValue }
 
     /// Whether the route handles requests with this method.
-    func answers(_ requested: HTTPMethod) -> Bool { requested == method || (requested == .HEAD && method == .GET) }
+    func answers(_ requested: HTTPMethod) -> Bool {
+        method.isPOST ? requested.isPOST : requested.isGET || requested.isHEAD
+    }
 }

@@ -7,7 +7,9 @@ package import NIOHTTP1
 ///
 /// The response has no header field `Date`: client and server run on the same machine and have the same clock. Without
 /// `Date`, a cache can keep a response in the form in which it is sent.
-package struct EncodedResponse: Sendable {
+///
+/// A class, because a response passes through many functions on its way to the connection.
+package final class EncodedResponse: Sendable {
     package let status: Int
     /// The complete response in the form for a connection that stays open. Without the body if all responses share it.
     private let bytes: ByteBuffer
@@ -107,11 +109,13 @@ package struct EncodedResponse: Sendable {
     /// - Parameters:
     ///   - isHead: whether to leave out the body, in response to `HEAD`.
     ///   - isLast: whether to add `Connection: close`.
-    ///   - identifiers: the identifiers of the request, which the response repeats; nil if the request has none.
+    ///   - identifiers: the identifiers of the request, of which the response repeats the client's; nil if the request
+    ///     has none.
     package func wireBytes(isHead: Bool, isLast: Bool, identifiers: RequestIdentifiers? = nil) -> ByteBuffer {
         guard isHead || isLast || identifiers != nil else { return bytes }
         let fields =
             (identifiers?.fields(hasRequestId: hasRequestId) ?? "") + (isLast ? "Connection: close\r\n" : "")
+        guard isHead || !fields.isEmpty else { return bytes }
         let bodyLength = isHead ? 0 : bytes.readableBytes - headLength
         var buffer = ByteBufferAllocator().buffer(capacity: headLength + fields.utf8.count + bodyLength)
         // Copy the head without its empty line, and add the fields after it.

@@ -17,7 +17,7 @@ extension ProblemReporter {
 }
 
 extension EncodedResponse {
-    fileprivate init(_ problem: ProblemResponse) {
+    fileprivate convenience init(_ problem: ProblemResponse) {
         self.init(
             HTTPResponseStatus(statusCode: problem.status), fields: problem.fields,
             bodyCapacity: problem.body.readableBytes

@@ -19,12 +19,12 @@ extension RequestIdentifiers {
         return RequestIdentifiers(requestIds: requestIds, traceparents: traceparents)
     }
 
-    /// The header fields with which a response names its request, as they are sent.
+    /// The header fields with which a response repeats the client's identifiers, as they are sent.
     ///
     /// - Parameter hasRequestId: whether the response already has the field `X-Request-Id`.
     func fields(hasRequestId: Bool) -> String {
         var fields = ""
-        if let requestId, !hasRequestId { fields += "X-Request-Id: \(requestId)\r\n" }
+        if let requestId, isRequestIdOfClient, !hasRequestId { fields += "X-Request-Id: \(requestId)\r\n" }
         if let trace { fields += "traceparent: \(trace.traceparent)\r\n" }
         return fields
     }

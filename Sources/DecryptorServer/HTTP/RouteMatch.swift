@@ -38,6 +38,12 @@ struct RouteMatch: Sendable {
             return
         }
         guard allowed.isEmpty else { throw HTTPFault.methodNotAllowed(allow: allowed.joined(separator: ", ")) }
+        guard !Self.hasPrefix(text, from: path.lowerBound, Self.keys) else {
+            throw MerchantError(
+                .malformed,
+                "there is no such path below /v1/keys/: write the publicKeyHash as Base64url, with '-' and '_' instead "
+                    + "of '+' and '/', as in /v1/keys/{publicKeyHash}/symmetric-key")
+        }
         throw MerchantError(
             .notFound,
             "this is the decryptor socket, which has no such path: connect merchantkeyctl and other admin programs to the "
@@ -57,6 +63,7 @@ struct RouteMatch: Sendable {
     }
 
     private static let scheme = Array("http://".utf8)
+    private static let keys = Array("/v1/keys/".utf8)
 
     private static func hasPrefix(_ text: Span<UInt8>, from begin: Int, _ prefix: [UInt8]) -> Bool {
         guard text.count - begin >= prefix.count else { return false }

@@ -1,11 +1,22 @@
-/// The identifiers with which the client named its request: `X-Request-Id` and `traceparent`.
+/// The identifiers of a request: `X-Request-Id` and `traceparent`.
 ///
-/// A class, so that a request without such headers, which is the usual case, costs one nil pointer.
+/// A class, so that a request without identifiers, which is the usual case, costs one nil pointer.
 package final class RequestIdentifiers: Sendable {
-    /// nil if the client sent none, or an invalid one. The server then generates an identifier if it needs one.
+    /// The client's identifier, or the one that the server made because it needed one. nil if there is neither.
     package let requestId: String?
+    /// Whether ``requestId`` is the client's, so that the response repeats it.
+    package let isRequestIdOfClient: Bool
     /// nil if the client sent none, or an invalid one.
     package let trace: TraceContext?
+
+    /// - Parameters:
+    ///   - requestId: the identifier that the server uses for the request: the client's, or one of its own.
+    ///   - given: the identifiers that the client gave; nil if it gave none.
+    package init(requestId: String, given: RequestIdentifiers?) {
+        self.requestId = requestId
+        isRequestIdOfClient = given?.requestId == requestId && given?.isRequestIdOfClient == true
+        trace = given?.trace
+    }
 
     /// - Parameters:
     ///   - requestIds: the values of all header fields `X-Request-Id`.
@@ -14,6 +25,7 @@ package final class RequestIdentifiers: Sendable {
     ///   applies.
     package init?(requestIds: [String], traceparents: [String]) {
         requestId = requestIds.count == 1 ? Self.validated(requestIds[0]) : nil
+        isRequestIdOfClient = requestId != nil
         trace = traceparents.count == 1 ? TraceContext(traceparent: traceparents[0]) : nil
         guard requestId != nil || trace != nil else { return nil }
     }

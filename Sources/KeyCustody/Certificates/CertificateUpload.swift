@@ -54,7 +54,8 @@ enum CertificateUpload {
         }
         guard certificates.count == 1 else {
             throw MerchantError(
-                .certificateChain, "the file holds \(certificates.count) certificates: upload only the merchant's own"
+                .certificateChain,
+                "the file holds \(certificates.count.counted("certificate")): upload only the merchant's own"
             )
         }
         return certificate

@@ -73,7 +73,7 @@ struct DecryptionKey: @unchecked Sendable {
         // The sender of the request already knows the length that it sent, so this error reveals nothing about the key.
         guard wrapped.count == Self.wrappedKeyLength else {
             throw MerchantError(
-                .malformed, "the wrapped key has \(wrapped.count) bytes, expected \(Self.wrappedKeyLength)")
+                .malformed, "the wrapped key has \(wrapped.count.counted("byte")), expected \(Self.wrappedKeyLength)")
         }
         // Wrong padding and a wrong length of the plaintext have the same error. If the errors differed, an attacker
         // could decrypt by sending chosen ciphertexts (Manger's attack).

@@ -63,6 +63,9 @@ struct OpenSSLKey: ~Copyable {
         self.init(takingOwnershipOf: key)
     }
 
+    /// Whether a certificate of libcrypto is for this key.
+    borrowing func isCertified(by certificate: OpaquePointer) -> Bool { X509_check_private_key(certificate, key) == 1 }
+
     /// Validates and converts the key. Accepts only P-256 and RSA-2048, the types that Apple certifies.
     ///
     /// - Throws: `keyUnsupported` for any other type; `privateKeyMalformed` if the public and the private half do not

@@ -3,9 +3,11 @@ import MerchantCore
 
 /// Reads PKCS#12 files (`.p12`, `.pfx`), RFC 7292, including old files that are encrypted with RC2-40 or triple DES.
 enum PKCS12File {
-    /// Reads the private key and the certificates. The private key's own certificate comes first.
+    /// Reads one private key and the certificates. The private key's own certificate comes first.
+    ///
+    /// - Parameter number: which private key, counted from 1; nil for the only one.
     static func contents(
-        _ bytes: UnsafeRawBufferPointer, _ passphrase: borrowing Passphrase
+        _ bytes: UnsafeRawBufferPointer, _ number: Int?, _ passphrase: borrowing Passphrase
     ) throws(MerchantError) -> PrivateKeyFile.Contents {
         var next = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
         guard let file = d2i_PKCS12(nil, &next, bytes.count) else {
@@ -23,29 +25,27 @@ enum PKCS12File {
         }
         let rounds = try KeyDerivationLimit.check(bytes)
         try checkMAC(file, passphrase)
-        try checkEncryptedParts(file, passphrase, after: rounds)
+        // RFC 7292 calls the list of a file's parts `AuthenticatedSafe`, and libcrypto calls them safes.
+        guard let safes = PKCS12_unpack_authsafes(file) else { throw OpenSSLKey.decryptionFailure() }
+        defer { clibcrypto_free_safes(safes) }
+        // An absent passphrase is encoded as a null pointer or as an empty string. Use the encoding for which the MAC is
+        // valid, and try the null pointer first.
+        let usesNullPassphrase = passphrase.isEmpty && PKCS12_verify_mac(file, nil, 0) == 1
+        try checkEncryptedParts(safes, passphrase, usesNullPassphrase, after: rounds)
 
-        var key: OpaquePointer?
-        var certificate: OpaquePointer?
-        var others: OpaquePointer?
-        defer {
-            X509_free(certificate)
-            clibcrypto_free_certificates(others)
-            ERR_clear_error()
-        }
-        guard passphrase.withCString({ PKCS12_parse(file, $0, &key, &certificate, &others) }) == 1 else {
-            throw OpenSSLKey.decryptionFailure()
-        }
-        guard let key else {
+        let bags = try PKCS12Bags(safes, passphrase, usesNullPassphrase)
+        guard bags.keyCount > 0 else {
             throw PrivateKeyFile.malformed("is PKCS#12 without a private key: export the file with its private key")
         }
-        let found =
-            [certificate].compactMap(\.self)
-            + (0..<clibcrypto_count(others)).compactMap {
-                clibcrypto_certificate(others, $0)
-            }
-        return PrivateKeyFile.Contents(
-            key: OpenSSLKey(takingOwnershipOf: key), certificates: found.compactMap(der))
+        let position = try PrivateKeyFile.position(of: number, among: bags.keyCount)
+        let key = try bags.key(at: position, passphrase, usesNullPassphrase)
+        var own: [[UInt8]] = []
+        var others: [[UInt8]] = []
+        for certificate in bags.certificates {
+            guard let encoded = der(certificate) else { continue }
+            if key.isCertified(by: certificate) { own.append(encoded) } else { others.append(encoded) }
+        }
+        return PrivateKeyFile.Contents(key: key, certificates: own + others, keyCount: bags.keyCount)
     }
 
     private static func der(_ certificate: OpaquePointer) -> [UInt8]? {
@@ -59,14 +59,8 @@ enum PKCS12File {
     /// Applies ``KeyDerivationLimit`` to the encrypted parts of the file. A part may contain keys that are encrypted
     /// again, and only its decryption shows how many rounds those keys need.
     private static func checkEncryptedParts(
-        _ file: OpaquePointer, _ passphrase: borrowing Passphrase, after rounds: Int
+        _ safes: OpaquePointer, _ passphrase: borrowing Passphrase, _ usesNullPassphrase: Bool, after rounds: Int
     ) throws(MerchantError) {
-        // RFC 7292 calls the list of a file's parts `AuthenticatedSafe`, and libcrypto calls them safes.
-        guard let safes = PKCS12_unpack_authsafes(file) else { throw OpenSSLKey.decryptionFailure() }
-        defer { clibcrypto_free_safes(safes) }
-        // An absent passphrase is encoded as a null pointer or as an empty string. Like PKCS12_parse, use the encoding
-        // for which the MAC is valid, and try the null pointer first.
-        let usesNullPassphrase = passphrase.isEmpty && PKCS12_verify_mac(file, nil, 0) == 1
         var rounds = rounds
         for index in 0..<clibcrypto_safe_count(safes) {
             var content: UnsafeMutablePointer<UInt8>?

@@ -11,12 +11,16 @@ enum PrivateKeyFile {
         let signingKey: SigningKey
         /// The certificates in the same file, in DER.
         var certificates: [[UInt8]] = []
+        /// Whether the file has no other private key.
+        var isOnlyKey = true
     }
 
-    /// The private key of a file, before it is validated, and the certificates in the same file in DER.
+    /// A private key of a file, before it is validated, and the certificates in the same file in DER.
     struct Contents: ~Copyable {
         let key: OpenSSLKey
         let certificates: [[UInt8]]
+        /// How many private keys the file has.
+        let keyCount: Int
 
         /// Returns the key and discards the certificates.
         consuming func takeKey() -> OpenSSLKey { key }
@@ -32,20 +36,22 @@ enum PrivateKeyFile {
         let certificates: [[UInt8]]
     }
 
-    /// Reads the private key of a TLS identity, and the certificates in the same file.
+    /// Reads the private key of a TLS identity, and the certificates in the same file. Of several private keys, reads the
+    /// first.
     static func readIdentity(
         _ file: borrowing SecretBytes, passphrase: borrowing SecretBytes
     ) throws(MerchantError) -> Identity {
-        let imported = try read(file, passphrase: passphrase)
+        let imported = try read(file, number: 1, passphrase: passphrase)
         return Identity(signingKey: imported.signingKey, certificates: imported.certificates)
     }
 
-    /// Reads and validates the one private key of a file, and reads the certificates in the same file.
+    /// Reads and validates one private key of a file, and reads the certificates in the same file.
     ///
-    /// - Throws: `privateKeyMalformed`, `wrongPassphrase`, `keyUnsupported`, `tooLarge` or `malformed`. No error
-    ///   contains bytes of the file.
+    /// - Parameter number: which private key of a PKCS#12 file, counted from 1; nil for the only one.
+    /// - Throws: `privateKeyMalformed`, `wrongPassphrase`, `privateKeyNotChosen`, `keyUnsupported`, `tooLarge` or
+    ///   `malformed`. No error contains bytes of the file.
     static func read(
-        _ file: borrowing SecretBytes, passphrase: borrowing SecretBytes
+        _ file: borrowing SecretBytes, number: Int?, passphrase: borrowing SecretBytes
     ) throws(MerchantError) -> ImportedKey {
         guard file.count <= longest else {
             throw MerchantError(.tooLarge, "the private key file has \(file.count) bytes, expected at most \(longest)")
@@ -53,16 +59,20 @@ enum PrivateKeyFile {
         let passphrase = try Passphrase(passphrase)
         return try OpenSSLContext.perform { () throws(MerchantError) -> ImportedKey in
             let contents = try file.withUnsafeBytes { bytes throws(MerchantError) -> Contents in
-                if PEMText.isFound(in: bytes) { return try readPEM(bytes, passphrase) }
+                if PEMText.isFound(in: bytes) {
+                    _ = try position(of: number, among: 1)
+                    return try readPEM(bytes, passphrase)
+                }
                 // PKCS#12 is DER, which begins with the tag of a SEQUENCE.
                 guard bytes.first == 0x30 else {
                     throw malformed("is neither PEM nor PKCS#12: give the key in one of these formats")
                 }
-                return try PKCS12File.contents(bytes, passphrase)
+                return try PKCS12File.contents(bytes, number, passphrase)
             }
-            let certificates = contents.certificates
+            let (certificates, keyCount) = (contents.certificates, contents.keyCount)
             var imported = try contents.takeKey().importedKey()
             imported.certificates = certificates
+            imported.isOnlyKey = keyCount == 1
             return imported
         }
     }
@@ -86,7 +96,7 @@ enum PrivateKeyFile {
         guard let key = found.take() else {
             throw malformed("holds no private key (found: \(PEMText.list(others)))")
         }
-        return Contents(key: key, certificates: certificates)
+        return Contents(key: key, certificates: certificates, keyCount: 1)
     }
 
     private static func next(_ text: borrowing PEMText) throws(MerchantError) -> PEMBlock? {
@@ -115,6 +125,20 @@ enum PrivateKeyFile {
                 "the label of the PEM block is '\(block.label)', expected PRIVATE KEY, ENCRYPTED PRIVATE KEY, EC PRIVATE KEY or RSA PRIVATE KEY"
             )
         }
+    }
+
+    /// - Parameter number: counted from 1; nil for the only private key.
+    /// - Returns: the position of the private key, counted from 0.
+    /// - Throws: `privateKeyNotChosen` if there is no private key with this number, or if there are several and no number.
+    static func position(of number: Int?, among count: Int) throws(MerchantError) -> Int {
+        let number = number ?? (count == 1 ? 1 : 0)
+        guard number >= 1, number <= count else {
+            throw MerchantError(
+                .privateKeyNotChosen,
+                "the private key file holds \(count.counted("private key")): send 'keyNumber', 1 to \(count), or import each private key with 'key import-all'"
+            )
+        }
+        return number - 1
     }
 
     /// - Throws: `wrongPassphrase` if the passphrase is empty, although the file is encrypted.

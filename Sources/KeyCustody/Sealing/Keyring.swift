@@ -19,16 +19,14 @@ package final class Keyring: Sendable {
         var dataKeys: [Int: SealingKey]
         /// The identifier of the newest data key.
         var newest: Int
+        /// Whether every master key and every data key was locked when the keyring received it.
+        var isLockedInMemory: Bool
     }
 
     private let state: Mutex<State>
-    /// Whether the master key and the data keys are locked in memory, so that they are never written to swap. False if
-    /// the limit on locked memory is too low.
-    package let isLockedInMemory: Bool
 
     init(_ dataKeys: [Int: SealingKey], newest: Int, isLockedInMemory: Bool) {
-        state = Mutex(State(dataKeys: dataKeys, newest: newest))
-        self.isLockedInMemory = isLockedInMemory
+        state = Mutex(State(dataKeys: dataKeys, newest: newest, isLockedInMemory: isLockedInMemory))
     }
 
     /// Unseals every data key that is not retired. If there is none, generates the first data key, and stores it
@@ -61,20 +59,35 @@ package final class Keyring: Sendable {
     /// The identifier of the data key that seals new private keys.
     package var newest: Int { state.withLock { $0.newest } }
 
+    /// Whether the master keys and the data keys are locked in memory, so that they are never written to swap. False if
+    /// the limit on locked memory was too low for one of them.
+    package var isLockedInMemory: Bool { state.withLock { $0.isLockedInMemory } }
+
     /// Whether the keyring has the data key with this identifier.
     package func holds(_ dataKey: Int) -> Bool { state.withLock { $0.dataKeys[dataKey] != nil } }
 
-    /// Adds a stored data key, which seals new private keys from now on.
+    /// Adds a stored data key, which seals new private keys from now on. If the memory cannot be locked, the daemon
+    /// continues, as it does at the start, and ``isLockedInMemory`` is false.
     ///
     /// - Throws: `keyDamaged` if the data key cannot be unsealed.
     package func add(_ row: SealedDataKey, with masterKey: borrowing MasterKey) throws(MerchantError) {
+        try add(row, with: masterKey, lock: MemoryLock.lock)
+    }
+
+    /// Adds a data key as ``add(_:with:)`` does.
+    ///
+    /// - Parameter lock: locks memory, and returns whether the memory is locked.
+    package func add(
+        _ row: SealedDataKey, with masterKey: borrowing MasterKey, lock: (UnsafeRawBufferPointer) -> Bool
+    ) throws(MerchantError) {
         guard let dataKey = DataKeySeal.open(row, with: masterKey.key) else {
             throw MerchantError(
                 .keyDamaged, "data key \(row.identifier) cannot be unsealed with the master key that sealed it")
         }
-        // If the memory cannot be locked, the daemon continues, as it does at the start.
-        _ = dataKey.withUnsafeBytes(MemoryLock.lock)
+        let isMasterKeyLocked = masterKey.withUnsafeBytes(lock)
+        let isDataKeyLocked = dataKey.withUnsafeBytes(lock)
         state.withLock { state in
+            state.isLockedInMemory = state.isLockedInMemory && isMasterKeyLocked && isDataKeyLocked
             state.dataKeys[row.identifier] = dataKey
             state.newest = row.identifier
         }

@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 package import MerchantCore
 import Secrets
+import Vocabulary
 
 /// Reads a master key from the output of a program.
 extension MasterKey {
@@ -55,7 +56,7 @@ extension MasterKey {
             kill(-process, SIGKILL)
             while waitpid(process, &status, 0) < 0, errno == EINTR {}
         }
-        guard isInTime else { throw refusal("did not exit within \(seconds) seconds", errorOutput) }
+        guard isInTime else { throw refusal("did not exit within \(seconds.counted("second"))", errorOutput) }
         guard count <= length else {
             throw refusal(
                 "printed more than \(length) bytes, expected exactly \(length) raw bytes without a line end",
@@ -70,7 +71,7 @@ extension MasterKey {
             throw refusal("\(end), expected exit status 0", errorOutput)
         }
         guard count == length else {
-            throw refusal("printed \(count) bytes, expected exactly \(length) raw bytes", errorOutput)
+            throw refusal("printed \(count.counted("byte")), expected exactly \(length) raw bytes", errorOutput)
         }
         let bytes = printed.withUnsafeBytes { printed in
             SecretBytes(count: length) { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: printed[..<length])) }

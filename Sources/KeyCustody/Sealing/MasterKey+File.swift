@@ -99,7 +99,7 @@ extension MasterKey {
         guard status.st_uid == geteuid() || status.st_uid == 0 else {
             throw MerchantError(
                 .storeUnavailable,
-                "the master key file \(path) belongs to uid \(status.st_uid), expected \(geteuid()) (the daemon's) or 0 (root)"
+                "the master key file \(path) belongs to uid \(status.st_uid), expected \(geteuid()), as which this process runs, or 0 (root): run the command as the owner of the file, or change the owner with 'chown'"
             )
         }
         let mode = status.st_mode & 0o7777
@@ -112,7 +112,8 @@ extension MasterKey {
         guard status.st_size == length else {
             throw MerchantError(
                 .storeUnavailable,
-                "the master key file \(path) holds \(status.st_size) bytes, expected exactly \(length) raw bytes")
+                "the master key file \(path) holds \(status.st_size.counted("byte")), expected exactly \(length) raw bytes"
+            )
         }
     }
 

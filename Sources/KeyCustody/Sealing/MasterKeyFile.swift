@@ -27,6 +27,23 @@ package struct MasterKeyFile: Sendable {
         free(target)
     }
 
+    /// Whether there is no file at ``path``. False for a symbolic link whose target is missing, because the target may be
+    /// on a volume that is not mounted.
+    package var isMissing: Bool {
+        var found = stat()
+        return lstat(path, &found) != 0 && errno == ENOENT
+    }
+
+    /// Generates a new key, and writes it to ``path``, where the file is missing. The file is on stable storage on
+    /// return. Never overwrites a file.
+    ///
+    /// - Parameter needed: the identifier of the key that the database needs now.
+    /// - Throws: `storeUnavailable`, for example if the file exists again or if `master.key.next` holds the needed key.
+    package func createMissing(inPlaceOf needed: MasterKeyIdentifier) throws(MerchantError) -> MasterKey {
+        try requireNotInNext(needed)
+        return try MasterKey.create(at: path)
+    }
+
     /// Whether `master.key.next` exists.
     package var hasNext: Bool { Self.exists(nextPath) }
 
@@ -36,12 +53,7 @@ package struct MasterKeyFile: Sendable {
     /// - Parameter needed: the identifier of the key that the database needs now.
     /// - Throws: `storeUnavailable`, for example if `master.key.next` holds the needed key.
     package func createNext(beside needed: MasterKeyIdentifier) throws(MerchantError) -> MasterKey {
-        guard !hasNext(needed) else {
-            throw MerchantError(
-                .storeUnavailable,
-                "the master key file \(nextPath) holds the key \(needed), which the database needs: move the file to \(path)"
-            )
-        }
+        try requireNotInNext(needed)
         try requireReplaceable()
         try Self.erase(nextPath)
         return try MasterKey.create(at: nextPath)
@@ -52,8 +64,8 @@ package struct MasterKeyFile: Sendable {
         hasNext && (try? MasterKey.load(from: nextPath).identifier) == needed
     }
 
-    /// Renames `master.key.next` to `master.key`, and overwrites the old key. Call this method again if it was
-    /// interrupted.
+    /// Renames `master.key.next` to `master.key`, and overwrites the old key, unless its file is missing. Call this
+    /// method again if it was interrupted.
     ///
     /// - Parameters:
     ///   - needed: the new key, from ``createNext(beside:)``, which by now has sealed every data key.
@@ -62,7 +74,13 @@ package struct MasterKeyFile: Sendable {
     package func exchange(
         to needed: MasterKeyIdentifier, from former: Set<MasterKeyIdentifier>
     ) throws(MerchantError) {
-        if hasNext(needed) {
+        if hasNext(needed), isMissing {
+            // There is no old key to overwrite. Unlike rename(2), link(2) fails if the file exists again.
+            guard link(nextPath, path) == 0, unlink(nextPath) == 0 else {
+                throw MasterKey.failure("cannot be created", path)
+            }
+            try MasterKey.sync(directory: MasterKey.directory(of: path), path)
+        } else if hasNext(needed) {
             let found = try MasterKey.load(from: path).identifier
             guard former.contains(found) else {
                 throw MerchantError(
@@ -86,6 +104,16 @@ package struct MasterKeyFile: Sendable {
             )
         }
         try Self.erase(retiredPath, unlessItIs: path)
+    }
+
+    /// Throws if `master.key.next` holds the key that the database needs now.
+    private func requireNotInNext(_ needed: MasterKeyIdentifier) throws(MerchantError) {
+        guard !hasNext(needed) else {
+            throw MerchantError(
+                .storeUnavailable,
+                "the master key file \(nextPath) holds the key \(needed), which the database needs: move the file to \(path)"
+            )
+        }
     }
 
     /// Throws if this process could not overwrite the old key's file at the end of the rotation.

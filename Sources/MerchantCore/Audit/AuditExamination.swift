@@ -1,3 +1,5 @@
+import Vocabulary
+
 /// Verifies the audit chain record by record. Uses bounded memory, whatever the length of the chain.
 package struct AuditExamination: Sendable {
     /// At most this many breaks are described. Further breaks are only counted.
@@ -68,7 +70,7 @@ package struct AuditExamination: Sendable {
         if highestAssigned < next - 1 {
             addBreak(
                 .edited, next - 1,
-                "record \(next - 1) exists, but the database's counter says that only \(highestAssigned) records were written: the counter was changed, or records were added without it"
+                "record \(next - 1) exists, but the database's counter says that only \(highestAssigned.counted("record was", "records were")) written: the counter was changed, or records were added without it"
             )
         }
     }

@@ -62,9 +62,13 @@ package struct BackupVerificationResult: Sendable {
 /// Which keys are backed up: the newest verified backup, and the merchants whose newest key pair is in no verified
 /// backup.
 package struct BackupCoverage: Hashable, Sendable {
-    /// When the newest verified backup was created; nil if there is none.
+    /// When the newest verified backup was created; nil if there is none. A backup with a time in the future does not
+    /// count here, because its age is unknown.
     package var lastVerified: Timestamp?
     package var lastVerifiedPath: String?
+    /// The latest time in the future of a verified backup, which was created while the clock was ahead; nil if there is
+    /// none.
+    package var verifiedInFuture: Timestamp?
     /// The number of merchants whose newest key pair is in no verified backup.
     package var merchantsAwaitingBackup = 0
     /// Of the key pairs that have a certificate and are in no verified backup, the oldest one counts: when its first
@@ -76,6 +80,9 @@ package struct BackupCoverage: Hashable, Sendable {
     package static let maximumNamed = 100
 
     package init() {}
+
+    /// Whether any backup was verified, also one with a time in the future.
+    package var hasVerifiedBackup: Bool { lastVerified != nil || verifiedInFuture != nil }
 }
 
 /// Creates and verifies backups.

@@ -14,7 +14,7 @@ package struct BackupPolicy: Hashable, Sendable {
     /// - Returns: nil if there is nothing to report.
     package func severity(of coverage: BackupCoverage, at now: Timestamp) -> Severity? {
         guard let since = coverage.notBackedUpSince else { return nil }
-        let hasBackup = coverage.lastVerified != nil
+        let hasBackup = coverage.hasVerifiedBackup
         guard !hasBackup || !isScheduled else { return nil }
         if let criticalAfter, since.adding(criticalAfter) <= now { return .critical }
         // With backups by hand, a new key is not a reason to warn at once.

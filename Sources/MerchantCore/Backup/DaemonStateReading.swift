@@ -5,7 +5,9 @@ package protocol DaemonStateReading {
     /// The text that is stored under this name (table `daemon_facts`); nil if there is none.
     func daemonValue(_ name: String) throws -> String?
     /// The newest verified backup, and the merchants whose newest key pair is in no verified backup.
-    func backupCoverage() throws -> BackupCoverage
+    ///
+    /// - Parameter now: a backup with a later time is a backup with a time in the future.
+    func backupCoverage(at now: Timestamp) throws -> BackupCoverage
     /// Whether a verified backup contains the merchant's newest key pair; nil if the merchant has no key pair.
     func isNewestKeyPairBackedUp(of merchant: MerchantIdentifier) throws -> Bool?
 }

@@ -12,18 +12,19 @@ package protocol KeyCustodian: Sendable {
     ///
     /// - Parameters:
     ///   - privateKey: PEM (PKCS#8, SEC1, PKCS#1, also encrypted) or PKCS#12.
+    ///   - number: which private key of the file, counted from 1; nil for the only one.
     ///   - passphrase: empty if the file is not encrypted.
     /// - Returns: the key pair, and its certificate if the same file contains it.
-    /// - Throws: ``MerchantError`` `privateKeyMalformed`, `wrongPassphrase` or `keyUnsupported`.
+    /// - Throws: ``MerchantError`` `privateKeyMalformed`, `wrongPassphrase`, `privateKeyNotChosen` or `keyUnsupported`.
     func importKeyPair(
-        privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
+        privateKey: borrowing SecretBytes, number: Int?, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
         for merchant: MerchantIdentifier
     ) throws -> ImportedKeyPair
 
     /// Reads a private key file, and returns the certificate of its key; nil if the file contains no certificate. The
-    /// parameters and errors are those of ``importKeyPair(privateKey:passphrase:purpose:for:)``.
+    /// parameters and errors are those of ``importKeyPair(privateKey:number:passphrase:purpose:for:)``.
     func certificate(
-        inPrivateKeyFile file: borrowing SecretBytes, passphrase: borrowing SecretBytes
+        inPrivateKeyFile file: borrowing SecretBytes, number: Int?, passphrase: borrowing SecretBytes
     ) throws -> [UInt8]?
 
     /// Reads one certificate: PEM (text before the block is skipped) or DER.
@@ -58,7 +59,7 @@ package protocol KeyCustodian: Sendable {
 extension KeyCustodian {
     /// For custodians whose private key files contain no certificate.
     package func certificate(
-        inPrivateKeyFile file: borrowing SecretBytes, passphrase: borrowing SecretBytes
+        inPrivateKeyFile file: borrowing SecretBytes, number: Int?, passphrase: borrowing SecretBytes
     ) throws -> [UInt8]? { nil }
 }
 

@@ -51,7 +51,7 @@ package enum RevocationRules {
         }
         if remaining.active < target {
             warnings.append(
-                "the revocation leaves \(remaining.active) active key pair\(remaining.active == 1 ? "" : "s"), below the merchant's target of \(target)"
+                "the revocation leaves \(remaining.active.counted("active key pair")), below the merchant's target of \(target)"
             )
         }
         return warnings

@@ -6,7 +6,8 @@ package struct Merchant: Hashable, Sendable {
     package static let longestName = 1024
     /// How many active key pairs a merchant should have by default: the current one and its successor.
     package static let defaultTargetActiveKeyPairs = 2
-    package static let targetActiveKeyPairsRange = 1...16
+    /// 0 is for a merchant without payment processing keys, such as a platform that has only an identity key.
+    package static let targetActiveKeyPairsRange = 0...16
 
     package let identifier: MerchantIdentifier
     package var name: String?

@@ -55,13 +55,16 @@ package protocol ClaimLedger: Sendable {
     /// Claims a token. Returns once the claim is on stable storage.
     ///
     /// - Throws: `tokenAlreadyClaimed`; `idempotencyKeyReused` if the caller used the Idempotency-Key for another
-    ///   request; `overloaded`; `storeUnavailable`. After a failure of the storage, the claim may or may not survive a
+    ///   request; `tokenNotVerified` if ``clockBehindClaims`` is not nil; `overloaded`; `storeUnavailable`. After a failure of the storage, the claim may or may not survive a
     ///   restart. A repeat of the same request shows whether the claim survived.
     func claim(_ claim: TokenClaim) async throws -> ClaimOutcome
     /// The claim of a payment; nil if there is none.
     func claim(of transactionId: Bits256) async throws -> TokenClaim?
-    /// Whether the ledger accepts claims. Does not wait.
+    /// Whether the ledger can store claims. Does not wait.
     var health: StoreHealth { get }
+    /// Why and until when the ledger refuses every new claim although it can store claims; nil if it accepts claims.
+    /// Does not wait.
+    var clockBehindClaims: ClockBehindClaims? { get }
 }
 
 /// Whether a store accepts writes.

@@ -121,7 +121,7 @@ extension DomainCheckFinding {
         case .tooLarge(let limit):
             "the response has more than \(limit) bytes, so it is not the domain verification file"
         case .wrongContent(let difference):
-            "the response is not the domain verification file: found \(difference.foundSize) bytes (SHA-256 \(difference.foundDigest)), expected \(difference.expectedSize) bytes (SHA-256 \(difference.expectedDigest))"
+            "the response is not the domain verification file: found \(difference.foundSize.counted("byte")) (SHA-256 \(difference.foundDigest)), expected \(difference.expectedSize.counted("byte")) (SHA-256 \(difference.expectedDigest))"
                 + (difference.hint.map { ": \($0)" } ?? "")
         case .protocolViolation(let why): "the server's response is not valid HTTP: \(why)"
         }

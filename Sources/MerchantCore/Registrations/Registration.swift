@@ -100,7 +100,7 @@ extension AppleRecord.Details {
         else {
             throw MerchantError(
                 .gatewayFailed,
-                "Apple's record is too large to store: it has \(details.domainNames.count) domains, or a text that is too long"
+                "Apple's record is too large to store: it has \(details.domainNames.count.counted("domain")), or a text that is too long"
             )
         }
         self.init(

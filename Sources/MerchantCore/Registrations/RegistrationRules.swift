@@ -38,7 +38,7 @@ package enum RegistrationRules {
         guard total <= Registration.maximumDomains else {
             throw MerchantError(
                 .tooManyDomains,
-                "the merchant has \(before.count) domains and would have \(total), but Apple accepts at most \(Registration.maximumDomains) in all: unregister some domains first"
+                "the merchant has \(before.count.counted("domain")) and would have \(total), but Apple accepts at most \(Registration.maximumDomains) in all: unregister some domains first"
             )
         }
     }

@@ -230,7 +230,7 @@ package struct AccessOperations: Sendable {
         if let merchants, !(1...maximumMerchants).contains(merchants.count) {
             throw MerchantError(
                 .malformed,
-                "'merchants' has \(merchants.count) identifiers, expected 1 to \(maximumMerchants): for more, create several accesses, or one for all merchants"
+                "'merchants' has \(merchants.count.counted("identifier")), expected 1 to \(maximumMerchants): for more, create several accesses, or one for all merchants"
             )
         }
         if let expiresAt, expiresAt <= now {

@@ -61,7 +61,7 @@ package struct BackupOperations: Sendable {
             findings.note(
                 MerchantError(
                     .keyDamaged,
-                    "the verification of the backup \(path) found \(verification.findings.count) faults, which this database had when the backup was created. The first fault: \(first)"
+                    "the verification of the backup \(path) found \(verification.findings.count.counted("fault")). This database was faulty when the backup was created. The first fault: \(first)"
                 ))
         }
         let now = clock.now
@@ -78,15 +78,18 @@ package struct BackupOperations: Sendable {
         return verification
     }
 
-    /// When the newest verified backup was created; nil if no backup was verified.
-    package func newestVerifiedBackupTime() async throws -> Timestamp? {
-        try await records.read { try $0.backupCoverage() }.lastVerified
+    /// The newest verified backup.
+    ///
+    /// - Parameter now: a backup with a later time is a backup with a time in the future.
+    package func backupCoverage(at now: Timestamp) async throws -> BackupCoverage {
+        try await records.read { try $0.backupCoverage(at: now) }
     }
 
     /// Raises an event that the newest verified backup is too old. Does nothing if the last such event was about the
     /// same backup and had the same severity.
     ///
-    /// - Parameter newestBackupTime: when the newest verified backup was created; nil if no backup was verified.
+    /// - Parameter newestBackupTime: when the newest verified backup was created; nil if no backup was verified, or if
+    ///   the time is unknown.
     package func reportOverdue(
         _ severity: Event.Severity, since newestBackupTime: Timestamp?, detail: String
     ) async throws {

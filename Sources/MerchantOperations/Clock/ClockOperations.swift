@@ -83,15 +83,7 @@ package struct ClockOperations: Sendable {
             ? try count {
                 try reading.rollsIdle(since: $0.adding(.zero - policy.quietPeriod), limit: Self.maximumCounted).count
             } : 0
-        return (keys > 0 ? ["\(keys) private keys to destroy"] : [])
-            + (rolls > 0 ? ["\(rolls) quiet rolls to finish"] : [])
-    }
-}
-
-extension Duration {
-    /// The duration as text, such as `2 days 3 hours 0 minutes`.
-    fileprivate var daysHoursMinutes: String {
-        let minutes = components.seconds / 60
-        return "\(minutes / 1440) days \(minutes / 60 % 24) hours \(minutes % 60) minutes"
+        return (keys > 0 ? [keys.counted("private key to destroy", "private keys to destroy")] : [])
+            + (rolls > 0 ? [rolls.counted("quiet roll to finish", "quiet rolls to finish")] : [])
     }
 }

@@ -36,7 +36,7 @@ package struct DomainOperations: Sendable {
         guard (1...DomainFile.largest).contains(bytes.count) else {
             throw MerchantError(
                 bytes.isEmpty ? .malformed : .tooLarge,
-                "the domain verification file has \(bytes.count) bytes, expected 1 to \(DomainFile.largest)")
+                "the domain verification file has \(bytes.count.counted("byte")), expected 1 to \(DomainFile.largest)")
         }
         let file = DomainFile(bytes: bytes, storedAt: clock.now)
         return try await records.write { transaction in

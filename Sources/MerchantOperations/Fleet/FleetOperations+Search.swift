@@ -23,7 +23,7 @@ extension FleetOperations {
         guard Self.searchTextLengths.contains(text.utf8.count), DisplayText.firstRefused(in: text) == nil else {
             throw MerchantError(
                 .malformed,
-                "the text to search for has \(text.utf8.count) bytes, expected \(Self.searchTextLengths.lowerBound) to \(Self.searchTextLengths.upperBound) of visible characters"
+                "the text to search for has \(text.utf8.count.counted("byte")), expected \(Self.searchTextLengths.lowerBound) to \(Self.searchTextLengths.upperBound) of visible characters"
             )
         }
         // One more than the result may have shows whether there are more.

@@ -46,7 +46,7 @@ extension Event {
             TargetRules.severity(hasLostAllKeyPairs: active == 0, currentCertificateExpiry: expiry, at: now), at: now,
             merchant: merchant.identifier,
             detail:
-                "the merchant has \(active) of \(merchant.targetActiveKeyPairs) active key pairs: generate a key pair and have its CSR signed"
+                "the merchant has \(active) of \(merchant.targetActiveKeyPairs.counted("active key pair")): generate a key pair and have its CSR signed"
         )
     }
 }

@@ -64,7 +64,7 @@ package struct KeyOperations: Sendable {
             guard let new, try !transaction.hasPendingKeyPairs(maximumPending, of: identifier, purpose) else {
                 throw MerchantError(
                     .tooManyPendingKeys,
-                    "\(maximumPending ?? 0) key pairs of \(identifier) wait for a certificate already: have the CSR of one of them signed by Apple, and upload the certificate"
+                    "\((maximumPending ?? 0).counted("key pair of \(identifier) already waits", "key pairs of \(identifier) already wait")) for a certificate: have one CSR signed by Apple, and upload the certificate"
                 )
             }
             let keyPair = try KeyPairGeneration.insert(new, of: identifier, at: now, for: request, in: transaction)
@@ -79,18 +79,21 @@ package struct KeyOperations: Sendable {
     ///
     /// - Parameters:
     ///   - privateKey: PEM (PKCS#8, SEC1 or PKCS#1, also encrypted) or PKCS#12.
+    ///   - number: which private key of the file, counted from 1; nil for the only one.
     ///   - passphrase: empty if the private key is not encrypted.
     ///   - upload: one certificate, PEM or DER. nil, or the private key's file again, if that file contains the
     ///     certificate, as PKCS#12 does.
     ///   - state: the state of the imported key pair: `standby`, `current` or `retiring`.
     ///   - allowsExpired: whether the certificate may have expired.
     package func importKeyPair(
-        to identifier: MerchantIdentifier, privateKey: borrowing SecretBytes, passphrase: borrowing SecretBytes,
-        certificate upload: [UInt8]?, state: KeyState, purpose: KeyPurpose, allowsExpired: Bool, for request: Request
+        to identifier: MerchantIdentifier, privateKey: borrowing SecretBytes, number: Int? = nil,
+        passphrase: borrowing SecretBytes, certificate upload: [UInt8]?, state: KeyState, purpose: KeyPurpose,
+        allowsExpired: Bool, for request: Request
     ) async throws -> KeyView {
         guard state.isActive else {
             throw MerchantError(.malformed, "'state' is \(state.rawValue), expected standby, current or retiring")
         }
+        try Self.checkKeyNumber(number)
         _ = try await records.read { try $0.existingMerchant(identifier) }
         // Reading a certificate is fast, so a wrong file is refused before the slow import of the private key.
         var isPrivateKeyFile = false
@@ -103,7 +106,7 @@ package struct KeyOperations: Sendable {
         }
         let imported = try await WorkThreads.imports.run {
             try custodian.importKeyPair(
-                privateKey: privateKey, passphrase: passphrase, purpose: purpose, for: identifier)
+                privateKey: privateKey, number: number, passphrase: passphrase, purpose: purpose, for: identifier)
         }
         let new = imported.keyPair
         let facts = try uploaded ?? certificate(of: imported)
@@ -184,7 +187,8 @@ package struct KeyOperations: Sendable {
     package func keyPairs(prefix text: String, limit: Int) async throws -> [KeyView] {
         guard (4...64).contains(text.utf8.count) else {
             throw MerchantError(
-                .malformed, "'prefix' has \(text.utf8.count) characters, expected the first 4 to 64 of a publicKeyHash")
+                .malformed,
+                "'prefix' has \(text.utf8.count.counted("character")), expected the first 4 to 64 of a publicKeyHash")
         }
         let now = clock.now
         return try await records.read { reading in

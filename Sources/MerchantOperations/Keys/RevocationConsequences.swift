@@ -38,7 +38,7 @@ enum RevocationConsequences {
         }
         if let decryptions = try reading.keyUse(of: keyPair.publicKeyHash)?.decryptions {
             list.append(
-                "\(decryptions.count) tokens were decrypted with this key since \(decryptions.first), the last one at \(decryptions.last)"
+                "\(decryptions.count.counted("token was", "tokens were")) decrypted with this key since \(decryptions.first), the last one at \(decryptions.last)"
             )
         }
         if merchant.isPlatformIntegrator {

@@ -9,7 +9,9 @@ extension BackupCoverage {
         guard let severity = policy.severity(of: self, at: now), let since = notBackedUpSince else { return nil }
         let state =
             lastVerified.map { "the newest verified backup, of \($0), lacks keys with a certificate" }
-            ?? "there is no verified backup, but there are keys with a certificate"
+            ?? verifiedInFuture.map {
+                "the newest verified backup has a time in the future, \($0), and lacks keys with a certificate"
+            } ?? "there is no verified backup, but there are keys with a certificate"
         return StatusFinding(
             severity: severity, code: .backupMissing,
             detail:

@@ -12,7 +12,7 @@ extension Monitoring {
             let total = counts.total
             let current =
                 total == 1 ? (counts.current == 1 ? "current" : "not current") : "\(counts.current) current"
-            return "\(total) active key pair\(total == 1 ? "" : "s") (\(current)) \(total == 1 ? "has" : "have")"
+            return total.counted("active key pair (\(current)) has", "active key pairs (\(current)) have")
         }
         if counts.expired.total > 0 {
             findings.append(
@@ -95,7 +95,7 @@ extension Monitoring {
             StatusFinding(
                 code: .belowTarget,
                 detail:
-                    "\(total) merchant\(total == 1 ? " has" : "s have") fewer active key pairs than \(total == 1 ? "its" : "their") target: generate key pairs and have their CSRs signed",
+                    "\(total.counted("merchant has fewer active key pairs than its target", "merchants have fewer active key pairs than their target")): generate key pairs and have their CSRs signed",
                 counts: [.critical: critical, .warning: warnings, .notice: max(0, total - critical - warnings)],
                 mostUrgent: named.prefix(limit).map { item(for: $0, at: now) })
         ]
@@ -109,7 +109,7 @@ extension Monitoring {
             StatusFinding(
                 code: .issuerNotVerified,
                 detail:
-                    "\(total) active key pair\(total == 1 ? " has" : "s have") a certificate whose issuer was not verified, so it may not be from Apple: set 'trust.certificate-issuers', run 'merchantkeyctl reload', and upload the certificates again",
+                    "\(total.counted("active key pair has", "active key pairs have")) a certificate whose issuer was not verified, so it may not be from Apple: set 'trust.certificate-issuers', run 'merchantkeyctl reload', and upload the certificates again",
                 counts: [.warning: total],
                 mostUrgent: try reading.keyPairsWithIssuerNotVerified(limit: StatusFinding.maximumNamed).map {
                     StatusFinding.Item(
@@ -127,7 +127,8 @@ extension Monitoring {
             } ?? ""
         return StatusFinding.Item(
             severity: merchant.severity(at: now),
-            detail: "\(merchant.activeKeyPairs) of \(merchant.targetActiveKeyPairs) active key pairs\(expiry)",
+            detail:
+                "\(merchant.activeKeyPairs) of \(merchant.targetActiveKeyPairs.counted("active key pair"))\(expiry)",
             merchantIdentifier: merchant.merchantIdentifier)
     }
 }

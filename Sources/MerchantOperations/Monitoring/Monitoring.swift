@@ -37,6 +37,8 @@ package struct Monitoring: Sendable {
         let conditions: @Sendable () -> [StatusFinding]
         /// Whether the records that payment tokens were used (claims) can be stored.
         let claims: @Sendable () -> StoreHealth
+        /// Why and until when new claims are refused although they can be stored; nil if they are accepted.
+        let clockBehindClaims: @Sendable () -> ClockBehindClaims?
         /// Whether calls to Apple are possible. Reads the store, so it must not be called inside a transaction.
         let gateway: @Sendable () -> GatewayHealth
         /// Whether calls to Apple are paused after failures. This part of ``gateway`` does not read the store.
@@ -44,10 +46,12 @@ package struct Monitoring: Sendable {
 
         package init(
             conditions: @escaping @Sendable () -> [StatusFinding], claims: @escaping @Sendable () -> StoreHealth,
+            clockBehindClaims: @escaping @Sendable () -> ClockBehindClaims?,
             gateway: @escaping @Sendable () -> GatewayHealth, circuit: @escaping @Sendable () -> GatewayHealth
         ) {
             self.conditions = conditions
             self.claims = claims
+            self.clockBehindClaims = clockBehindClaims
             self.gateway = gateway
             self.circuit = circuit
         }
@@ -107,7 +111,8 @@ package struct Monitoring: Sendable {
             findings += try Self.targetFindings(merchantsBelowTarget: counts.merchantsBelowTarget, in: reading, at: now)
             findings += Self.findings(for: counts, oldestOpenCall: oldestOpenCall, health: gatewayHealth, at: now)
             findings += webhooks.flatMap { Self.findings(for: $0, at: now) }
-            let backups = try reading.backupCoverage()
+            // The later of the two times, so that a clock that is behind makes no backup a backup of the future.
+            let backups = try reading.backupCoverage(at: time.latest)
             findings += [backups.finding(by: backupPolicy.value, at: now)].compactMap(\.self)
             if environment == .production { findings += try Self.issuerFindings(in: reading) }
             return Status(
@@ -145,14 +150,15 @@ package struct Monitoring: Sendable {
             findings.append(
                 warning(
                     .eventsParked,
-                    "\(webhook.parked) events are parked, because their delivery failed for a day; 'event redeliver' sends them again"
+                    "\(webhook.parked.counted("event is", "events are")) parked, because delivery failed for a day; 'event redeliver' sends parked events again"
                 ))
         }
         if let oldest = webhook.oldestUndelivered, oldest.adding(lateDelivery) <= now {
             findings.append(
                 warning(
                     .eventsUndelivered,
-                    "\(webhook.undelivered) events are not delivered yet; the oldest of them occurred at \(oldest)"))
+                    "\(webhook.undelivered.counted("event is", "events are")) not delivered yet; the oldest event occurred at \(oldest)"
+                ))
         }
         return findings
     }

@@ -16,13 +16,13 @@ extension Monitoring {
         if counts.registrationsDrifting > 0 {
             add(
                 .warning, .registrationDrift,
-                "Apple's record of \(counts.registrationsDrifting) registration\(counts.registrationsDrifting == 1 ? "" : "s") differs from the daemon's: run 'registration sync'"
+                "Apple's record of \(counts.registrationsDrifting.counted("registration")) differs from the daemon's: run 'registration sync'"
             )
         }
         if let oldestOpenCall, oldestOpenCall.adding(longestUnresolved) <= now {
             add(
                 .warning, .registrationUnresolved,
-                "the outcome of \(counts.registrationCallsOpen) calls to Apple is unknown, and the oldest of them was made at \(oldestOpenCall): the daemon asks Apple for the outcomes, so check the connection to Apple"
+                "the outcome of \(counts.registrationCallsOpen.counted("call")) to Apple is unknown, and the oldest call was made at \(oldestOpenCall): the daemon asks Apple for each outcome, so check the connection to Apple"
             )
         }
         // Without registrations, the daemon needs no connection to Apple.

@@ -49,7 +49,7 @@ extension RegistrationOperations {
         }
         return MerchantError(
             .registrationNotFound,
-            "this daemon did not register \(partner), but Apple has a registration with that name and \(details.domainNames.count) domains: to manage it here, register its domains with this daemon"
+            "this daemon did not register \(partner), but Apple has a registration with that name and \(details.domainNames.count.counted("domain")): to manage it here, register its domains with this daemon"
         )
     }
 }

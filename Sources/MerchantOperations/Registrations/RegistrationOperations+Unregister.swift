@@ -60,7 +60,8 @@ extension RegistrationOperations {
         if let unknown = requested?.subtracting(present).min() {
             throw MerchantError(
                 .domainNotRegistered,
-                "'\(unknown)' is not one of the \(present.count) domains of \(partner): check its spelling")
+                "'\(unknown)' is not among the domains of \(partner) (\(present.count.counted("domain"))): check its spelling"
+            )
         }
         let removed = requested ?? present
         let now = calls.clock.now

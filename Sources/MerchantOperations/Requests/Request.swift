@@ -41,7 +41,7 @@ package struct Request: Sendable {
                 throw MerchantError(
                     .malformed,
                     fieldValues.count == 1
-                        ? "the Idempotency-Key of \(value.utf8.count) bytes is not valid: send 1 to 255 printable ASCII characters"
+                        ? "the Idempotency-Key of \(value.utf8.count.counted("byte")) is not valid: send 1 to 255 printable ASCII characters"
                         : "the request has \(fieldValues.count) Idempotency-Key headers: send one"
                 )
             }

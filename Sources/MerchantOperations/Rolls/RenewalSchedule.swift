@@ -194,7 +194,7 @@ package struct RenewalSchedule: Sendable {
                 at: clock.now,
                 merchant: merchant.identifier,
                 detail:
-                    "the merchant has \(active) of \(merchant.targetActiveKeyPairs) active key pairs, and the certificate of the current one expires at \(expiry): generate a key pair and have its CSR signed"
+                    "the merchant has \(active) of \(merchant.targetActiveKeyPairs.counted("active key pair")), and the certificate of the current one expires at \(expiry): generate a key pair and have its CSR signed"
             ))
     }
 

@@ -273,7 +273,7 @@ package struct RollOperations: Sendable {
             ? "; the machine's clock is past that time, but is not confirmed: see clockUnconfirmed in 'status'" : ""
         return MerchantError(
             .rollNotQuiet,
-            "the old key may still be in use: the roll becomes quiet at \(quietAt), in \(minutes / 1440) days \(minutes / 60 % 24) hours \(minutes % 60) minutes, if nobody requests the old key until then\(clockNote)"
+            "the old key may still be in use: the roll becomes quiet at \(quietAt), in \(Duration.seconds(minutes * 60).daysHoursMinutes), if nobody requests the old key until then\(clockNote)"
         )
     }
 }

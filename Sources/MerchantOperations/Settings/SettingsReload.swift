@@ -1,5 +1,21 @@
 /// What a reload of the settings changed, or in a dry run would change.
 package struct SettingsReload: Hashable, Sendable {
+    /// A value that has changed.
+    package struct Change: Hashable, Sendable {
+        /// The name of the setting; of a field of an entry in a list of mappings with the index: `callers.0.permits`.
+        package let name: String
+        /// Nil if there was no such entry, or if the value may contain a secret.
+        package let before: String?
+        /// Nil if there is no such entry any more, or if the value may contain a secret.
+        package let after: String?
+
+        package init(name: String, before: String?, after: String?) {
+            self.name = name
+            self.before = before
+            self.after = after
+        }
+    }
+
     /// A setting that was changed in the file, and whose former value stays in force until a restart.
     package struct Pending: Hashable, Sendable {
         package let name: String
@@ -24,12 +40,17 @@ package struct SettingsReload: Hashable, Sendable {
 
     /// The names of the settings that have other values now. `callers` and `events.webhooks` are one name each.
     package var changed: [String]
+    /// The values of the ``changed`` settings.
+    package var changes: [Change]
     package var needsRestart: [Pending]
     /// What does not work although the settings are valid, such as a directory for backups that does not exist.
     package var warnings: [String]
 
-    package init(changed: [String] = [], needsRestart: [Pending] = [], warnings: [String] = []) {
+    package init(
+        changed: [String] = [], changes: [Change] = [], needsRestart: [Pending] = [], warnings: [String] = []
+    ) {
         self.changed = changed
+        self.changes = changes
         self.needsRestart = needsRestart
         self.warnings = warnings
     }

@@ -44,7 +44,7 @@ package struct RefusalAudit: Sendable {
         _ group: RefusedRequests.Group, _ requests: Occurrences, at now: Timestamp, by daemon: Caller
     ) -> AuditEntry {
         let summary =
-            "\(requests.count) request\(requests.count == 1 ? "" : "s") from \(requests.first) to \(requests.last)"
+            "\(requests.count.counted("request")) from \(requests.first) to \(requests.last)"
         func makeEntry(
             _ caller: Caller, _ cause: String, _ refusal: RefusalKind? = nil
         ) -> AuditEntry {

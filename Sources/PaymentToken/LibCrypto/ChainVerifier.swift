@@ -1,4 +1,5 @@
 import CLibCrypto
+import Vocabulary
 
 /// Verifies certificate chains of three certificates: a signing certificate, an intermediate, and a trusted root.
 final class ChainVerifier: @unchecked Sendable {
@@ -69,7 +70,8 @@ final class ChainVerifier: @unchecked Sendable {
         else {
             return .invalid(
                 .unexpectedChain,
-                description: "the chain of \(chain.count) certificates does not consist of the signing certificate, "
+                description:
+                    "the chain of \(chain.count.counted("certificate")) does not consist of the signing certificate, "
                     + "the intermediate and a trusted root")
         }
         return .valid(root: root)

@@ -1,4 +1,5 @@
 import Crypto
+import Vocabulary
 
 /// The full check of a signature with libcrypto. It accepts any BER encoding and, unlike ``CachedChainCheck``, records
 /// why a token fails.
@@ -32,7 +33,7 @@ struct FullSignatureCheck {
         guard signingCertificates.count == 1 else {
             builder.fail(
                 .structure, reason: .wrongSigningCertificateCount(signingCertificates.count),
-                "the signer identifier matches \(signingCertificates.count) of the \(certificates.count) certificates, "
+                "the signer identifier matches \(signingCertificates.count) of \(certificates.count.counted("certificate")), "
                     + "expected exactly one")
             return nil
         }
@@ -57,11 +58,12 @@ struct FullSignatureCheck {
 
     private static func parse(_ signature: [UInt8]) throws(StructureFailure) -> CMSMessage {
         guard let message = CMSMessage(signature) else {
-            throw StructureFailure(.notCMS, "the signature of \(signature.count) bytes is not a CMS message")
+            throw StructureFailure(.notCMS, "the signature of \(signature.count.counted("byte")) is not a CMS message")
         }
         guard message.trailingCount == 0 else {
             throw StructureFailure(
-                .trailingBytes, "the signature has \(message.trailingCount) bytes after the CMS message, expected none")
+                .trailingBytes,
+                "the signature has \(message.trailingCount.counted("byte")) after the CMS message, expected none")
         }
         guard message.isSignedData else {
             throw StructureFailure(.notSignedData, "the CMS message is not of type signed data")

@@ -14,7 +14,8 @@ public struct TrustRoot: Sendable, Hashable {
     public init(derRepresentation: some Collection<UInt8>) throws(PaymentTokenError) {
         let bytes = Array(derRepresentation)
         guard let certificate = X509Certificate(derRepresentation: bytes) else {
-            throw PaymentTokenError(.invalidTrustRoot, "the \(bytes.count) bytes are not exactly one DER certificate")
+            throw PaymentTokenError(
+                .invalidTrustRoot, "the \(bytes.count.counted("byte is", "bytes are")) not exactly one DER certificate")
         }
         guard certificate.isSelfIssued, certificate.isCertificateAuthority else {
             let name = certificate.subjectCommonNames.first ?? "(without a common name)"

@@ -157,7 +157,8 @@ struct PortalAuthentication: Sendable {
 
     private static func tooMany(_ seconds: Int) -> MerchantError {
         MerchantError(
-            .tooManyRequests, "too many requests: send the next one in \(seconds) seconds", retryAfter: seconds)
+            .tooManyRequests, "too many requests: send the next one in \(seconds.counted("second"))",
+            retryAfter: seconds)
     }
 
     // MARK: Refusals

@@ -1,3 +1,4 @@
+package import ServerKit
 import Vocabulary
 
 /// A range of IP addresses in CIDR notation (RFC 4632, RFC 4291), such as `10.0.0.0/8` or `2001:db8::/32`. An address

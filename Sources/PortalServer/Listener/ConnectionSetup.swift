@@ -7,6 +7,7 @@ import NIOHTTP2
 import NIOSSL
 import NIOTLS
 import RESTKit
+import ServerKit
 import Vocabulary
 
 /// Prepares new connections: limits, TLS, and HTTP/1.1 or HTTP/2, as the client chose in the TLS handshake.
@@ -98,7 +99,8 @@ struct ConnectionSetup: Sendable {
             idleTime: Duration.nanoseconds(limits.idleTime.nanoseconds), isSecure: true,
             makeGuard: {
                 RequestGuard(
-                    requestLimits, makeRefusal: { refuseRequest($0, connection) },
+                    requestLimits, hasUnreadBytes: { (try? $0.pipeline.syncOperations.hasUnreadBytes()) ?? false },
+                    makeRefusal: { refuseRequest($0, connection) },
                     onResponseSent: { connection.reservedMemory.releaseAll() })
             },
             responder: responder(for: connection))

@@ -1,4 +1,5 @@
 import HTTPTypes
+import ServerKit
 
 /// Reads the header fields in which proxies report the addresses that a request came from.
 ///

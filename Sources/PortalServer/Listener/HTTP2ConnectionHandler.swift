@@ -125,12 +125,26 @@ final class HTTP2ConnectionHandler: ChannelInboundHandler {
         guard phase == .serving, let context else { return }
         phase = .announced
         idleTimer?.cancel()
-        send(.goAway(lastStreamID: .maxID, errorCode: .noError, opaqueData: nil), context)
+        announceEnd(context)
         send(.ping(HTTP2PingData(), ack: false), context)
         context.flush()
         announcementTimer = eventLoop.assumeIsolated().scheduleTask(in: lingerTime) { self.finishEnd() }
         drainTimer = eventLoop.assumeIsolated().scheduleTask(in: drainTime) { self.context?.close(promise: nil) }
     }
+
+    /// Sends the first GOAWAY, which permits every stream.
+    ///
+    /// NIO's handler refuses all new streams after it has sent a GOAWAY itself. Therefore the frame is written past this
+    /// handler, to the one before it, at the boundary of a frame: NIO's handler writes each frame in one step.
+    private func announceEnd(_ context: ChannelHandlerContext) {
+        guard let http2 = try? context.pipeline.syncOperations.context(handlerType: NIOHTTP2Handler.self) else {
+            return
+        }
+        http2.write(NIOAny(ByteBuffer(bytes: Self.announcement)), promise: nil)
+    }
+
+    /// A GOAWAY for the stream 2^31-1 without an error (RFC 9113 section 6.8): 8 bytes of payload, type 7, stream 0.
+    private static let announcement: [UInt8] = [0, 0, 8, 7, 0, 0, 0, 0, 0, 0x7F, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0]
 
     private func finishEnd() {
         guard phase == .announced, let context else { return }

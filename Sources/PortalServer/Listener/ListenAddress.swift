@@ -1,3 +1,4 @@
+import ServerKit
 import Vocabulary
 
 /// An address on which a server listens: `HOST:PORT`. The host is an IPv4 address, an IPv6 address in brackets, or a

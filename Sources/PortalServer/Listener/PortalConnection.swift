@@ -3,6 +3,7 @@ package import HTTPTypes
 package import LocalSocket
 package import NIOCore
 import NIOSSL
+package import ServerKit
 package import Vocabulary
 
 /// What the listener knows about the connection of a request. With HTTP/2, each stream has its own value.

@@ -1,4 +1,5 @@
 import NIOCore
+import ServerKit
 import Synchronization
 
 /// Limits the open connections and the open HTTP/2 streams, in all and for each address, and keeps a list of the open

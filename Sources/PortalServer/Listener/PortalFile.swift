@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Vocabulary
 
 /// Reads the small files that the settings of the portal name.
 enum PortalFile {
@@ -32,7 +33,7 @@ enum PortalFile {
         let size = Int(status.size)
         guard (1...longestFile).contains(size) else {
             throw PortalTLSError(
-                "'\(setting)': \(path) has \(size) bytes, expected a PEM file with 1 to \(longestFile) bytes")
+                "'\(setting)': \(path) has \(size.counted("byte")), expected a PEM file with 1 to \(longestFile) bytes")
         }
         guard let bytes = contents(descriptor, count: size) else {
             throw PortalTLSError("'\(setting)': \(path) changed while it was read; try again")

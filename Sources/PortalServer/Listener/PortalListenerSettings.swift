@@ -57,18 +57,22 @@ package struct PortalLimits: Sendable {
 
     /// From the accepted connection to the end of the TLS handshake.
     package var handshakeTime = TimeAmount.seconds(10)
-    /// How long a connection may wait for its first or next request. For HTTP/1.1, this includes the time in which the
-    /// head of the request arrives.
+    /// How long a connection may wait for its first or next request.
     package var idleTime = TimeAmount.seconds(60)
-    /// From the head of a request to the request's end.
+    /// From the first bytes of a request to the end of its head, and from there to the request's end.
     package var requestTime = TimeAmount.seconds(10)
     /// How long a client may take to read a response.
     package var responseTime = TimeAmount.seconds(20)
     /// For how long the server reads and discards what a client sends after the last response. If the server closed the
     /// connection while bytes are unread, the kernel would reset it and the client could lose the response.
     package var lingerTime = TimeAmount.seconds(1)
-    /// How long a shutdown waits for responses in progress. Shorter than the daemon's shutdown limit of 30 s.
-    package var drainTime = TimeAmount.seconds(22)
+    /// How long an idle connection waits for a further request after a shutdown has begun.
+    package var idleGrace = DrainEvent.idleGrace
+    /// How long a closed connection waits for the client's close_notify.
+    static let closeTime = TimeAmount.seconds(2)
+    /// How long a shutdown waits for responses in progress. The connections that are still open then take up to
+    /// ``closeTime`` to close.
+    package var drainTime = TimeAmount(ShutdownBudget.Step.otherServers.time) - PortalLimits.closeTime
 
     /// The memory, in bytes, for large request bodies and large responses. Smaller ones do not count.
     package var buffers = UserQuotas.Limits(total: 32 << 20, perUser: 8 << 20, withoutPermit: 8 << 20)
@@ -91,9 +95,11 @@ package struct PortalLimits: Sendable {
     /// The limits for ``RequestGuard``, which HTTP/2 streams have, too.
     var request: RequestGuard.Limits {
         var limits = RequestGuard.Limits(bodyBytes: bodyBytes)
+        limits.headTime = requestTime
         limits.requestTime = requestTime
         limits.responseTime = responseTime
         limits.lingerTime = lingerTime
+        limits.idleGrace = idleGrace
         return limits
     }
 }

@@ -88,8 +88,7 @@ package struct PortalTLS: Sendable {
         configuration.verifySignatureAlgorithms = signatureAlgorithms
         configuration.renegotiationSupport = .none
         configuration.applicationProtocols = ["h2", "http/1.1"]
-        // How long a closed connection waits for the client's close_notify.
-        configuration.shutdownTimeout = TimeAmount.seconds(2)
+        configuration.shutdownTimeout = PortalLimits.closeTime
     }
 
     /// - Returns: at least one certificate.

@@ -1,3 +1,4 @@
+package import ServerKit
 import Synchronization
 
 /// Limits the requests a minute of each caller and each address, and slows down clients that try credentials.

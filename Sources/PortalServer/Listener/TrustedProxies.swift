@@ -1,4 +1,5 @@
 package import HTTPTypes
+package import ServerKit
 
 /// The reverse proxies whose reports about the address of a client are believed: the setting `portal.trusted-proxies`.
 package struct TrustedProxies: Sendable {

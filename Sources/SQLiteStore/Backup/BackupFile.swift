@@ -45,7 +45,7 @@ package struct BackupFile: Sendable {
         guard expected > 0, manifest.databaseBytes == expected else {
             throw MerchantError(
                 .backupFailed,
-                "the manifest of \(path) says that the database has \(manifest.databaseBytes) bytes, expected \(expected), which is the number of bytes before the manifest: the file is damaged, use another backup"
+                "the manifest of \(path) says that the database has \(manifest.databaseBytes.counted("byte")), expected \(expected), which is the number of bytes before the manifest: the file is damaged, use another backup"
             )
         }
         self.path = path

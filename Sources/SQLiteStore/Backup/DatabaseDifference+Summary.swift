@@ -12,7 +12,7 @@ extension DatabaseDifference {
             guard changes.count > 0 else { return nil }
             let first = changes.listed.prefix(Self.maximumInSummary).map(\.name)
             let rest = changes.count > first.count ? " …" : ""
-            return "\(changes.count) \(kind.words(changes.count)): \(first.joined(separator: ", "))\(rest)"
+            return "\(kind.text(changes.count)): \(first.joined(separator: ", "))\(rest)"
         }
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
     }
@@ -35,27 +35,29 @@ extension DatabaseDifference.Change {
 }
 
 extension DatabaseDifference.Kind {
-    /// The words after the number of changes, in the singular or plural.
-    fileprivate func words(_ count: Int) -> String {
-        let isOne = count == 1
-        return switch self {
-        case .usableAgain: isOne ? "revoked key pair is usable again" : "revoked key pairs are usable again"
-        case .missing: isOne ? "key pair is missing" : "key pairs are missing"
+    /// The number of changes and what changed, such as `1 key pair is missing`.
+    fileprivate func text(_ count: Int) -> String {
+        switch self {
+        case .usableAgain: count.counted("revoked key pair is usable again", "revoked key pairs are usable again")
+        case .missing: count.counted("key pair is missing", "key pairs are missing")
         case .undestroyed:
-            isOne ? "destroyed private key is stored again, sealed" : "destroyed private keys are stored again, sealed"
+            count.counted(
+                "destroyed private key is stored again, sealed", "destroyed private keys are stored again, sealed")
         case .earlierState:
-            isOne ? "key pair is in its earlier state" : "key pairs are in their earlier states"
+            count.counted("key pair is in its earlier state", "key pairs are in their earlier states")
         case .destructions:
-            isOne ? "scheduled destruction has changed" : "scheduled destructions have changed"
-        case .exports: isOne ? "export of a private key is not recorded" : "exports of private keys are not recorded"
-        case .certificates: isOne ? "certificate is missing" : "certificates are missing"
-        case .rolls: isOne ? "roll is in its earlier state" : "rolls are in their earlier states"
+            count.counted("scheduled destruction has changed", "scheduled destructions have changed")
+        case .exports:
+            count.counted("export of a private key is not recorded", "exports of private keys are not recorded")
+        case .certificates: count.counted("certificate is missing", "certificates are missing")
+        case .rolls: count.counted("roll is in its earlier state", "rolls are in their earlier states")
         case .registrations:
-            isOne ? "registration is in its earlier state" : "registrations are in their earlier states"
-        case .merchants: isOne ? "merchant is in its earlier state" : "merchants are in their earlier states"
+            count.counted("registration is in its earlier state", "registrations are in their earlier states")
+        case .merchants: count.counted("merchant is in its earlier state", "merchants are in their earlier states")
         case .accesses:
-            isOne ? "portal access is in its earlier state" : "portal accesses are in their earlier states"
-        case .invitations: isOne ? "invitation is in its earlier state" : "invitations are in their earlier states"
+            count.counted("portal access is in its earlier state", "portal accesses are in their earlier states")
+        case .invitations:
+            count.counted("invitation is in its earlier state", "invitations are in their earlier states")
         }
     }
 }

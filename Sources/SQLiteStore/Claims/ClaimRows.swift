@@ -20,7 +20,7 @@ enum ClaimRows {
             return .failure(
                 MerchantError(
                     .tokenNotVerified,
-                    "signingTime: the machine's clock was set back: it shows \(claim.at), but a payment was claimed at \(limit.adding(ClaimStore.toleratedSetBack)). Until the clock is right, the daemon cannot tell whether this payment was claimed before; correct the clock"
+                    "signingTime: the machine's clock shows \(claim.at), but a payment was claimed at \(limit.adding(ClaimStore.toleratedSetBack)), so the clock is behind now or was ahead then. Until the clock has passed \(limit), the daemon cannot tell whether this payment was claimed before, and refuses it. If the clock is wrong, correct it; if it is right, 'merchantkeyctl status' says what to do (claimsRefused)"
                 ))
         }
         try db.cachedStatement(

@@ -2,7 +2,6 @@ import FoundationEssentials
 import GRDB
 package import MerchantCore
 import Schema
-import Synchronization
 package import Vocabulary
 
 /// Stores claims of payment tokens. A claim is the record that a token was used, so that no token is used twice. The
@@ -17,7 +16,8 @@ package final class ClaimStore: ClaimLedger, Sendable {
     /// one hour, a client can also repeat a request after an outage.
     package static let retention = Duration.seconds(3600)
     /// If the machine's clock is behind the newest claim by this time or more, the clock was set back. The verifier may
-    /// then accept old tokens whose claims were removed, so the store refuses new claims.
+    /// then accept old tokens whose claims were removed, so the store refuses new claims. The store cannot tell whether
+    /// the clock is behind now or was ahead before.
     ///
     /// A claim is at most five minutes before or after the signing time of its token. So the claim of a token that
     /// Apple signs now is at most ten minutes before the newest claim, even if the clock is wrong. With a tolerance
@@ -45,35 +45,25 @@ package final class ClaimStore: ClaimLedger, Sendable {
     private let path: String
     private let queue: DatabaseQueue
     private let groups: WriteGroups<PendingClaim>
-
-    /// The latest time of any claim that was opened or inserted; it never decreases, and a failed commit does not take
-    /// it back. Nil if there was no claim yet.
-    private final class LatestClaimTime: Sendable {
-        private let state: Mutex<Timestamp?>
-
-        init(_ time: Timestamp?) { state = Mutex(time) }
-
-        var value: Timestamp? { state.withLock { $0 } }
-
-        /// Sets the value to `time`, unless the value is already later.
-        func advance(to time: Timestamp) { state.withLock { $0 = $0.map { max($0, time) } ?? time } }
-    }
+    private let newestClaimTime: NewestClaimTime
+    private let clock: any WallClock
 
     private init(
         openedFiles: DatabaseFile.OpenedFiles, queue: DatabaseQueue, latestTime: Timestamp?, clock: any WallClock
     ) {
         path = openedFiles.path
         self.queue = queue
-        let latestTime = LatestClaimTime(latestTime)
+        self.clock = clock
+        let newestClaimTime = NewestClaimTime(latestTime)
+        self.newestClaimTime = newestClaimTime
         groups = WriteGroups(
             of: .claims, writer: queue, openedFiles: openedFiles, largestGroup: Self.largestGroup,
             longestQueue: Self.longestQueue, clock: clock
         ) { group, db in
-            // A new claim must be later than this time; see `toleratedSetBack`.
-            let limit = latestTime.value?.adding(.zero - Self.toleratedSetBack)
+            let limit = newestClaimTime.limit
             let outcomes = try group.map { try ClaimRows.insert($0.claim, after: limit, in: db) }
             let newClaimTimes = zip(group, outcomes).filter { $0.1 == .success(.claimed) }.map(\.0.claim.at)
-            newClaimTimes.max().map(latestTime.advance)
+            newClaimTimes.max().map(newestClaimTime.advance)
             try Self.removeExpired(afterStoring: newClaimTimes, in: db)
             return .init(returnResults: {
                 for (pending, outcome) in zip(group, outcomes) { pending.returnOutcome(outcome) }
@@ -123,6 +113,7 @@ package final class ClaimStore: ClaimLedger, Sendable {
     }
 
     package var health: StoreHealth { groups.health }
+    package var clockBehindClaims: ClockBehindClaims? { newestClaimTime.clockBehindClaims(at: clock.now) }
 
     var metricsSource: StoreMetrics.Database {
         StoreMetrics.Database(

@@ -3,20 +3,31 @@ import MerchantCore
 import Vocabulary
 
 extension StoreReading {
-    func backupCoverage() throws -> BackupCoverage {
+    func backupCoverage(at now: Timestamp) throws -> BackupCoverage {
         var coverage = BackupCoverage()
         // New key pairs get higher ids. So a backup contains every key pair up to its `newest_key_pair_id`, and the
-        // verified backup with the highest such id contains the most key pairs.
+        // verified backup with the highest such id contains the most key pairs. That is also true for a backup with a
+        // time in the future.
         let highestBackedUpId = try firstRow(
             """
-            SELECT newest_key_pair_id, created_at, path FROM backups INDEXED BY backups_verified
-            WHERE verified_at IS NOT NULL ORDER BY newest_key_pair_id DESC, created_at DESC LIMIT 1
+            SELECT newest_key_pair_id FROM backups INDEXED BY backups_verified
+            WHERE verified_at IS NOT NULL ORDER BY newest_key_pair_id DESC LIMIT 1
             """, []
-        ) { row in
-            coverage.lastVerified = try row.timestamp("created_at")
-            coverage.lastVerifiedPath = try row.text("path")
-            return try row.integer("newest_key_pair_id")
-        }
+        ) { try $0.integer("newest_key_pair_id") }
+        let newest = try firstRow(
+            """
+            SELECT created_at, path FROM backups INDEXED BY backups_verified
+            WHERE verified_at IS NOT NULL AND created_at <= ?
+            ORDER BY newest_key_pair_id DESC, created_at DESC LIMIT 1
+            """, [now.millisecondsSince1970]
+        ) { (createdAt: try $0.timestamp("created_at"), path: try $0.text("path")) }
+        (coverage.lastVerified, coverage.lastVerifiedPath) = (newest?.createdAt, newest?.path)
+        coverage.verifiedInFuture = try firstRow(
+            """
+            SELECT max(created_at) AS created_at FROM backups INDEXED BY backups_verified
+            WHERE verified_at IS NOT NULL AND created_at > ?
+            """, [now.millisecondsSince1970]
+        ) { try $0.timestampIfAny("created_at") }.flatMap { $0 }
         coverage.merchantsAwaitingBackup =
             try firstRow(
                 """

@@ -17,7 +17,7 @@ extension StoreTransaction {
         if merchant.removedAt != nil, let active = try activeKeyPairs(of: merchant.identifier), active > 0 {
             throw MerchantError(
                 .merchantInUse,
-                "merchant \(merchant.identifier) has \(active) active key pair\(active == 1 ? "" : "s"): revoke and destroy its key pairs before you remove the merchant"
+                "merchant \(merchant.identifier) has \(active.counted("active key pair")): revoke and destroy its key pairs before you remove the merchant"
             )
         }
         let changed = try execute(MerchantRow.update, MerchantRow.updateValues(merchant))

@@ -47,8 +47,8 @@ enum Connections {
         configuration.foreignKeysEnabled = true
         configuration.busyMode = .timeout(Double(busyMilliseconds) / 1000)
         configuration.prepareDatabase { db in
-            // GRDB opens a reader when one is needed. If the path names another file by then, the reader would combine
-            // that other file with the write-ahead log of the opened file.
+            // A reader may be opened again later; see ``ReaderOpening``. If the path names another file by then, the
+            // reader would combine that other file with the write-ahead log of the opened file.
             try openedFiles.requireUnreplaced()
             if !db.configuration.readonly { try refuseForeignDatabase(db, path: openedFiles.path, kind: .merchants) }
             try db.execute(

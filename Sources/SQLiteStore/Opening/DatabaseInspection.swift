@@ -146,7 +146,7 @@ package struct DatabaseInspection: Sendable {
         counts = try reader.counts(at: now)
         // The values that are read with `try?` are nil if the schema is older or an index is missing, so that the other
         // values are still reported.
-        backups = try? reader.backupCoverage()
+        backups = try? reader.backupCoverage(at: now)
         lastAuditRecordAt = try reader.firstRow("SELECT at FROM audit ORDER BY sequence DESC LIMIT 1", []) {
             try $0.timestamp("at")
         }

@@ -33,6 +33,8 @@ package struct OpenedDatabase: Sendable {
                 try Migrations.apply(migrations, to: db, kind: .merchants, at: clock.now)
             }
             openedFiles.recordWriteAheadLogIdentity()
+            // Decryptors are served also if the files are moved or removed from now on.
+            try ReaderOpening.openNow(pool)
             return (openedFiles, pool)
         }
     }

@@ -90,7 +90,8 @@ extension StoreReading {
         try firstRow(
             """
             SELECT count(*) AS without FROM merchants INDEXED BY merchants_without_active_key_pair
-            WHERE removed_at IS NULL AND active_key_pairs = 0 AND had_active_key_pair = 1 AND identifier > ''
+            WHERE removed_at IS NULL AND active_key_pairs = 0 AND had_active_key_pair = 1
+                AND target_active_key_pairs > 0 AND identifier > ''
             """, []
         ) { try $0.integer("without") } ?? 0
     }
@@ -99,7 +100,8 @@ extension StoreReading {
         try allRows(
             """
             SELECT \(BelowTargetRow.columns) FROM merchants INDEXED BY merchants_without_active_key_pair
-            WHERE removed_at IS NULL AND active_key_pairs = 0 AND had_active_key_pair = 1 AND identifier > ''
+            WHERE removed_at IS NULL AND active_key_pairs = 0 AND had_active_key_pair = 1
+                AND target_active_key_pairs > 0 AND identifier > ''
             ORDER BY identifier LIMIT ?
             """, [max(0, limit)], BelowTargetRow.merchant)
     }

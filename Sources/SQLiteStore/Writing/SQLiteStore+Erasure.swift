@@ -83,6 +83,7 @@ extension SQLiteStore {
                 try Self.overwriteRowBuffer(db)
                 db.releaseMemory()
             }
+            await ReaderOpening.open(pool)
         } catch { throw queue.translatedAndRecorded(error) }
     }
 

@@ -46,7 +46,9 @@ struct DirectoryIssuance {
                 "'\(directory)' contains no CSR: no file's name ends in \(Self.suffixes.joined(separator: ", "))")
         }
         guard failures.isEmpty else {
-            throw SandboxError("\(failures.count) files have no certificate:\n" + failures.joined(separator: "\n"))
+            throw SandboxError(
+                "\(failures.count.counted("file has", "files have")) no certificate:\n"
+                    + failures.joined(separator: "\n"))
         }
     }
 

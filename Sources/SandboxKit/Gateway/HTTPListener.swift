@@ -19,13 +19,14 @@ final class HTTPListener: Sendable {
     private let serverTask: Task<Void, Never>
 
     convenience init(tcpPort: Int, tls: NIOSSLContext, handler: @escaping Handler) async throws {
-        try await self.init(tls: tls, handler: handler) { bootstrap, initializer in
+        try await self.init(on: "port \(tcpPort) of 127.0.0.1", tls: tls, handler: handler) { bootstrap, initializer in
             try await bootstrap.bind(host: "127.0.0.1", port: tcpPort, childChannelInitializer: initializer)
         }
     }
 
     convenience init(unixSocketPath: String, handler: @escaping Handler) async throws {
-        try await self.init(tls: nil, handler: handler) { bootstrap, initializer in
+        try await self.init(on: "the socket '\(unixSocketPath)'", tls: nil, handler: handler) {
+            bootstrap, initializer in
             try await bootstrap.bind(
                 unixDomainSocketPath: unixSocketPath, cleanupExistingSocketFile: true,
                 childChannelInitializer: initializer)
@@ -33,7 +34,7 @@ final class HTTPListener: Sendable {
     }
 
     private init(
-        tls: NIOSSLContext?, handler: @escaping Handler,
+        on place: String, tls: NIOSSLContext?, handler: @escaping Handler,
         bind: (
             ServerBootstrap, @escaping @Sendable (any Channel) -> EventLoopFuture<Connection>
         ) async throws -> NIOAsyncChannel<Connection, Never>
@@ -44,7 +45,9 @@ final class HTTPListener: Sendable {
         let server: NIOAsyncChannel<Connection, Never>
         do {
             server = try await bind(bootstrap) { channel in Self.prepare(channel, tls) }
-        } catch { throw SandboxError("cannot listen on the socket: \(error)") }
+        } catch let error as IOError {
+            throw SandboxError("cannot listen on \(place): \(String(cString: strerror(error.errnoCode)))")
+        } catch { throw SandboxError("cannot listen on \(place): \(error)") }
         channel = server.channel
         port = server.channel.localAddress?.port ?? 0
         serverTask = Task {

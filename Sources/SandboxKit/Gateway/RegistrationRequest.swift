@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Vocabulary
 
 /// The body of a registerMerchant or unregisterMerchant request. The initializer checks the fields, types and lengths
 /// that Apple's reference gives.
@@ -31,7 +32,8 @@ struct RegistrationRequest {
         guard (1...RegistrationStore.maximumDomainCount).contains(domainNames.count),
             Set(domainNames).count == domainNames.count
         else {
-            throw SandboxError("domainNames has \(domainNames.count) names, expected 1 to 99 names without repetition")
+            throw SandboxError(
+                "domainNames has \(domainNames.count.counted("name")), expected 1 to 99 names without repetition")
         }
         for name in domainNames where !Self.isDomain(name) {
             throw SandboxError("domainNames contains a string that is not a domain name")

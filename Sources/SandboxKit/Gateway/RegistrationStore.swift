@@ -100,10 +100,7 @@ package final class RegistrationStore: Sendable {
 
     private static func read(_ path: String) throws -> [String: RegisteredMerchant] {
         var merchants: [String: RegisteredMerchant] = [:]
-        let data: Data
-        do { data = try Data(contentsOf: URL(filePath: path)) } catch {
-            throw SandboxError("cannot read '\(path)': \(error)")
-        }
+        let data = try Files.read(path, limit: .max - 1)
         // Lines that cannot be decoded are incomplete. Of a merchant's lines, the last one counts; a line without
         // domains means that the merchant was removed.
         for line in data.split(separator: UInt8(ascii: "\n")) {

@@ -107,7 +107,7 @@ struct StateMetrics {
     private func appendBackups(to page: inout MetricsText) {
         page.append(
             gauge: "merchantkeyd_backup_last_verified_timestamp_seconds",
-            "Time of the newest verified backup. Absent if there is none.",
+            "Time of the newest verified backup. Absent if there is none, or if its time is in the future.",
             status.backups.lastVerified.map { Int($0.millisecondsSince1970 / 1000) })
         page.append(
             gauge: "merchantkeyd_merchants_awaiting_backup",

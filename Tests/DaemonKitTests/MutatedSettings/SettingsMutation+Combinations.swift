@@ -57,7 +57,6 @@ extension SettingsMutations {
             one("an empty path", .refused, ["file": "\"\""]),
             one("created by the first start", .accepted, ["file": quoted("key\(number)")]),
             one("a credential with the source file", .refused, ["credential": "mk"]),
-            one("a credential without systemd", .refused, ["source": "systemd-credential"]),
             one("a command that does not exist", .refused, ["source": "command", "command": "[\(quoted("nowhere"))]"]),
             one(
                 "a command that is not executable", .refused,

@@ -27,7 +27,7 @@ import Vocabulary
             OnboardingWorker(socket: installation.adminSocket, prefix: "merchant.com.b\($0)", authority: authority)
         }
         let threads = workers.map { worker in BackgroundThread { worker.work() } }
-        var heads: Set<Int> = []
+        var heads: Set<String> = []
         for number in 0..<12 {
             let created = try Installation.run([
                 "\(Installation.programs)/merchantkeyctl", "--socket", installation.adminSocket, "--output", "json",
@@ -35,7 +35,7 @@ import Vocabulary
             ])
             #expect(created.status == 0, "\(created.output) \(created.error)")
             let backup = try #require(try created.json()["backup"] as? [String: Any])
-            heads.insert((backup["auditHead"] as? [String: Any])?["sequence"] as? Int ?? 0)
+            heads.insert(try #require(backup["auditHead"] as? String))
         }
         installation.stop(SIGKILL)
         for thread in threads { thread.join() }

@@ -89,7 +89,8 @@ import Testing
             "environment: sandbox\ncallers:\n  - uid: 4294967294\n    permits: [read]\n", "callers.yaml")
         for _ in 0..<5 {
             try installation.start(config: config, answering: ["200", "403"])
-            #expect(!installation.log.contains("without a permit already"), "\(installation.log)")
+            #expect(!installation.log.contains("connections refused"), "\(installation.log)")
+            #expect(!installation.log.contains("connections already"), "\(installation.log)")
             installation.stop()
         }
     }

@@ -42,6 +42,13 @@ import Testing
         #expect(try content() == before)
     }
 
+    @Test func `diagnose counts one merchant in the singular`() throws {
+        try installation.start()
+        #expect(try installation.ctl("merchant", "add", "merchant.com.example.one").status == 0)
+        let detail = try installation.diagnose().detail("database content")
+        #expect(detail.hasPrefix("intact; 1 merchant, "), "\(detail)")
+    }
+
     @Test func `a lock file that cannot be opened is reported with the reason, whether a daemon runs or not`() throws {
         let (lock, kept) = (installation.path("state/merchantkeyd.lock"), installation.path("kept.lock"))
         let reason = String(cString: strerror(ELOOP))
@@ -133,6 +140,13 @@ import Testing
         #expect(found.status == 0, "\(found)")
         #expect(chown("\(state)/master.key", 23456, 12345) == 0)
         #expect(try installation.diagnose().outcome("master key") == "failure")
+        // The daemon accepts a master key of root, but no database.
+        #expect(chown("\(state)/master.key", 0, 0) == 0 && chmod("\(state)/master.key", 0o400) == 0)
+        #expect(try installation.diagnose().outcome("master key") == "success")
+        #expect(chown("\(state)/merchantkeyd.sqlite", 0, 0) == 0)
+        let rootsDatabase = try installation.diagnose()
+        #expect(rootsDatabase.outcome("database") == "failure", "\(rootsDatabase)")
+        #expect(rootsDatabase.detail("database").contains("belongs to uid 0"), "\(rootsDatabase)")
     }
 
     @Test func `a missing write-ahead log fails diagnose and the start`() throws {
@@ -143,6 +157,10 @@ import Testing
         try FileManager.default.removeItem(atPath: installation.path("state/merchantkeyd.sqlite-wal"))
         let found = try installation.diagnose()
         #expect(found.status == 1 && found.outcome("write-ahead log") == "failure", "\(found)")
+        let table = try Installation.run([
+            "\(Installation.programs)/merchantkeyctl", "diagnose", "--state-directory", installation.stateDirectory,
+        ])
+        #expect(table.status == 1 && table.output.contains("[logMissing]\n"), "\(table.output)")
         try installation.expectRefusedStart("logMissing")
     }
 
@@ -161,7 +179,8 @@ import Testing
             ("audit:\n  heads: x\n", "audit.heads"), ("trust:\n  token-roots: [/nowhere]\n", "/nowhere"),
         ] {
             let bad = try check(yaml)
-            #expect(bad.status == 1 && bad.error.contains(value), "\(bad.error)")
+            #expect(bad.status == 1 && bad.refusalCode == "failed" && bad.error.contains(value), "\(bad.error)")
+            #expect(bad.error.split(separator: "\n").count == 1, "\(bad.error)")
             #expect(try (bad.json()["problems"] as? [String])?.contains { $0.contains(value) } == true, "\(bad.output)")
         }
     }

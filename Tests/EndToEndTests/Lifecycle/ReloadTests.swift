@@ -87,6 +87,9 @@ import Testing
             for problem in ["'log.level'", "'backup.keep'", "'unknown'"] {
                 #expect(refused.error.contains(problem), "\(refused.error)")
             }
+            let inForce =
+                "these permits stay in force although the settings file withdraws them: uid \(geteuid()): resolve;"
+            #expect(refused.error.contains(inForce), "\(refused.error)")
             // A dry run reports the fault only to its caller.
             #expect(try (installation.finding("reloadFailed") != nil) == (arguments.count == 1))
         }
@@ -95,6 +98,90 @@ import Testing
         try write()
         #expect(try changed(reload()) == [])
         #expect(try installation.finding("reloadFailed") == nil)
+    }
+
+    @Test func `a refused reload and its finding name the permits that stay in force although the file withdraws them`()
+        throws
+    {
+        try start()
+        // The settings are valid. A file that they name is not.
+        try write(permits: "read, administer", "trust: {token-roots: [\(installation.path("absent.pem"))]}")
+        let refused = try installation.ctl("reload")
+        #expect(refused.refusalCode == "settingsInvalid", "\(refused.error)")
+        let inForce =
+            "these permits stay in force although the settings file withdraws them: uid \(geteuid()): resolve;"
+        #expect(refused.error.contains(inForce) && refused.error.contains("absent.pem"), "\(refused.error)")
+        #expect(try installation.details(of: "reloadFailed").contains(inForce))
+        #expect(try installation.curl(installation.decryptorSocket, Self.unknownKey).output == "404")
+        // Without the fault, the permit ends at once.
+        try write(permits: "read, administer")
+        #expect(try changed(reload()) == ["callers"])
+        #expect(try installation.curl(installation.decryptorSocket, Self.unknownKey).output == "403")
+    }
+
+    @Test func `a refused reload says that all permits stay in force if the fault is in callers`() throws {
+        try start()
+        try write(permits: "read, administer, resolv")
+        let refused = try installation.ctl("reload")
+        #expect(refused.error.contains("the permits of all callers stay in force"), "\(refused.error)")
+    }
+
+    @Test func `the trusted roots of payment tokens change with a reload`() throws {
+        let merchant = "merchant.com.example.tokens"
+        try installation.apple("init")
+        // The platform first trusts another root.
+        let other = installation.path("other")
+        try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: false)
+        let created = try Installation.run([
+            "\(Installation.programs)/applepay-sandbox", "init", "--directory", other,
+        ])
+        try #require(created.status == 0, "\(created.error)")
+        func trust(_ root: String) throws {
+            try write(permits: "read, administer, decrypt", "trust: {token-roots: [\(root)]}")
+        }
+        try trust("\(other)/root.pem")
+        try installation.start(config: installation.path("daemon.yaml"))
+        #expect(try installation.ctl("merchant", "add", merchant).status == 0)
+        _ = try installation.certifiedKey(merchant, "key")
+        try installation.apple(
+            "mint-token", "--certificate", installation.path("key.cer"), "--out", installation.path("token.json"))
+        func verify() throws -> Installation.Outcome {
+            try installation.ctl("token", "verify", installation.path("token.json"))
+        }
+        let refused = try verify()
+        #expect(
+            refused.status == 1 && refused.output.contains("certificateChain"), "\(refused.output) \(refused.error)")
+        try trust(installation.path("apple/root.pem"))
+        #expect(try changed(reload()) == ["trust.token-roots"])
+        #expect(try verify().status == 0)
+        // The former root is not trusted any more.
+        try trust("\(other)/root.pem")
+        #expect(try changed(reload()) == ["trust.token-roots"])
+        #expect(try verify().status == 1)
+    }
+
+    @Test func `merchantkeyd reload needs no permit, and fails if the daemon refuses the settings`() throws {
+        try start()
+        func signal() throws -> Installation.Outcome {
+            try Installation.run([
+                "\(Installation.programs)/merchantkeyd", "reload", "--state-directory", installation.stateDirectory,
+            ])
+        }
+        try write(permits: "resolve")
+        #expect(try signal().status == 0)
+        #expect(try installation.ctl("status").refusalCode == "forbidden")
+        try write(permits: "read, administer, resolve", "unknown: 1")
+        let refused = try signal()
+        #expect(refused.status == 1 && refused.error.contains("'unknown'"), "\(refused.error)")
+        #expect(try installation.ctl("status").refusalCode == "forbidden")
+        try write()
+        #expect(try signal().status == 0)
+        #expect(try installation.ctl("status").status == 0)
+        // The command leaves nothing behind, and fails without a daemon.
+        #expect(!FileManager.default.fileExists(atPath: "\(installation.stateDirectory)/reload-result.sock"))
+        #expect(installation.stop() == 0)
+        let stopped = try signal()
+        #expect(stopped.status == 1 && stopped.error.contains("no merchantkeyd uses"), "\(stopped.error)")
     }
 
     @Test func `a setting that needs a restart is named with both values, and its former value stays in force`() throws
@@ -113,6 +200,33 @@ import Testing
         #expect(!installation.log.contains(#"{"time""#))
         // Another reload still names it.
         #expect(try Installation.items(reload()["needsRestart"]).count == pending.count)
+    }
+
+    @Test func `the fields of a list that changed are reported with both values, and never the URL of a webhook`()
+        throws
+    {
+        _ = try installation.write("0123456789abcdef\n", "secret")
+        #expect(chmod(installation.path("secret"), 0o600) == 0)
+        func webhooks(_ path: String) -> String {
+            "events: {webhooks: [{url: \"https://127.0.0.1:1/\(path)\", secret-file: \(installation.path("secret")), name: w, allow-internal-addresses: true}]}"
+        }
+        try start(webhooks("token-1"))
+        try write(permits: "read, administer", webhooks("token-2"))
+        for arguments in [["--dry-run"], []] {
+            let outcome = try Installation.run(
+                [
+                    "\(Installation.programs)/merchantkeyctl", "--socket", installation.adminSocket, "--output", "json",
+                    "reload",
+                ] + arguments)
+            let document = try outcome.json()
+            let changes = Installation.items(document["changes"])
+            let permits = try #require(changes.first { $0["name"] as? String == "callers.0.permits" }, "\(changes)")
+            #expect((permits["before"] as? String)?.contains("resolve") == true, "\(permits)")
+            #expect((permits["after"] as? String)?.contains("resolve") == false, "\(permits)")
+            #expect(!changes.contains { $0["name"] as? String == "callers.0.uid" })
+            #expect(changes.contains { $0["name"] as? String == "events.webhooks.0.url" })
+            #expect(!outcome.output.contains("token-"), "\(outcome.output)")
+        }
     }
 
     @Test func `a change of the environment leaves the defaults of the former environment in force`() throws {

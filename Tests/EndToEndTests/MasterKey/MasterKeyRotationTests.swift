@@ -151,6 +151,40 @@ import Testing
         try installation.restart()
     }
 
+    @Test func `a rotation creates a lost master key file again, and every key can be used after a restart`() throws {
+        try installation.start()
+        let population = try KeyPopulation(20, certified: 5, by: installation.adminSocket)
+        let expected = try population.symmetricKeys(by: installation.decryptorSocket)
+        let (key, former) = (installation.path("state/master.key"), try status().masterKey)
+        try FileManager.default.removeItem(atPath: key)
+
+        // Everything that reports the missing file names the rotation.
+        let remedy = "master-key rotate"
+        let reloaded = try installation.ctl("reload")
+        #expect(reloaded.status == 1 && reloaded.error.contains(remedy), "\(reloaded.error)")
+        let diagnosed = try installation.ctl(
+            "diagnose", "--output", "json", "--state-directory", installation.stateDirectory)
+        #expect(diagnosed.status == 1 && diagnosed.output.contains(remedy), "\(diagnosed.output)")
+        try installation.eventually("the missing master key is reported") {
+            try installation.details(of: "masterKeyMissing").contains(remedy)
+        }
+
+        let dataKeyOnly = try installation.ctl("master-key", "rotate", "--yes", "--data-key-only")
+        #expect(dataKeyOnly.status == 1 && dataKeyOnly.refusalCode == "masterKeyConflict", "\(dataKeyOnly.error)")
+        #expect(try installation.ctl("master-key", "rotate", "--dry-run").status == 0)
+        #expect(try masterKeyFiles() == [])
+        let rotated = try installation.ctl("master-key", "rotate", "--yes")
+        #expect(rotated.status == 0, "\(rotated.error)")
+        #expect(try masterKeyFiles() == ["master.key"])
+        let mode = try FileManager.default.attributesOfItem(atPath: key)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        let identifier = try installation.ctlJSON("master-key", "identify", key)["masterKeyIdentifier"] as? String
+        #expect(try identifier == status().masterKey && identifier != former)
+        try installation.eventually("the finding ends") { try installation.finding("masterKeyMissing") == nil }
+        try installation.restart()
+        #expect(try population.symmetricKeys(by: installation.decryptorSocket) == expected)
+    }
+
     @Test func `a backup from before a rotation needs the old master key, and the refusal names it`() throws {
         try installation.start()
         _ = try KeyPopulation(10, certified: 0, by: installation.adminSocket)

@@ -70,8 +70,11 @@ import Testing
         let config = try installation.write(
             "master-key:\n  previous:\n    source: file\n    file: \(file).old\n", "previous.yaml")
         try installation.start(config: config)
+        func source() throws -> String? { try installation.ctlJSON("master-key", "status")["source"] as? String }
+        #expect(try source() == "file \(file).old")
         let rotated = try installation.ctl("master-key", "rotate", "--yes")
         #expect(rotated.status == 0, "\(rotated.error)")
+        #expect(try source() == "file \(file)")
         #expect(try identifier(file) == identifier(new))
         #expect(try identifier(file + ".old") == old)
         #expect(try identifier(file + ".next") == leftover)
@@ -91,6 +94,66 @@ import Testing
         try installation.start(config: config, environment: ["CREDENTIALS_DIRECTORY": installation.directory])
         let refused = try installation.ctl("master-key", "rotate", "--yes")
         #expect(refused.refusalCode == "masterKeyConflict", "\(refused.error)")
+    }
+
+    /// Runs merchantkeyctl on files of the daemon, outside the daemon's unit.
+    private func runOffline(_ config: String, _ arguments: String...) throws -> Installation.Outcome {
+        try Installation.run(
+            ["\(Installation.programs)/merchantkeyctl"] + arguments + [
+                "--config", config, "--state-directory", installation.stateDirectory,
+            ])
+    }
+
+    private func credentialConfig() throws -> String {
+        try installation.write(
+            "environment: sandbox\nmaster-key:\n  source: systemd-credential\n  credential: mk\n", "credential.yaml")
+    }
+
+    @Test func `config check trusts the running daemon only for the credential that the daemon has read`() throws {
+        let config = try credentialConfig()
+        try installation.start()
+        // A restart would be refused: the daemon that runs reads its master key from a file.
+        let changed = try runOffline(config, "config", "check")
+        #expect(changed.status == 4 && changed.output.contains("not checked"), "\(changed.output) \(changed.error)")
+        #expect(try installation.diagnose("--config", config).outcome("master key fits") == "warning")
+        installation.stop()
+
+        try FileManager.default.moveItem(
+            atPath: installation.path("state/master.key"), toPath: installation.path("mk"))
+        try installation.start(config: config, environment: ["CREDENTIALS_DIRECTORY": installation.directory])
+        let same = try runOffline(config, "config", "check")
+        #expect(same.status == 0 && same.output.contains("which the running daemon read"), "\(same.output)")
+        #expect(try installation.diagnose("--config", config).outcome("master key fits") == "success")
+        let other = try installation.write(
+            "environment: sandbox\nmaster-key:\n  source: systemd-credential\n  credential: other\n", "other.yaml")
+        #expect(try runOffline(other, "config", "check").status == 4)
+    }
+
+    @Test func `without the daemon, a credential is not checked, and commands for backups ask for a file`() throws {
+        let config = try credentialConfig()
+        let (backup, key) = (installation.path("b"), installation.path("mk"))
+        try FileManager.default.moveItem(atPath: try self.key("mk-new"), toPath: key)
+        try installation.start(config: config, environment: ["CREDENTIALS_DIRECTORY": installation.directory])
+        #expect(try installation.ctl("backup", "create", backup).status == 0)
+        installation.stop()
+
+        #expect(try runOffline(config, "config", "check").status == 4)
+        let diagnosis = try installation.diagnose("--config", config)
+        #expect(diagnosis.status == 4 && diagnosis.outcome("settings") == "warning", "\(diagnosis)")
+        #expect(diagnosis.outcome("master key fits") == "warning", "\(diagnosis)")
+        for command in [["verify", "--offline", backup], ["restore", backup, "--replace"]] {
+            func run(_ more: [String]) throws -> Installation.Outcome {
+                try Installation.run(
+                    ["\(Installation.programs)/merchantkeyctl", "backup"] + command + [
+                        "--config", config, "--state-directory", installation.stateDirectory,
+                    ] + more)
+            }
+            let without = try run([])
+            #expect(without.status == 1 && without.error.contains("--master-key-file"), "\(without.error)")
+            #expect(!without.error.contains("LoadCredential"), "\(without.error)")
+            let with = try run(["--master-key-file", key])
+            #expect(with.status == 0, "\(with.error)")
+        }
     }
 
     @Test(arguments: [

@@ -40,6 +40,13 @@ struct PortalAccessTests {
         try run("operators")
     }
 
+    @Test
+    func `a reload changes what the open session of an operator may see, and the certificate of new connections`()
+        throws
+    {
+        try run("reload")
+    }
+
     @Test func `a record of another merchant is answered exactly as a record that does not exist`() throws {
         try run("others")
     }

@@ -16,6 +16,22 @@ struct GatewayTests {
         try installation.apple("init")
     }
 
+    @Test func `a call to Apple leaves no directories in the home directory of the daemon's user`() throws {
+        let apple = try #require(AppleServer.allCases.first)
+        let server = try apple.start(for: installation)
+        try installation.identityFiles("good")
+        // The state directory is the home directory of the package's user.
+        try installation.createStateDirectory()
+        try installation.start(
+            config: installation.gatewaySettings(apple.url(of: server), identity: "good"),
+            environment: ["HOME": installation.stateDirectory, "XDG_CACHE_HOME": "", "XDG_DATA_HOME": ""])
+        #expect(try installation.ctl("merchant", "add", Installation.integrator).status == 0)
+        #expect(try register("--name", "Shop", "--domain", "a.example").status == 0)
+        let names = try FileManager.default.contentsOfDirectory(atPath: installation.stateDirectory)
+        #expect(names.contains("merchantkeyd.sqlite"))
+        #expect(!names.contains(".cache") && !names.contains(".local"), "\(names)")
+    }
+
     private func domains(_ document: [String: Any]) -> [String] { document["domainNames"] as? [String] ?? [] }
 
     private func register(_ arguments: String...) throws -> Installation.Outcome {

@@ -75,10 +75,13 @@ import Testing
         try installation.eventually("status reports the full disk before a change is refused") {
             try installation.findings().contains("diskNearlyFull")
         }
+        #expect(try installation.diagnose().outcome("disk space") == "failure")
 
         try disk.freeSpace()
         try installation.eventually("the daemon is ready again") { try installation.health().status == "200" }
         try installation.eventually("status reports no problem") { try installation.checkStatus() == 0 }
+        // `diagnose` and `status` apply the same limits.
+        #expect(try installation.diagnose().outcome("disk space") == "success")
         #expect(try installation.ctl("key", "generate", "merchant.com.disk").status == 0)
         #expect(try installation.ctl("audit", "verify").status == 0)
         installation.stop()

@@ -103,6 +103,67 @@ import Testing
         #expect(try raw.json()["primaryAccountNumber"] as? String == "4111111111111111")
     }
 
+    @Test(.enabled(if: Installation.hasPythonSQLite, "python3 is not installed"))
+    func `after a claim was made with a clock that was ahead, refused claims are critical until the file is replaced`()
+        throws
+    {
+        let installation = try serving()
+        let (first, second) = (try mint(installation, 1, to: "1.json"), try mint(installation, 1, to: "2.json"))
+        #expect(try installation.ctl("token", "decrypt", first, "--claim").status == 0)
+        installation.stop()
+        let claims = installation.path("state/claims.sqlite")
+        // As if the clock was 40 days ahead when the token was claimed.
+        _ = try installation.sql("UPDATE claims SET claimed_at = claimed_at + 3456000000", in: claims)
+
+        try installation.start(config: try Self.config(of: installation), answering: ["503"])
+        let refused = try installation.ctl("token", "decrypt", second, "--claim")
+        #expect(refused.status == 1 && refused.refusalCode == "tokenNotVerified", "\(refused.error)")
+        #expect(try installation.ctl("token", "decrypt", second).status == 0)
+        #expect(try installation.checkStatus() == 2)
+        #expect(try installation.finding("claimsRefused")?["severity"] as? String == "critical")
+        let health = try installation.health(installation.adminSocket)
+        #expect(!health.isReady && health.findings.contains("claimsRefused"))
+        try installation.eventually("the refusal is logged") { installation.log.contains("claims.sqlite") }
+
+        installation.stop()
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: claims + suffix) }
+        try installation.start(config: try Self.config(of: installation))
+        #expect(try installation.ctl("token", "decrypt", second, "--claim").status == 0)
+        #expect(try !installation.findings().contains("claimsRefused"))
+    }
+
+    @Test func `a claims file that was never touched is not reported, although the database was moved meanwhile`()
+        throws
+    {
+        let installation = try serving()
+        let token = try mint(installation, 1)
+        #expect(try installation.ctl("token", "decrypt", token, "--claim").status == 0)
+        let aside = installation.path("aside")
+        try FileManager.default.moveItem(atPath: installation.database, toPath: aside)
+        #expect(try installation.ctl("merchant", "add", "merchant.com.example.more").status == 1)
+        installation.stop()
+        try FileManager.default.moveItem(atPath: aside, toPath: installation.database)
+        let findings = try installation.diagnose().codes
+        #expect(!findings.contains("claimsLogMissing"), "\(findings)")
+        try installation.start(config: try Self.config(of: installation))
+        #expect(!installation.log.contains("finding=claims"))
+        #expect(try installation.ctl("token", "decrypt", token, "--claim").refusalCode == "tokenAlreadyClaimed")
+    }
+
+    @Test func `a claims file that the daemon cannot use has no write-ahead log that could be missing`() throws {
+        let installation = try serving()
+        installation.stop()
+        let claims = installation.path("state/claims.sqlite")
+        #expect(chmod(claims, 0o644) == 0)
+        try installation.start(config: try Self.config(of: installation), answering: ["503"])
+        #expect(try !installation.diagnose().codes.contains("claimsLogMissing"))
+        installation.stop(SIGKILL)
+        #expect(try !installation.diagnose().codes.contains("claimsLogMissing"))
+        #expect(chmod(claims, 0o600) == 0)
+        try installation.start(config: try Self.config(of: installation))
+        #expect(!installation.log.contains("finding=claims"))
+    }
+
     @Test func `a missing claims file is created again and reported; a damaged one stops claims and nothing else`()
         throws
     {

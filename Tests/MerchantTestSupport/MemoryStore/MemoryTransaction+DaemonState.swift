@@ -20,8 +20,11 @@ extension MemoryTransaction {
             manifest: known?.manifest ?? manifest, path: path, verifiedAt: verifiedAt ?? known?.verifiedAt)
     }
 
-    private var newestVerified: MemoryBackup? {
-        state.backups.values.filter { $0.verifiedAt != nil }.max {
+    private var newestVerified: MemoryBackup? { newestVerified(where: { _ in true }) }
+
+    /// - Parameter isCounted: whether a backup with this time counts.
+    private func newestVerified(where isCounted: (Timestamp) -> Bool) -> MemoryBackup? {
+        state.backups.values.filter { $0.verifiedAt != nil && isCounted($0.manifest.createdAt) }.max {
             ($0.newestKeyPairId, $0.manifest.createdAt) < ($1.newestKeyPairId, $1.manifest.createdAt)
         }
     }
@@ -30,10 +33,13 @@ extension MemoryTransaction {
         state.rows.lastIndex { $0.keyPair.merchantIdentifier == merchant }.map { $0 + 1 }
     }
 
-    package func backupCoverage() -> BackupCoverage {
+    package func backupCoverage(at now: Timestamp) -> BackupCoverage {
         var coverage = BackupCoverage()
-        coverage.lastVerified = newestVerified?.manifest.createdAt
-        coverage.lastVerifiedPath = newestVerified?.path
+        let newest = newestVerified(where: { $0 <= now })
+        coverage.lastVerified = newest?.manifest.createdAt
+        coverage.lastVerifiedPath = newest?.path
+        coverage.verifiedInFuture = state.backups.values
+            .filter { $0.verifiedAt != nil && $0.manifest.createdAt > now }.map(\.manifest.createdAt).max()
         let covered = newestVerified?.newestKeyPairId ?? 0
         let missing = state.merchants.keys.compactMap { merchant in
             newestKeyPairId(of: merchant).map { (merchant, $0) }

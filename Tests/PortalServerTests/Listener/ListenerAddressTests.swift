@@ -1,5 +1,6 @@
 import HTTPTypes
 import PortalServer
+import ServerKit
 import Testing
 
 @Suite struct ListenerAddressTests {

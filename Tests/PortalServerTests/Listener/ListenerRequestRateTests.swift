@@ -1,5 +1,6 @@
 import MerchantTestSupport
 import PortalServer
+import ServerKit
 import Testing
 
 @Suite struct ListenerRequestRateTests {

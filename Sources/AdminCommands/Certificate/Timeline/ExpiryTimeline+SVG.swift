@@ -42,7 +42,7 @@ extension ExpiryTimeline {
             <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Self.text(Self.width)) \(Self.text(height))" role="img">
             <title>Certificates that expire from \(Self.name(ofMonth: months.lowerBound)) to \
             \(Self.name(ofMonth: months.upperBound - 1))</title>
-            <desc>\(endings.count) certificates of active keys expire.</desc>
+            <desc>\(endings.count.counted("certificate of an active key expires", "certificates of active keys expire")).</desc>
             <style>
             \(Self.style)
             </style>

@@ -5,7 +5,7 @@ import WireAPI
 
 /// The private keys in a directory, or in one file: PKCS#12, PEM, and Java keystores.
 struct KeyFiles {
-    /// One private key with its certificate.
+    /// A PKCS#12 file, or one private key with its certificate.
     struct Item: BulkItem {
         let name: String
         let content: String
@@ -18,6 +18,12 @@ struct KeyFiles {
         var failure: CommandFailure?
 
         var place: String? { nil }
+
+        /// Why the file cannot be imported, as far as this shows without the daemon; nil if nothing shows it.
+        var faultFoundHere: String? {
+            failure?.message
+                ?? privateKey.flatMap { KeyFileForm.fault($0, hasPassphrase: passphrase?.isEmpty == false) }
+        }
     }
 
     static let suffixes = [".p12", ".pfx", ".pem", ".key"] + JavaKeystore.suffixes
@@ -54,8 +60,9 @@ struct KeyFiles {
         }
     }
 
-    /// The items of one file: none for a PEM file without a private key, such as a certificate, and several for a Java
-    /// keystore. A file that can't be read is an item with a failure.
+    /// The items of one file: none for a PEM file without a private key, such as a certificate, and one for each private
+    /// key of a Java keystore. A PKCS#12 file is one item, because only the daemon opens it. A file that can't be read is
+    /// an item with a failure.
     func items(ofFile name: String, passphrase: String?) -> [Item] {
         do throws(CommandFailure) {
             let isKeystore = JavaKeystore.suffixes.contains { name.lowercased().hasSuffix($0) }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import FoundationEssentials
 import Glibc
 import MerchantKeyClient
 import Vocabulary
@@ -11,8 +10,8 @@ struct KeyImportAll: AsyncParsableCommand {
         discussion: """
             Imports each file whose name ends in .p12, .pfx, .pem or .key, and each private key of a Java keystore \
             (.jks, .jceks, .keystore, .ks), for which keytool must be installed. The certificate of a PEM key is in \
-            the same file, or in a file with the same name that ends in .cer, .crt, .der or .pem. Of a PKCS#12 \
-            file, only one private key is imported; if a file has several, give it a name that ends in .ks.
+            the same file, or in a file with the same name that ends in .cer, .crt, .der or .pem. Of a PKCS#12 file, \
+            each private key is imported whose certificate is in the file; the report names the others.
 
             The merchant is the one that the certificate names; it must exist ('merchant import'). All files have the \
             same passphrase. No file is changed. Run the command again after you have corrected the cause of a \
@@ -45,7 +44,11 @@ struct KeyImportAll: AsyncParsableCommand {
     @Flag(help: "Ask for the passphrase on the terminal.")
     var askPassphrase = false
 
-    @Flag(help: "Read and list the files, and change nothing.")
+    @Flag(
+        help: """
+            Read and list the files, check their form, and change nothing. Decrypts nothing. Counts a PKCS#12 file as \
+            one private key.
+            """)
     var dryRun = false
 
     @OptionGroup var options: KeyImportOptions
@@ -82,14 +85,9 @@ struct KeyImportAll: AsyncParsableCommand {
                 }
                 return itemsOfFile.popLast()
             } act: { [merchant, fields = options.fields] item, _ in
-                let request = try Self.request(item, fields)
-                let target = merchant ?? merchants?[item.name]
-                let key =
-                    if let target { try await admin.importKey(to: target, request).document } else {
-                        try await admin.importKey(request).document
-                    }
-                // A key that was created before this run is not a result of this run.
-                return key.createdAt < runStart ? .unchanged(Self.result(key)) : .done(Self.result(key))
+                let file = KeyFileImport(
+                    admin: admin, fields: fields, merchant: merchant ?? merchants?[item.name], runStart: runStart)
+                return try await file.run(item)
             }
         }
         try summary.printAndThrowIfFailed(global.printer)
@@ -99,20 +97,23 @@ struct KeyImportAll: AsyncParsableCommand {
     /// `--dry-run`: shows what would be imported.
     private func list(_ files: KeyFiles, _ merchants: MerchantsOfFiles?, passphrase: String?) throws {
         let items = files.names.flatMap { files.items(ofFile: $0, passphrase: passphrase) }
+            .map { (name: $0.name, fault: $0.faultFoundHere) }
         if global.output == .table {
             let rows = items.map { item in
                 [
                     Cell(item.name), Cell((merchant ?? merchants?[item.name])?.rawValue ?? "of the certificate"),
-                    Cell(item.failure?.message),
+                    Cell(item.fault),
                 ]
             }
             global.printer.show([.table(headings: ["FILE", "MERCHANT", "FAILURE"], rows: rows)])
         }
-        let failedCount = items.count { $0.failure != nil }
-        let count = items.count - failedCount
-        global.printer.showDryRun("would import \(count) private keys", itemCount: count)
-        guard failedCount == 0 else {
-            throw CommandFailure(.refused, "\(failedCount) of \(items.count) private keys can't be imported")
+        let failures = items.compactMap { item in item.fault.map { (item: item.name, reason: $0) } }
+        let count = items.count - failures.count
+        global.printer.showDryRun(
+            "would import \(count.counted("private key"))", itemCount: count, failures: failures)
+        guard failures.isEmpty else {
+            throw CommandFailure(
+                .refused, "\(failures.count) of \(items.count.counted("private key")) can't be imported")
         }
     }
 
@@ -124,28 +125,5 @@ struct KeyImportAll: AsyncParsableCommand {
         }
         defer { explicit_bzero(typed, strlen(typed)) }
         return String(cString: typed)
-    }
-
-    private static func request(
-        _ item: KeyFiles.Item, _ fields: KeyImportFields
-    ) throws(CommandFailure) -> ImportKeyRequest {
-        guard let privateKey = item.privateKey else {
-            throw item.failure ?? CommandFailure(.refused, "the file can't be read")
-        }
-        var request = ImportKeyRequest(privateKey: privateKey.base64EncodedString())
-        request.certificate = item.certificate?.base64EncodedString()
-        request.passphrase = item.passphrase
-        request.set(fields)
-        return request
-    }
-
-    /// The details for the report.
-    private static func result(_ key: KeyDocument) -> [String: String] {
-        var details = [
-            "merchantIdentifier": key.merchantIdentifier.rawValue, "publicKeyHash": key.publicKeyHash.base64,
-            "state": key.state.rawValue, "notAfter": key.notAfter?.rfc3339 ?? "",
-        ]
-        if let warnings = key.warnings { details["warnings"] = warnings.joined(separator: "; ") }
-        return details
     }
 }

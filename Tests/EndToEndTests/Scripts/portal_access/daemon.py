@@ -23,11 +23,9 @@ class Site:
         # The kernel chooses the port of the first start. Later starts use it again, so that links stay valid.
         self.port = 0
         os.makedirs(self.path("apple"), exist_ok=True)
-        self.run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-                 "-subj", "/CN=portal", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", self.path("portal.key"),
-                 "-out", self.path("portal.pem"))
-        os.chmod(self.path("portal.key"), 0o600)
-        self.context = ssl.create_default_context(cafile=self.path("portal.pem"))
+        # The name of the portal's files.
+        self.tls = "portal"
+        self.create_certificate()
         self.texts = json.load(open(f"{repository}/Sources/PortalServer/Pages/Resources/texts.json"))
 
     def path(self, name):
@@ -39,6 +37,14 @@ class Site:
         for part in name:
             text = text[part]
         return text in html.unescape(response.text)
+
+    def create_certificate(self):
+        """Creates the portal's certificate, which its clients trust from now on."""
+        certificate, key = self.path(f"{self.tls}.pem"), self.path(f"{self.tls}.key")
+        self.run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                 "-subj", "/CN=portal", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate)
+        os.chmod(key, 0o600)
+        self.context = ssl.create_default_context(cafile=certificate)
 
     def run(self, *command):
         done = subprocess.run(command, capture_output=True)
@@ -91,7 +97,7 @@ class Site:
                                                "private-key": self.path("identity.key")}}},
             "domain-check": {"resolve": [f"{OWN_DOMAIN}=127.0.0.1:9"]},
             "portal": {"listen": f"127.0.0.1:{self.port}",
-                       "tls": {"certificate": self.path("portal.pem"), "private-key": self.path("portal.key"),
+                       "tls": {"certificate": self.path(f"{self.tls}.pem"), "private-key": self.path(f"{self.tls}.key"),
                                "client-ca": self.path("ca.pem")},
                        "trusted-proxies": ["127.0.0.1"],
                        "limits": self.limits},

@@ -1,10 +1,10 @@
 """Checks who gets in at the portal: every route with every kind of caller, over TLS, against the real daemon.
 
 usage: portal_access.py CHECK PROGRAMS DIRECTORY REPOSITORY [REQUESTS]
-CHECK is one of routes, operators, others, random, forms, errors, once and login. PROGRAMS contains merchantkeyd, merchantkeyctl
-and applepay-sandbox. DIRECTORY is empty; the script starts the daemon in it and stops the daemon at its end. REPOSITORY
-contains the sources and the OpenAPI document, from which the script reads which routes there are. REQUESTS is the number
-of requests of the check 'random'.
+CHECK is one of routes, operators, others, random, forms, errors, once, login and reload. PROGRAMS contains merchantkeyd,
+merchantkeyctl and applepay-sandbox. DIRECTORY is empty; the script starts the daemon in it and stops the daemon at its end.
+REPOSITORY contains the sources and the OpenAPI document, from which the script reads which routes there are. REQUESTS is
+the number of requests of the check 'random'.
 Prints one JSON object: how many cases were checked, and each case that failed. Exits with 1 if a case failed.
 """
 import json
@@ -18,12 +18,14 @@ from forms import check_forms
 from links import check_login, check_once
 from others import check_others
 from random_requests import check_random
+from reloads import check_reload
 from results import Failed, Results
 from routes import check_operators, check_routes
 from world import World
 
 CHECKS = {"routes": check_routes, "operators": check_operators, "others": check_others, "random": check_random,
-          "forms": check_forms, "errors": check_errors, "once": check_once, "login": check_login}
+          "forms": check_forms, "errors": check_errors, "once": check_once, "login": check_login,
+          "reload": check_reload}
 
 
 def main():

@@ -81,6 +81,9 @@ extension Installation {
             Set(checks.filter { $0["outcome"] as? String == "failure" }.compactMap { $0["name"] as? String })
         }
 
+        /// The codes of all findings of the next start.
+        var codes: Set<String> { Set(checks.compactMap { $0["code"] as? String }) }
+
         /// The codes of the start findings that would refuse a start.
         var refusals: Set<String> {
             Set(checks.filter { $0["outcome"] as? String == "failure" }.compactMap { $0["code"] as? String })
@@ -107,15 +110,17 @@ extension Installation {
         ]
     }
 
-    /// Runs statements on the database, as anyone with access to its file could. The daemon must not run.
-    func sql(_ script: String) throws -> String {
+    /// Runs statements on a database, as anyone with access to its file could. The daemon must not run.
+    ///
+    /// - Parameter file: the path of the database; nil for the main database.
+    func sql(_ script: String, in file: String? = nil) throws -> String {
         let code = """
             import sqlite3, sys
             db = sqlite3.connect(sys.argv[1], isolation_level=None)
             for statement in sys.argv[2].split(";"):
                 for row in db.execute(statement): print(*row)
             """
-        let done = try Self.run(["python3", "-c", code, database, script])
+        let done = try Self.run(["python3", "-c", code, file ?? database, script])
         try #require(done.status == 0, "\(done.error)")
         return done.output.trimmingCharacters(in: .whitespacesAndNewlines)
     }

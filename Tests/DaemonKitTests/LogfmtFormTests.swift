@@ -3,14 +3,16 @@ import Logging
 import Synchronization
 import Testing
 
-@Suite struct LogfmtHandlerTests {
+@Suite struct LogfmtFormTests {
     private final class Lines: Sendable {
         let all = Mutex<[String]>([])
     }
 
     private func line(_ message: Logger.Message, _ metadata: Logger.Metadata) -> String {
         let lines = Lines()
-        let logger = Logger(label: "test") { _ in LogfmtHandler { line in lines.all.withLock { $0.append(line) } } }
+        let logger = Logger(label: "test") { _ in
+            LineLogHandler(.logfmt) { line in lines.all.withLock { $0.append(line) } }
+        }
         logger.warning(message, metadata: metadata)
         let all = lines.all.withLock { $0 }
         #expect(all.count == 1)
@@ -35,5 +37,10 @@ import Testing
         ])
     func hostile(program: String, expected: String) {
         #expect(line("request", ["program": "\(program)"]).hasSuffix(" message=request program=\(expected)\n"))
+    }
+
+    @Test func `a field with the name of a field of every line gets a prefix`() {
+        let line = line("request", ["level": "x", "time": "y", "message": "z"])
+        #expect(line.contains("Z level=warning message=request field.level=x field.message=z field.time=y\n"))
     }
 }

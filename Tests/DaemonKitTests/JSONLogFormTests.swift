@@ -5,7 +5,7 @@ import Logging
 import Synchronization
 import Testing
 
-@Suite struct JSONLogHandlerTests {
+@Suite struct JSONLogFormTests {
     private final class Lines: Sendable {
         let all = Mutex<[String]>([])
     }
@@ -16,7 +16,7 @@ import Testing
     ) -> String {
         let lines = Lines()
         var logger = Logger(label: "test") { _ in
-            JSONLogHandler(marksPriority: marksPriority) { line in lines.all.withLock { $0.append(line) } }
+            LineLogHandler(.json, marksPriority: marksPriority) { line in lines.all.withLock { $0.append(line) } }
         }
         logger.logLevel = .trace
         logger.log(level: level, message, metadata: metadata)
@@ -53,9 +53,21 @@ import Testing
     }
 
     @Test func `a field with the name of a member of every line gets a prefix`() throws {
-        let members = try decoded(line("request", ["level": "x", "time": "y", "message": "z", "error": "e"]))
+        let members = try decoded(line("request", ["level": "x", "time": "y", "message": "z"]))
         #expect(members["level"] == "warning" && members["message"] == "request")
         #expect(members["field.level"] == "x" && members["field.time"] == "y" && members["field.message"] == "z")
+    }
+
+    @Test func `the field error keeps its name, unless the event has an error of its own`() throws {
+        #expect(try decoded(line("request", ["error": "a reason"]))["error"] == "a reason")
+        let lines = Lines()
+        let handler = LineLogHandler(.json) { line in lines.all.withLock { $0.append(line) } }
+        handler.log(
+            event: LogEvent(
+                level: .error, message: "request", error: CancellationError(), metadata: ["error": "a reason"],
+                source: nil, file: "", function: "", line: 0))
+        let members = try decoded(lines.all.withLock { $0.first ?? "" })
+        #expect(members["field.error"] == "a reason" && members["error"] == "CancellationError()")
     }
 
     @Test(arguments: [

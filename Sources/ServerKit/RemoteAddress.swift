@@ -1,7 +1,6 @@
 import Glibc
-import LocalSocket
-import NIOCore
-import Vocabulary
+package import LocalSocket
+package import NIOCore
 
 /// The IP address of a client. An IPv4 address that arrives on an IPv6 socket (`::ffff:192.0.2.1`) is an IPv4 address
 /// here, so that one client always has one address.
@@ -36,7 +35,7 @@ package struct RemoteAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// - Returns: nil if the socket address is not an IP address.
-    init?(_ address: SocketAddress?) {
+    package init?(_ address: SocketAddress?) {
         guard let text = address?.ipAddress else { return nil }
         // A link-local IPv6 address may have a zone: `fe80::1%eth0`.
         self.init(String(text.prefix { $0 != "%" }))
@@ -68,6 +67,6 @@ package struct AddressBlock: Hashable, Sendable, CustomStringConvertible {
         return "\(network.map(\.description) ?? "")/64"
     }
 
-    /// The holder of the memory that the block's requests use.
-    var holder: UserQuotas.Holder { .remote(description) }
+    /// The holder of the block's connections, and of the memory that its requests use.
+    package var holder: UserQuotas.Holder { .remote(description) }
 }

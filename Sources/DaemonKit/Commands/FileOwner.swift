@@ -1,0 +1,45 @@
+import Glibc
+
+/// Lets a command that root runs act as the daemon's user. So the command finds what the daemon's user would find, and
+/// its new files belong to that user.
+enum FileOwner {
+    /// If this process is root, switches to the owner of a file or directory, unless that is root too. Ignores a
+    /// failure: the process then stays root.
+    ///
+    /// - Returns: whether this process runs as another user now.
+    @discardableResult
+    static func become(of path: String) -> Bool {
+        guard geteuid() == 0, let found = FileStatus(of: path, followsLinks: true), found.uid != 0 else {
+            return false
+        }
+        _ = setegid(found.gid)
+        return seteuid(found.uid) == 0
+    }
+
+    /// As ``become(of:)``, for a command that then reads files that may belong to root.
+    ///
+    /// - Throws: ``SettingsError`` if the new user must not read one of `files`.
+    @discardableResult
+    static func become(of path: String, reading files: [String]) throws -> Bool {
+        guard become(of: path) else { return false }
+        for file in files where !PathAccess.allows(R_OK, file) && errno == EACCES {
+            throw SettingsError(
+                "\(file) cannot be read: \(PathAccess.lastError); root runs this command as uid \(geteuid()), the owner of \(path), so copy the file to a directory that this user can enter, and give the copy to this user with 'chown'"
+            )
+        }
+        return true
+    }
+}
+
+extension SettingsOptions {
+    /// The settings, read as the owner of the state directory if this process is root. The process continues as that
+    /// user.
+    ///
+    /// - Parameter files: further files that the command reads.
+    /// - Throws: ``SettingsError``, also if that user must not read one of `files`.
+    func settingsAsDaemon(reading files: [String] = []) throws -> Settings {
+        let settings = try settings()
+        guard try FileOwner.become(of: settings.stateDirectory, reading: files) else { return settings }
+        return try self.settings()
+    }
+}

@@ -1,0 +1,51 @@
+import NIOCore
+
+/// The open connections that ``ConnectionAdmission`` has admitted, and how long each has waited for its client.
+struct AdmittedConnections: Sendable {
+    struct Connection: Sendable {
+        let channel: any Channel
+        let holder: UserQuotas.Holder
+        /// The number of the wait, which is lower for an earlier one; nil while the server works on a request.
+        fileprivate var wait: Int?
+    }
+
+    private var connections: [ObjectIdentifier: Connection] = [:]
+    private var waits = 0
+
+    var channels: [any Channel] { connections.values.map(\.channel) }
+
+    /// Adds a connection, which waits for its client.
+    mutating func insert(_ channel: any Channel, of holder: UserQuotas.Holder) {
+        let wait = nextWait()
+        connections[ObjectIdentifier(channel)] = Connection(channel: channel, holder: holder, wait: wait)
+    }
+
+    mutating func setWaitsForClient(_ isWaiting: Bool, _ id: ObjectIdentifier) {
+        let wait = isWaiting ? nextWait() : nil
+        connections[id]?.wait = wait
+    }
+
+    mutating func remove(_ id: ObjectIdentifier) -> Connection? { connections.removeValue(forKey: id) }
+
+    /// Removes the connection that has waited longest, of the holders that have most connections. So a holder with few
+    /// connections keeps them.
+    ///
+    /// - Parameters:
+    ///   - holder: removes only a connection of this holder; nil for one of any holder.
+    ///   - held: returns how many connections a holder has.
+    mutating func removeLongestWaiting(
+        of holder: UserQuotas.Holder?, held: (UserQuotas.Holder) -> Int
+    ) -> Connection? {
+        let waiting = connections.compactMap { id, connection -> (id: ObjectIdentifier, held: Int, wait: Int)? in
+            guard let wait = connection.wait, holder.map({ $0 == connection.holder }) ?? true else { return nil }
+            return (id, held(connection.holder), wait)
+        }
+        guard let longest = waiting.max(by: { ($0.held, -$0.wait) < ($1.held, -$1.wait) }) else { return nil }
+        return remove(longest.id)
+    }
+
+    private mutating func nextWait() -> Int {
+        waits += 1
+        return waits
+    }
+}

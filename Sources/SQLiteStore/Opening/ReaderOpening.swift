@@ -1,0 +1,66 @@
+import Dispatch
+import GRDB
+import Synchronization
+
+/// Opens every connection of a pool that reads.
+///
+/// GRDB opens such a connection only when a read needs it. That fails if the database's file was moved or removed
+/// meanwhile, while a connection that is open continues to read the file.
+///
+/// GRDB opens a further connection only while all open ones are in use. So this type starts as many reads as there are
+/// connections, and a read ends only when all have begun. Another read may use a connection for a long time, so there is
+/// a time limit, after which some connections may not be open.
+struct ReaderOpening {
+    /// The first error of any read.
+    private final class FirstFailure: Sendable {
+        private let error = Mutex<(any Error)?>(nil)
+
+        var value: (any Error)? { error.withLock { $0 } }
+
+        func record(_ new: any Error) { error.withLock { $0 = $0 ?? new } }
+    }
+
+    private let failure = FirstFailure()
+    private let ended = DispatchGroup()
+
+    /// Opens the connections and blocks the calling thread meanwhile.
+    static func openNow(_ pool: DatabasePool) throws {
+        let opening = ReaderOpening(pool, limit: .seconds(5))
+        opening.ended.wait()
+        if let error = opening.failure.value { throw error }
+    }
+
+    /// Opens the connections. Ignores a failure, because GRDB tries again when a read needs the connection. Delays
+    /// other reads by at most the time limit.
+    static func open(_ pool: DatabasePool) async {
+        let opening = ReaderOpening(pool, limit: .milliseconds(50))
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            opening.ended.notify(queue: .global()) { continuation.resume() }
+        }
+    }
+
+    /// Starts the reads.
+    private init(_ pool: DatabasePool, limit: DispatchTimeInterval) {
+        let begun = DispatchGroup()
+        for _ in 0..<Connections.maximumReaders {
+            begun.enter()
+            ended.enter()
+        }
+        for _ in 0..<Connections.maximumReaders {
+            pool.asyncRead { [ended, failure] db in
+                defer { ended.leave() }
+                do {
+                    // SQLite opens the write-ahead log at the first statement that reads the file.
+                    _ = try Row.fetchOne(try db.get(), sql: "SELECT 1 FROM sqlite_master LIMIT 1")
+                    begun.leave()
+                } catch {
+                    failure.record(error)
+                    begun.leave()
+                    // Without a connection, this runs on the queue that starts the other reads, so it must not wait.
+                    return
+                }
+                _ = begun.wait(timeout: .now() + limit)
+            }
+        }
+    }
+}
