@@ -49,12 +49,16 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
         }
     }
 
+    /// Returns the response to a request with a fault. The second argument is the request's target in origin form; nil if
+    /// the fault is in the syntax of the request, so that the target is not known for certain.
+    package typealias MakeRefusal = @Sendable (HTTPFault, String?) -> Refusal
+
     /// Counts the requests that wait behind the request in progress. Without it in the pipeline, the guard assumes that
     /// none waits.
     let decodedRequests = DecodedRequests()
     let limits: Limits
     let hasUnreadBytes: @Sendable (any Channel) -> Bool
-    private let makeRefusal: @Sendable (HTTPFault) -> Refusal
+    private let makeRefusal: MakeRefusal
     private let onResponseSent: @Sendable () -> Void
     /// Whether a request's head was passed on, but not yet the request's end.
     private(set) var isReceiving = false
@@ -87,7 +91,7 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
     ///   - onResponseSent: called after a response was completely written to the socket, and when the connection ends.
     package init(
         _ limits: Limits, hasUnreadBytes: @escaping @Sendable (any Channel) -> Bool,
-        makeRefusal: @escaping @Sendable (HTTPFault) -> Refusal, onResponseSent: @escaping @Sendable () -> Void
+        makeRefusal: @escaping MakeRefusal, onResponseSent: @escaping @Sendable () -> Void
     ) {
         self.limits = limits
         self.hasUnreadBytes = hasUnreadBytes
@@ -125,20 +129,21 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
     private func beginRequest(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         begunRequests += 1
         graceTimer?.cancel()
+        let target = RequestTarget.originForm(head.uri)
         do throws(HTTPFault) {
             try RequestHeadRules.check(head, bodyLimit: limits.bodyBytes)
         } catch {
-            return refuse(error, context)
+            return refuse(error, target: target, context)
         }
         isReceiving = true
         isResponding = true
         hasResponded = false
         requestTimer?.cancel()
         requestTimer = context.eventLoop.assumeIsolated().scheduleTask(in: limits.requestTime) {
-            self.refuse(.requestTooSlow, context)
+            self.refuse(.requestTooSlow, target: target, context)
         }
         var head = head
-        head.uri = RequestTarget.originForm(head.uri)
+        head.uri = target
         if RequestHeadRules.endsConnection(head) {
             closesAfterResponse = true
             head.headers.remove(name: "upgrade")
@@ -158,7 +163,7 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
         if isDraining, !isReceiving, !isResponding, case HTTPParserError.invalidEOFState = error {
             return closeNow(context)
         }
-        refuse(fault, context)
+        refuse(fault, target: nil, context)
     }
 
     /// Refuses the request whose head arrives too slowly.
@@ -176,7 +181,7 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
     ///
     /// If the connection is closed already, no response is sent. This happens if a connection closes in the middle of a
     /// request, because the decoder then reports a malformed request.
-    private func refuse(_ fault: HTTPFault, _ context: ChannelHandlerContext) {
+    private func refuse(_ fault: HTTPFault, target: String?, _ context: ChannelHandlerContext) {
         guard !isClosing else { return }
         isClosing = true
         requestTimer?.cancel()
@@ -187,7 +192,7 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
         // While `isReceiving`, the fault is in the request that was passed on. If the response to this request has begun,
         // a second response must not follow. If not `isReceiving`, the fault is in a new request.
         if !(hasResponded && isReceiving) {
-            let refusal = makeRefusal(fault)
+            let refusal = makeRefusal(fault, target)
             var headers = refusal.headers
             headers.replaceOrAdd(name: "content-length", value: String(refusal.body.readableBytes))
             headers.replaceOrAdd(name: "connection", value: "close")

@@ -127,7 +127,7 @@ package struct MetricsServer: Service {
         try pipeline.addRequestGuard(
             RequestGuard(
                 limits, hasUnreadBytes: { (try? $0.pipeline.syncOperations.hasUnreadBytes()) ?? false },
-                makeRefusal: { responder.refusal($0) }, onResponseSent: {}))
+                makeRefusal: { fault, _ in responder.refusal(fault) }, onResponseSent: {}))
         try pipeline.addHandler(IdleStateHandler(readTimeout: Self.idleTime))
         try pipeline.addHandler(MetricsConnection(responder, admission))
     }

@@ -63,10 +63,12 @@ package struct PortalServer: Service {
         listener = PortalListener(
             settings: settings, certificates: certificates, logger: logger, now: now,
             onListening: { address.setPort($0) },
-            refuse: { fault, connection in
-                reporter.refusal(
+            refuse: { fault, target, connection in
+                let refusal = reporter.refusal(
                     authentication.error(for: fault, on: connection),
                     Self.connection(connection, at: connection.peerAddress, authentication, logger))
+                guard let target, !Self.isForREST(target) else { return refusal }
+                return pages.page(for: refusal, of: fault, at: target)
             },
             respond: { request, writer, connection in
                 let context = RESTContext(
@@ -74,7 +76,9 @@ package struct PortalServer: Service {
                         connection, at: connection.clientAddress(of: request.headers), authentication, logger),
                     identifiers: RequestIdentifiers(request.headers))
                 let response =
-                    if Self.isForREST(request) { try await rest.respond(to: request, context: context) } else {
+                    if Self.isForREST(request.head.path ?? "") {
+                        try await rest.respond(to: request, context: context)
+                    } else {
                         try await pages.respond(to: request, context: context)
                     }
                 try await writer.write(response: response.head, body: response.body)
@@ -84,9 +88,8 @@ package struct PortalServer: Service {
     /// Serves until a graceful shutdown begins. Then the server answers the requests in progress.
     package func run() async throws { try await listener.run() }
 
-    private static func isForREST(_ request: HummingbirdCore.Request) -> Bool {
-        let path = request.head.path ?? ""
-        return path.hasPrefix("/v1/") || path.hasPrefix("/.well-known/")
+    private static func isForREST(_ target: String) -> Bool {
+        target.hasPrefix("/v1/") || target.hasPrefix("/.well-known/")
     }
 
     private static func connection(

@@ -52,7 +52,7 @@ package struct RESTChannel: HTTPChannelHandler {
             makeGuard: {
                 RequestGuard(
                     limits, hasUnreadBytes: { (try? $0.pipeline.syncOperations.stopReceiving()) ?? false },
-                    makeRefusal: { reporter.refusal($0, connection) },
+                    makeRefusal: { fault, _ in reporter.refusal(fault, connection) },
                     onResponseSent: { connection.reservedMemory.releaseAll() })
             }, responder: connection.requestLoop(responder))
     }

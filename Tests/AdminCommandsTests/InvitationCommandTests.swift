@@ -74,14 +74,26 @@ struct InvitationCommandTests {
     @Test(
         "Invalid arguments are wrong usage, and nothing is sent",
         arguments: [
-            ["create"], ["create", "example"], ["create", "merchant.a", "--expires", "soon"], ["revoke", "0123"],
-            ["revoke", "0123456789ABCDEF"], ["list", "example"],
+            ["create"], ["create", "example"], ["create", "merchant.a", "--expires", "soon"],
+            ["create", "merchant.a", "--expires", "0s"], ["create", "merchant.a", "--expires", "31d"],
+            ["create", "merchant.a", "--expires", "2592001s"], ["revoke", "0123"], ["revoke", "0123456789ABCDEF"],
+            ["list", "example"],
         ])
     func wrongUsage(arguments: [String]) async throws {
         try await FakeDaemon.with({ _ in try .json(Self.document()) }) { program, daemon in
             let transcript = try await program.run(["--socket", daemon.socketPath, "invite"] + arguments)
             #expect(transcript.status == 2, "\(transcript)")
             #expect(daemon.requests.isEmpty)
+        }
+    }
+
+    @Test("A lifetime above the limit is refused with the option and the limit in days")
+    func lifetimeAboveLimit() async throws {
+        try await FakeDaemon.with({ _ in try .json(Self.document(), status: 201) }) { program, daemon in
+            let create = ["--socket", daemon.socketPath, "invite", "create", "merchant.com.example", "--expires"]
+            let refused = try await program.run(create + ["31d"])
+            for part in ["31d", "--expires", "30d"] { #expect(refused.error.contains(part), "\(refused)") }
+            #expect(try await program.run(create + ["30d"]).status == 0)
         }
     }
 

@@ -18,7 +18,7 @@ import Testing
     private func guardHandler(hasUnreadBytes: Bool = false) -> RequestGuard {
         RequestGuard(
             RequestGuard.Limits(bodyBytes: 100), hasUnreadBytes: { _ in hasUnreadBytes },
-            makeRefusal: { [count] fault in
+            makeRefusal: { [count] fault, _ in
                 count.faults.withLock { $0.append(fault) }
                 return RequestGuard.Refusal(
                     status: .init(statusCode: fault.problem.status), headers: [:], body: ByteBuffer(string: "problem"))

@@ -38,7 +38,7 @@ import Testing
                         RequestGuard(
                             limits,
                             hasUnreadBytes: { (try? $0.pipeline.syncOperations.hasUnreadBytes()) ?? false },
-                            makeRefusal: { _ in .init(status: .badRequest, headers: [:], body: ByteBuffer()) },
+                            makeRefusal: { _, _ in .init(status: .badRequest, headers: [:], body: ByteBuffer()) },
                             onResponseSent: {}))
                     try pipeline.addHandler(Responder())
                     continuation.yield(channel)

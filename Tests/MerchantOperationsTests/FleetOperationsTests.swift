@@ -155,6 +155,25 @@ import Vocabulary
         #expect(try await search("merchant.tea", bench).map(\.match) == [.identifier])
     }
 
+    @Test(arguments: ["EEN-te", "ea.shop", "reen"])
+    func `a search finds a part of an identifier and a part of a domain`(text: String) async throws {
+        let bench = try await bench()
+        let tea = try await add("merchant.com.green-tea", name: nil, bench)
+        try await bench.register("tea-1", ["tea.shop.example"], merchant: tea)
+        #expect(try await search(text, bench).map(\.merchantIdentifier) == [tea])
+    }
+
+    @Test func `a search lists each merchant once`() async throws {
+        let bench = try await bench()
+        let tea = try await add("merchant.tea", name: "Tea shop", bench)
+        let cups = try await add("merchant.cups", name: "Cups for tea", bench)
+        try await bench.register("tea-1", ["tea.example", "teapots.example", "www.tea.example"], merchant: tea)
+        try await bench.register("cups-1", ["cups.example", "teacups.example"], merchant: cups)
+        let hits = try await search("tea", bench)
+        #expect(hits.map(\.merchantIdentifier) == [tea, cups])
+        #expect(hits.first?.match == .identifier)
+    }
+
     @Test func `a search has at most 50 results and says whether there are more`() async throws {
         let bench = try await bench()
         for number in 0..<50 { _ = try await add("merchant.n\(number)", name: "Flower shop", bench) }

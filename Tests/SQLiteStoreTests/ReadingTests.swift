@@ -198,7 +198,7 @@ import Vocabulary
                 }
             }
             _ = try reader.merchants(identifierPrefix: "merchant.", limit: 10)
-            _ = try reader.merchants(nameContaining: "shop", after: nil, examining: 10)
+            _ = try reader.merchants(containing: "shop", after: nil, examining: 10)
             _ = try reader.keyPair(hash)
             _ = try reader.keyPairs(of: merchant)
             _ = try reader.keyPairs(prefix: "abcd", limit: 10)

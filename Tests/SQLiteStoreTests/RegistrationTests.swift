@@ -235,6 +235,7 @@ import Vocabulary
             _ = try reader.registrations(of: Sample.merchant, after: partner, limit: 10)
             _ = try reader.registration(naming: Sample.merchant)
             _ = try reader.domains(prefix: "a.", limit: 10)
+            _ = try reader.domains(containing: "a.", after: partner, examining: 10)
             _ = try reader.openCall(of: partner)
             _ = try reader.openCalls(after: nil, limit: 10)
             _ = try reader.repeatedCalls(of: partner, since: Sample.time)

@@ -27,7 +27,7 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `merchants are found by a part of their name, page by page`(store: StoreUnderTest) async throws {
+    func `merchants are found by a part of their name or identifier, page by page`(store: StoreUnderTest) async throws {
         let store = try store.open()
         try await store.write { transaction in
             let names: [(Int, String?)] = [
@@ -42,9 +42,9 @@ import Vocabulary
             removed.removedAt = Sample.time(1)
             try transaction.update(removed)
         }
-        func page(_ text: String, after cursor: Int?, examining count: Int) async throws -> NameSearchPage {
+        func page(_ text: String, after cursor: Int?, examining count: Int) async throws -> MerchantSearchPage {
             try await store.read {
-                try $0.merchants(nameContaining: text, after: cursor.map(Sample.identifier), examining: count)
+                try $0.merchants(containing: text, after: cursor.map(Sample.identifier), examining: count)
             }
         }
         let all = try await page("tea", after: nil, examining: 100)
@@ -54,6 +54,8 @@ import Vocabulary
         let last = try await page("tea", after: 2, examining: 5)
         #expect(last.found.map(\.identifier) == [3, 5].map(Sample.identifier) && last.next == nil)
         #expect(try await page("grün", after: nil, examining: 100).found.map(\.identifier) == [Sample.identifier(4)])
+        #expect(try await page("Shop3", after: nil, examining: 100).found.map(\.identifier) == [Sample.identifier(3)])
+        #expect(try await page("shop6", after: nil, examining: 100).found.isEmpty)
         // Characters that have a meaning in patterns of SQL.
         #expect(try await page("%", after: nil, examining: 100).found.isEmpty)
         #expect(try await page("_", after: nil, examining: 100).found.isEmpty)
@@ -91,5 +93,36 @@ import Vocabulary
         #expect(try await found("sho", limit: 1) == [domain("shoes.example", 1, 7)])
         #expect(try await found("shop.example") == [domain("shop.example", 1, 7)])
         #expect(try await found("example").isEmpty)
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `domains are found by a part of their name, page by page`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        try await store.stock(7)
+        try await store.write { transaction in
+            var registration = Sample.registration(1, Sample.wanted("shop.example", "www.example"))
+            registration.merchantIdentifier = Sample.identifier(7)
+            registration.appleRecord = AppleRecord(
+                details: AppleRecord.Details(
+                    partnerMerchantName: "Shop", encryptToHash: Sample.identifier(0).appleHash,
+                    domainNames: ["shop.example", "Old-Shop.example"]),
+                learnedAt: Sample.time(1))
+            try transaction.insert(registration)
+            try transaction.insert(Sample.registration(2, Sample.wanted("www.example")))
+            try transaction.insert(Sample.registration(3, Sample.wanted("my-shop.example")))
+        }
+        func page(_ text: String, after cursor: Int?, examining count: Int) async throws -> DomainSearchPage {
+            try await store.read {
+                try $0.domains(containing: text, after: cursor.map(Sample.partner), examining: count)
+            }
+        }
+        let all = try await page("SHOP", after: nil, examining: 100)
+        #expect(all.found.map(\.name) == ["Old-Shop.example", "shop.example", "my-shop.example"] && all.next == nil)
+        #expect(all.found.map(\.merchantIdentifier) == [Sample.identifier(7), Sample.identifier(7), nil])
+        let first = try await page("shop", after: nil, examining: 2)
+        #expect(first.found.count == 2 && first.next == Sample.partner(2))
+        let last = try await page("shop", after: 2, examining: 5)
+        #expect(last.found.map(\.name) == ["my-shop.example"] && last.next == nil)
+        #expect(try await page("_", after: nil, examining: 100).found.isEmpty)
     }
 }

@@ -2,16 +2,24 @@ import ArgumentParser
 import FoundationEssentials
 package import Vocabulary
 
-/// The value of `--expires`: after which time something ends, from 1s to 3653d.
+/// The value of `--expires`: after which time something ends.
 package struct ExpiryArgument: Hashable, Sendable {
-    private static let longestSeconds = 3_653 * 86_400
-
     package let seconds: Int
 
-    package static func parse(_ text: String) throws -> ExpiryArgument {
+    /// The end of an access: from 1s to 3653d.
+    package static func parse(_ text: String) throws -> ExpiryArgument { try parse(text, longestDays: 3_653) }
+
+    /// The end of an invitation: from 1s to 30d, the limits of the daemon.
+    package static func parseForInvitation(_ text: String) throws -> ExpiryArgument {
+        try parse(text, longestDays: 30)
+    }
+
+    private static func parse(_ text: String, longestDays: Int) throws -> ExpiryArgument {
         let seconds = try DurationArgument.parse(text).seconds
         // The argument parser prints "The value '…' is invalid for '…': " before this message.
-        guard (1...longestSeconds).contains(seconds) else { throw ValidationError("it is not from 1s to 3653d") }
+        guard (1...(longestDays * 86_400)).contains(seconds) else {
+            throw ValidationError("it is not from 1s to \(longestDays)d")
+        }
         return ExpiryArgument(seconds: seconds)
     }
 

@@ -19,7 +19,7 @@ struct InviteCreate: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Accept the link for this time, such as 2d, at most 30d. Default: 7d.", valueName: "duration"),
-        transform: ExpiryArgument.parse)
+        transform: ExpiryArgument.parseForInvitation)
     var expires: ExpiryArgument?
 
     @Option(help: ArgumentHelp("A note for 'invite list', such as the name of the recipient.", valueName: "text"))

@@ -19,6 +19,12 @@ package struct MasterKeySettings: Hashable, Sendable {
             current: try current.source(variables, defaultFile: "\(directory)/master.key"),
             previous: previous.isGiven ? try previous.source(variables, defaultFile: nil) : nil)
         if case .file(let path) = self.current { reader.showDefault(path, of: "master-key.file") }
+        // The defaults apply only if there is a previous key.
+        if self.previous == nil {
+            for field in ["source", "credential", "timeout"] {
+                reader.showDefault("-", of: "master-key.previous.\(field)")
+            }
+        }
         guard self.previous != self.current else {
             throw SettingsError(
                 "'master-key.previous' is the same as 'master-key'; set it to the source of the previous key, or remove it"

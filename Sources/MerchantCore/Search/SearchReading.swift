@@ -6,25 +6,45 @@ package protocol SearchReading {
     /// Merchants that were not removed and whose identifier begins with the text, sorted by identifier. Upper and lower
     /// case differ.
     func merchants(identifierPrefix text: String, limit: Int) throws -> [Merchant]
-    /// Searches the names of the next `count` merchants by identifier, starting after `cursor`. No index can find a
-    /// part of a name, so a search of all names calls this method page by page.
+    /// Searches the identifiers and the names of the next `count` merchants by identifier, starting after `cursor`. No
+    /// index can find a part of a text, so a search of all merchants calls this method page by page.
     ///
     /// - Parameter text: not empty. The search does not distinguish upper and lower case of ASCII letters.
     func merchants(
-        nameContaining text: String, after cursor: MerchantIdentifier?, examining count: Int
-    ) throws -> NameSearchPage
+        containing text: String, after cursor: MerchantIdentifier?, examining count: Int
+    ) throws -> MerchantSearchPage
     /// Domains that begin with the text and are desired or registered at Apple, sorted by name.
     func domains(prefix text: String, limit: Int) throws -> [FoundDomain]
+    /// Searches the domains of the next `count` registrations by partner identifier, starting after `cursor`. Counts only
+    /// registrations with a domain that is desired or registered at Apple.
+    ///
+    /// - Parameter text: not empty. The search does not distinguish upper and lower case of ASCII letters.
+    func domains(
+        containing text: String, after cursor: PartnerInternalMerchantIdentifier?, examining count: Int
+    ) throws -> DomainSearchPage
 }
 
-/// The result of searching the names of some merchants.
-package struct NameSearchPage: Hashable, Sendable {
-    /// The merchants whose name contains the text, without removed merchants, sorted by identifier.
+/// The result of searching some merchants.
+package struct MerchantSearchPage: Hashable, Sendable {
+    /// The merchants whose identifier or name contains the text, without removed merchants, sorted by identifier.
     package let found: [Merchant]
-    /// The last merchant whose name was searched: the next page starts after it. nil if no merchant is left.
+    /// The last merchant that was searched: the next page starts after it. nil if no merchant is left.
     package let next: MerchantIdentifier?
 
     package init(found: [Merchant], next: MerchantIdentifier?) {
+        self.found = found
+        self.next = next
+    }
+}
+
+/// The result of searching the domains of some registrations.
+package struct DomainSearchPage: Hashable, Sendable {
+    /// The domains that contain the text, sorted by the registration's partner identifier, then by name.
+    package let found: [FoundDomain]
+    /// The last registration that was searched: the next page starts after it. nil if no registration is left.
+    package let next: PartnerInternalMerchantIdentifier?
+
+    package init(found: [FoundDomain], next: PartnerInternalMerchantIdentifier?) {
         self.found = found
         self.next = next
     }

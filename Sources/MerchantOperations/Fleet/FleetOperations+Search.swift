@@ -8,13 +8,16 @@ extension FleetOperations {
     package static let searchTextLengths = 2...MerchantIdentifier.longest
     /// The lengths of the beginning of a publicKeyHash. A shorter one would find many key pairs by chance.
     private static let hashPrefixLengths = 4...64
-    /// The number of names that one transaction reads.
-    private static let namesPerRead = 20_000
-    /// The largest number of names that one search reads.
-    private static let maximumNamesRead = 2_000_000
+    /// The number of merchants that one transaction reads.
+    private static let merchantsPerRead = 20_000
+    /// The number of registrations, each with up to 99 domains, that one transaction reads.
+    private static let registrationsPerRead = 2_000
+    /// The largest number of merchants, and of registrations, that one search reads.
+    private static let maximumRead = 2_000_000
 
-    /// Searches merchants by the beginning of their identifier, of a domain or of a publicKeyHash, and by a part of
-    /// their name. The identifier may lack its first part, such as `merchant.`. Finds at most ``maximumHits``.
+    /// Searches merchants by a part of their identifier, of their name or of a domain, and by the beginning of a
+    /// publicKeyHash. Finds each merchant once, and at most ``maximumHits``. Those whose identifier or domain begins with
+    /// the text come first.
     ///
     /// - Throws: `malformed` for a text of another length than ``searchTextLengths``, or with characters that
     ///   ``DisplayText`` refuses.
@@ -28,28 +31,66 @@ extension FleetOperations {
         }
         // One more than the result may have shows whether there are more.
         let limit = Self.maximumHits + 1
-        var hits = try await records.read { try Self.indexedHits(for: text, limit: limit, in: $0) }
-        // A merchant that was found by its identifier is not listed again for its name.
-        let known = Set(hits.filter { $0.match == .identifier }.compactMap(\.merchantIdentifier))
+        let indexed = try await records.read { try Self.indexedHits(for: text, limit: limit, in: $0) }
+        var hits = FleetHits(limit: limit)
+        hits.add(indexed)
+        let hasReadMerchants = try await addMerchants(containing: text, to: &hits)
+        let hasReadAll = hasReadMerchants ? try await addDomains(containing: text, to: &hits) : false
+        return FleetSearchResult(
+            hits: Array(hits.items.prefix(Self.maximumHits)),
+            hasMore: hits.items.count > Self.maximumHits || !hasReadAll)
+    }
+
+    /// Adds the merchants whose identifier or name contains the text, page by page.
+    ///
+    /// - Returns: whether all merchants were read.
+    private func addMerchants(containing text: String, to hits: inout FleetHits) async throws -> Bool {
         var cursor: MerchantIdentifier?
-        var namesRead = 0
-        var isComplete = false
-        while hits.count < limit, namesRead < Self.maximumNamesRead, !isComplete {
+        var count = 0
+        while !hits.isFull, count < Self.maximumRead {
             try Task.checkCancellation()
             let after = cursor
             let page = try await records.read {
-                try $0.merchants(nameContaining: text, after: after, examining: Self.namesPerRead)
+                try $0.merchants(containing: text, after: after, examining: Self.merchantsPerRead)
             }
-            hits += page.found.filter { !known.contains($0.identifier) }.map { FleetHit($0, .name) }
-            namesRead += Self.namesPerRead
+            hits.add(page.found.map { FleetHit($0, $0.identifier.contains(text) ? .identifier : .name) })
+            count += Self.merchantsPerRead
             cursor = page.next
-            isComplete = page.next == nil
+            if cursor == nil { return true }
         }
-        return FleetSearchResult(
-            hits: Array(hits.prefix(Self.maximumHits)), hasMore: hits.count > Self.maximumHits || !isComplete)
+        return false
     }
 
-    /// The hits that an index finds: by identifier, publicKeyHash and domain, at most `limit` in all.
+    /// Adds the merchants with a domain that contains the text, page by page.
+    ///
+    /// - Returns: whether all registrations were read.
+    private func addDomains(containing text: String, to hits: inout FleetHits) async throws -> Bool {
+        let sought = Self.domainText(text)
+        var cursor: PartnerInternalMerchantIdentifier?
+        var count = 0
+        while !hits.isFull, count < Self.maximumRead {
+            try Task.checkCancellation()
+            let after = cursor
+            let (found, next): ([FleetHit], PartnerInternalMerchantIdentifier?) = try await records.read { reading in
+                let page = try reading.domains(
+                    containing: sought, after: after, examining: Self.registrationsPerRead)
+                return (try page.found.map { try FleetHit($0, in: reading) }, page.next)
+            }
+            hits.add(found)
+            count += Self.registrationsPerRead
+            cursor = next
+            if cursor == nil { return true }
+        }
+        return false
+    }
+
+    /// The spelling in which a domain is stored. Converts a complete domain name in Unicode.
+    private static func domainText(_ text: String) -> String {
+        DomainName(anySpelling: text)?.rawValue ?? text.lowercased()
+    }
+
+    /// The hits that an index finds: by the beginning of an identifier, a publicKeyHash or a domain, at most `limit` of
+    /// each. A merchant may occur more than once.
     private static func indexedHits(for text: String, limit: Int, in reading: any Reader) throws -> [FleetHit] {
         var hits: [FleetHit] = []
         for prefix in identifierPrefixes(text) {
@@ -63,15 +104,8 @@ extension FleetOperations {
                     match: .key(keyPair.publicKeyHash, keyPair.state))
             }
         }
-        // A complete domain name may be in Unicode, and is converted to the spelling that is stored.
-        let domainPrefix = DomainName(anySpelling: text)?.rawValue ?? text.lowercased()
-        hits += try reading.domains(prefix: domainPrefix, limit: limit).map { domain in
-            FleetHit(
-                merchantIdentifier: domain.merchantIdentifier,
-                merchantName: try domain.merchantIdentifier.flatMap { try reading.merchant($0)?.name },
-                match: .domain(domain.name, domain.partnerInternalMerchantIdentifier))
-        }
-        return Array(hits.prefix(limit))
+        hits += try reading.domains(prefix: domainText(text), limit: limit).map { try FleetHit($0, in: reading) }
+        return hits
     }
 
     /// The beginnings of identifiers that the text may stand for.
@@ -86,6 +120,44 @@ extension FleetHit {
     fileprivate init(_ merchant: Merchant, _ match: Match) {
         self.init(merchantIdentifier: merchant.identifier, merchantName: merchant.name, match: match)
     }
+
+    fileprivate init(_ domain: FoundDomain, in reading: any MerchantReading) throws {
+        self.init(
+            merchantIdentifier: domain.merchantIdentifier,
+            merchantName: try domain.merchantIdentifier.flatMap { try reading.merchant($0)?.name },
+            match: .domain(domain.name, domain.partnerInternalMerchantIdentifier))
+    }
+}
+
+/// The results of a search. Contains each merchant once, with the match that was found first.
+private struct FleetHits {
+    let limit: Int
+    private(set) var items: [FleetHit] = []
+    private var merchants: Set<MerchantIdentifier> = []
+    /// The registrations that belong to no merchant of this daemon.
+    private var registrations: Set<PartnerInternalMerchantIdentifier> = []
+
+    init(limit: Int) { self.limit = limit }
+
+    var isFull: Bool { items.count >= limit }
+
+    mutating func add(_ found: [FleetHit]) {
+        for hit in found {
+            guard !isFull else { return }
+            if isNew(hit) { items.append(hit) }
+        }
+    }
+
+    private mutating func isNew(_ hit: FleetHit) -> Bool {
+        if let merchant = hit.merchantIdentifier { return merchants.insert(merchant).inserted }
+        guard case .domain(_, let registration) = hit.match else { return true }
+        return registrations.insert(registration).inserted
+    }
+}
+
+extension MerchantIdentifier {
+    /// Whether the identifier contains the text, in upper or lower case.
+    fileprivate func contains(_ text: String) -> Bool { rawValue.lowercased().contains(text.lowercased()) }
 }
 
 extension String {

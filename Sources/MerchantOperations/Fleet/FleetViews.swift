@@ -78,21 +78,21 @@ package struct FleetMerchant: Sendable {
 /// What a search has found, at most ``FleetOperations/maximumHits`` hits.
 package struct FleetSearchResult: Hashable, Sendable {
     package let hits: [FleetHit]
-    /// Whether there are more hits, or the search stopped before it had read all names.
+    /// Whether there are more hits, or the search stopped before it had read everything.
     package let hasMore: Bool
 }
 
 /// One result of a search.
 package struct FleetHit: Hashable, Sendable {
-    /// What the text of the search is part of.
+    /// Where the text of the search was found.
     package enum Match: Hashable, Sendable {
-        /// The beginning of the merchant's identifier.
+        /// A part of the merchant's identifier.
         case identifier
         /// A part of the merchant's name.
         case name
         /// The beginning of the publicKeyHash of a key pair of the merchant.
         case key(PublicKeyHash, KeyState)
-        /// The beginning of a domain of a registration.
+        /// A part of a domain of a registration.
         case domain(String, PartnerInternalMerchantIdentifier)
     }
 

@@ -100,7 +100,7 @@ struct ConnectionSetup: Sendable {
             makeGuard: {
                 RequestGuard(
                     requestLimits, hasUnreadBytes: { (try? $0.pipeline.syncOperations.hasUnreadBytes()) ?? false },
-                    makeRefusal: { refuseRequest($0, connection) },
+                    makeRefusal: { fault, target in refuseRequest(fault, target, connection) },
                     onResponseSent: { connection.reservedMemory.releaseAll() })
             },
             responder: responder(for: connection))
@@ -118,7 +118,7 @@ struct ConnectionSetup: Sendable {
             eventLoop: channel.eventLoop, limits,
             onError: { [refuse] in
                 // Counts and logs the request like every other malformed one. No stream can send the response.
-                _ = refuse(.headMalformed, connection)
+                _ = refuse(.headMalformed, nil, connection)
             })
         let configuration = limits.http2
         let pipeline = channel.pipeline.syncOperations
@@ -148,9 +148,9 @@ struct ConnectionSetup: Sendable {
             makeGuard: {
                 HTTP2StreamGuard(
                     requestLimits,
-                    makeRefusal: { fault in
+                    makeRefusal: { fault, target in
                         onRefusal()
-                        return refuseRequest(fault, connection)
+                        return refuseRequest(fault, target, connection)
                     }, onResponseSent: { connection.reservedMemory.releaseAll() })
             },
             responder: responder(for: connection))

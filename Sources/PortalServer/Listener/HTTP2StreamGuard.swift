@@ -19,10 +19,12 @@ final class HTTP2StreamGuard: ChannelDuplexHandler {
     typealias OutboundOut = HTTPResponsePart
 
     private let limits: RequestGuard.Limits
-    private let makeRefusal: @Sendable (HTTPFault) -> RequestGuard.Refusal
+    private let makeRefusal: RequestGuard.MakeRefusal
     private let onResponseSent: @Sendable () -> Void
     /// Whether the request's head has arrived, or was refused.
     private var hasHead = false
+    /// The target of the request; nil until its head has arrived.
+    private var target: String?
     /// Whether the request's head was passed on, but not yet the request's end.
     private var isReceiving = false
     private var hasResponded = false
@@ -36,7 +38,7 @@ final class HTTP2StreamGuard: ChannelDuplexHandler {
     ///   - makeRefusal: returns the response to a request with a fault.
     ///   - onResponseSent: called after the response was completely written, and when the stream ends.
     init(
-        _ limits: RequestGuard.Limits, makeRefusal: @escaping @Sendable (HTTPFault) -> RequestGuard.Refusal,
+        _ limits: RequestGuard.Limits, makeRefusal: @escaping RequestGuard.MakeRefusal,
         onResponseSent: @escaping @Sendable () -> Void
     ) {
         self.limits = limits
@@ -81,6 +83,7 @@ final class HTTP2StreamGuard: ChannelDuplexHandler {
     private func beginRequest(_ head: HTTPRequest, _ data: NIOAny, _ context: ChannelHandlerContext) {
         hasHead = true
         isReceiving = true
+        target = head.path
         do throws(HTTPFault) {
             try HTTP2HeadRules.check(head, bodyLimit: limits.bodyBytes)
         } catch {
@@ -107,7 +110,7 @@ final class HTTP2StreamGuard: ChannelDuplexHandler {
         guard context.channel.isActive, !hasResponded else { return reset(context) }
         hasResponded = true
         startResponseTimer(context)
-        let refusal = makeRefusal(fault)
+        let refusal = makeRefusal(fault, target)
         var fields = HTTPFields()
         for (name, value) in refusal.headers {
             if let name = HTTPField.Name(name) { fields.append(HTTPField(name: name, value: value)) }

@@ -20,8 +20,9 @@ package final class PortalListener: Service {
     /// response.
     package typealias Respond =
         @Sendable (HummingbirdCore.Request, consuming ResponseWriter, PortalConnection) async throws -> Void
-    /// Returns the response to a request that violates a rule of HTTP.
-    package typealias Refuse = @Sendable (HTTPFault, PortalConnection) -> RequestGuard.Refusal
+    /// Returns the response to a request that violates a rule of HTTP. The second argument is the request's target; nil
+    /// if it is not known.
+    package typealias Refuse = @Sendable (HTTPFault, String?, PortalConnection) -> RequestGuard.Refusal
 
     private let settings: PortalListenerSettings
     private let certificates: PortalCertificates

@@ -6,7 +6,7 @@ import WireAPI
 extension PageRoutes {
     /// The pages with which a session begins and ends, and the files that all pages load.
     static let entry: [PageRoute] = [
-        .get("/", .everyone, query: ["done"], PageHandlers.home),
+        .get("/", .everyone, query: ["done", "state"], PageHandlers.home),
         .post("/sign-out", .everyone, PageHandlers.signOut),
         .get("/invitations/{secret}", .everyone, PageHandlers.showInvitation),
         .post("/invitations/{secret}", .everyone, PageHandlers.useInvitation),

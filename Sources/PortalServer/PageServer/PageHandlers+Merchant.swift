@@ -22,14 +22,34 @@ extension PageHandlers {
     func merchantHome(_ call: PageCall, outcome: PageOutcome? = nil) async throws -> PageReply {
         let merchant = try call.merchant()
         let progress = try await operations.onboarding.progress(of: merchant, in: call.scope)
+        let tag = try RESTResponse(progress.document).entityTag
         let notice = call.query["done"].flatMap(MerchantNotice.init(rawValue:)).map(PageOutcome.success)
+        // A notice is about one state. After the next change, a reload must not show it again.
+        let isCurrent = call.query["state"] == Self.stateName(tag)
+        let domains = try await operations.onboarding.registrations(
+            of: merchant, after: nil, limit: 1, in: call.scope)
         return .page(
             MerchantHomePage(
                 merchant: try await operations.onboarding.merchant(merchant, in: call.scope).merchant,
                 progress: progress,
                 keys: try await operations.onboarding.keyPairs(of: merchant, in: call.scope),
-                outcome: outcome ?? notice, liveTag: try RESTResponse(progress.document).entityTag))
+                hasDomains: !domains.isEmpty, outcome: outcome ?? (isCurrent ? notice : nil), liveTag: tag))
     }
+
+    /// Redirects to the overview with a notice, and names the state that the notice is about. Throws no error, because
+    /// the form was carried out: without the state, the overview shows no notice.
+    private func redirectHome(_ call: PageCall, notice: MerchantNotice) async -> PageReply {
+        do {
+            let progress = try await operations.onboarding.progress(of: try call.merchant(), in: call.scope)
+            let state = Self.stateName(try RESTResponse(progress.document).entityTag)
+            return .redirect("\(PortalPaths.home)?done=\(notice.rawValue)&state=\(state)")
+        } catch {
+            return .redirect(PortalPaths.home)
+        }
+    }
+
+    /// The digest in the entity tag of the onboarding document.
+    private static func stateName(_ tag: String) -> String { tag.filter { $0 != "\"" } }
 
     func showKeys(_ call: PageCall) async throws -> PageReply { try await keysPage(call) }
 
@@ -55,7 +75,7 @@ extension PageHandlers {
         do {
             _ = try await operations.onboarding.startRoll(
                 of: try call.merchant(), algorithm: nil, in: call.scope, for: call.requestWithFormKey())
-            return .redirect("\(PortalPaths.home)?done=\(notice.rawValue)")
+            return await redirectHome(call, notice: notice)
         } catch let error as MerchantError where error.code != .internalError {
             return try await merchantHome(
                 call, outcome: .problem(MerchantProblem(error.code), requestId: call.requestId))
@@ -83,7 +103,7 @@ extension PageHandlers {
         do {
             _ = try await operations.onboarding.storeCertificate(
                 file.bytes, for: merchant, in: call.scope, for: call.request)
-            return .redirect("\(PortalPaths.home)?done=\(MerchantNotice.certificateStored.rawValue)")
+            return await redirectHome(call, notice: .certificateStored)
         } catch let error as MerchantError where error.code != .internalError {
             return try await merchantHome(
                 call,

@@ -14,6 +14,7 @@ extension PageRoutes {
             "/fleet/invitations", .operators, query: ["merchant", "after", "revoked"], PageHandlers.listInvitations),
         .post("/fleet/invitations", .operators, PageHandlers.createInvitation),
         .get("/fleet/invitations/new", .operators, query: ["merchant"], PageHandlers.newInvitation),
+        .get("/fleet/invitations/{invitationId}", .operators, PageHandlers.showNewInvitation),
         .get("/fleet/invitations/{invitationId}/revoke", .operators, PageHandlers.confirmRevocation),
         .post("/fleet/invitations/{invitationId}/revoke", .operators, PageHandlers.revokeInvitation),
     ]
@@ -108,14 +109,33 @@ extension PageHandlers {
             return .page(NewInvitationPage(input, problem: .noteInvalid))
         }
         guard let url = publicURL() else { throw MerchantError(.overloaded, "the portal is starting") }
+        let session = call.session?.identifier ?? ""
+        let formKey = call.form["idempotencyKey"] ?? ""
         do {
             let (invitation, secret) = try await operations.invitations.create(
                 for: merchant, expiresAt: call.now.adding(.seconds(days * 86_400)),
                 note: input.note.isEmpty ? nil : input.note, for: call.requestWithFormKey())
-            return .page(InvitationCreatedPage(invitation, url: url + Paths.invitationPage(secret.text)))
+            newInvitationLinks.add(
+                url + Paths.invitationPage(secret.text), of: invitation.identifier, session: session, formKey: formKey,
+                input: input, at: call.now)
+            return .redirect(PortalPaths.createdInvitation(invitation.identifier))
+        } catch let error as MerchantError where error.code == .idempotencyKeyReused {
+            // A double click sends the form twice, and the browser shows only the second response.
+            let created = newInvitationLinks.invitation(
+                session: session, formKey: formKey, input: input, at: call.now)
+            if let created { return .redirect(PortalPaths.createdInvitation(created)) }
+            return .page(NewInvitationPage(input, problem: .sentTwice))
         } catch let error as MerchantError where error.code != .internalError {
             return .page(NewInvitationPage(input, problem: NewInvitationPage.Problem(error.code)))
         }
+    }
+
+    /// Shows the link of an invitation to the session that has just created it, and only once.
+    func showNewInvitation(_ call: PageCall) async throws -> PageReply {
+        let identifier = try Self.invitation(call)
+        let invitation = try await operations.invitations.invitation(identifier)
+        let url = newInvitationLinks.take(identifier, session: call.session?.identifier ?? "", at: call.now)
+        return .page(InvitationCreatedPage(invitation, url: url))
     }
 
     func confirmRevocation(_ call: PageCall) async throws -> PageReply {

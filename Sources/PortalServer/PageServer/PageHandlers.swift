@@ -7,4 +7,5 @@ struct PageHandlers: Sendable {
     let operations: PortalOperations
     /// The beginning of every link to the portal.
     let publicURL: @Sendable () -> String?
+    let newInvitationLinks = NewInvitationLinks()
 }

@@ -1,8 +1,10 @@
+import HTTPKit
 import HTTPTypes
 import Hummingbird
 import MerchantCore
 import MerchantOperations
 import NIOCore
+import NIOHTTP1
 import ServerKit
 import Vocabulary
 
@@ -41,11 +43,13 @@ struct PageOutput: Sendable {
     }
 
     func response(_ page: any HTMLPage, for visitor: PageVisitor) async throws -> Response {
-        var name: String?
-        if case .invitation(_, let merchant)? = visitor.identity.session?.holder {
-            name = try await onboarding.merchant(merchant, in: MerchantScope(merchants: [merchant])).merchant.name
-        }
-        return render(page, as: Self.frame(of: visitor, merchantName: name), for: visitor)
+        render(page, as: Self.frame(of: visitor, merchantName: try await merchantName(of: visitor)), for: visitor)
+    }
+
+    /// The name of the merchant of the visitor's session; nil without such a session, or if the merchant has no name.
+    private func merchantName(of visitor: PageVisitor) async throws -> String? {
+        guard case .invitation(_, let merchant)? = visitor.identity.session?.holder else { return nil }
+        return try await onboarding.merchant(merchant, in: MerchantScope(merchants: [merchant])).merchant.name
     }
 
     /// The page for a request that failed.
@@ -56,16 +60,38 @@ struct PageOutput: Sendable {
     ///   - longestBody: the largest body that the route reads, in bytes.
     func error(
         _ problem: Response, requestId: String, for visitor: PageVisitor?, longestBody: Int
-    ) -> Response {
+    ) async -> Response {
         let page = ErrorPage(
             status: problem.status.code, requestId: requestId,
             retryAfter: problem.headers[.retryAfter].flatMap { Int($0) }, longestBody: longestBody)
-        // Without the merchant's name: reading it could fail for the same reason as the request.
-        let frame = visitor.map { Self.frame(of: $0, merchantName: nil) } ?? .signedOut
+        var frame = PageContext.Visitor.signedOut
+        if let visitor {
+            // A busy server reads nothing for a refusal, and a server with a fault would fail again.
+            let isReadable = problem.status.code < 500 && problem.status != .tooManyRequests
+            var name: String?
+            if isReadable { name = try? await merchantName(of: visitor) }
+            frame = Self.frame(of: visitor, merchantName: name)
+        }
         var response = render(page, as: frame, for: visitor)
         response.status = problem.status
         for name in [HTTPField.Name.retryAfter, .allow] { response.headers[name] = problem.headers[name] }
         return response
+    }
+
+    /// The page for a request that was refused before its visitor was identified.
+    ///
+    /// - Parameter longestBody: as for ``error(_:requestId:for:longestBody:)``.
+    func page(for refusal: RequestGuard.Refusal, longestBody: Int) -> RequestGuard.Refusal {
+        let page = ErrorPage(
+            status: Int(refusal.status.code), requestId: refusal.headers.first(name: "X-Request-Id"),
+            retryAfter: refusal.headers.first(name: "Retry-After").flatMap { Int($0) }, longestBody: longestBody)
+        let context = PageContext(visitor: .signedOut, csrf: nil, environment: environment, now: now())
+        var headers = HTTPHeaders(PageHeaders.fields.map { ($0.name, $0.value) })
+        for name in ["X-Request-Id", "Retry-After"] {
+            for value in refusal.headers[name] { headers.add(name: name, value: value) }
+        }
+        return RequestGuard.Refusal(
+            status: refusal.status, headers: headers, body: renderer.render(page, in: context))
     }
 
     private func render(

@@ -59,6 +59,21 @@ struct PageResponder: Sendable {
         return request.method == .head ? response.createHeadResponse() : response
     }
 
+    /// The page in place of the problem document for a form that is larger than any form may be, or that arrives too
+    /// slowly. A person cannot read a problem document.
+    ///
+    /// - Parameter target: the target of the request.
+    /// - Returns: `refusal` itself for a fault that no browser causes.
+    func page(for refusal: RequestGuard.Refusal, of fault: HTTPFault, at target: String) -> RequestGuard.Refusal {
+        switch fault {
+        case .bodyTooLarge, .requestTooSlow: break
+        default: return refusal
+        }
+        let path = RequestTarget(target).path
+        let route = PageRoutes.all.first { $0.method == .post && $0.match(path) != nil }
+        return output.page(for: refusal, longestBody: route?.maximumBodyBytes ?? FormLimits.fields)
+    }
+
     private func respond(
         to request: HummingbirdCore.Request, _ target: RequestTarget, _ route: PageRoute?, _ context: RESTContext
     ) async throws -> Response {
@@ -93,7 +108,7 @@ struct PageResponder: Sendable {
             throw error.cause
         } catch {
             let problem = reporter.problem(error, route.map { "\($0.method.rawValue) \($0.path)" }, context)
-            return output.error(
+            return await output.error(
                 problem, requestId: context.requestId, for: visitor,
                 longestBody: route?.maximumBodyBytes ?? FormLimits.fields)
         }

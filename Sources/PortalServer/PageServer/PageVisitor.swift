@@ -35,7 +35,9 @@ struct PageVisitor: Sendable {
             identity.peer.recordRefusal(route.audience == .operators ? .read : .onboard)
             return ErrorPage(.forbidden, requestId: requestId)
         }
-        guard route.method != .get else { return SessionEndedPage(after: .page) }
-        return SessionEndedPage(after: route.path == PortalPaths.certificates ? .upload : .form)
+        let isForOperators = route.audience == .operators
+        guard route.method != .get else { return SessionEndedPage(after: .page, isForOperators: isForOperators) }
+        return SessionEndedPage(
+            after: route.path == PortalPaths.certificates ? .upload : .form, isForOperators: isForOperators)
     }
 }

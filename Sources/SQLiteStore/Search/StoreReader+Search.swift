@@ -12,8 +12,8 @@ extension StoreReading {
     }
 
     func merchants(
-        nameContaining text: String, after cursor: MerchantIdentifier?, examining count: Int
-    ) throws -> NameSearchPage {
+        containing text: String, after cursor: MerchantIdentifier?, examining count: Int
+    ) throws -> MerchantSearchPage {
         let after = cursor?.rawValue ?? ""
         let limit = max(1, count)
         // The inner query limits the rows that are read. SQLite's `lower` changes only ASCII letters.
@@ -22,13 +22,14 @@ extension StoreReading {
             SELECT \(MerchantRow.columns) FROM (
                 SELECT \(MerchantRow.columns) FROM merchants WHERE identifier > ? ORDER BY identifier LIMIT ?
             )
-            WHERE removed_at IS NULL AND instr(lower(name), lower(?)) > 0
-            """, [after, limit, text], MerchantRow.merchant)
+            WHERE removed_at IS NULL
+                AND (instr(lower(identifier), lower(?)) > 0 OR instr(lower(name), lower(?)) > 0)
+            """, [after, limit, text, text], MerchantRow.merchant)
         let next = try firstRow(
             "SELECT identifier FROM merchants WHERE identifier > ? ORDER BY identifier LIMIT 1 OFFSET ?",
             [after, limit - 1]
         ) { try $0.merchantIdentifier("identifier") }
-        return NameSearchPage(found: found, next: next)
+        return MerchantSearchPage(found: found, next: next)
     }
 
     func domains(prefix text: String, limit: Int) throws -> [FoundDomain] {
@@ -44,6 +45,41 @@ extension StoreReading {
                 name: try row.text("domain_name"), partnerInternalMerchantIdentifier: try row.partner(),
                 merchantIdentifier: try row.merchantIdentifierIfAny())
         }
+    }
+
+    func domains(
+        containing text: String, after cursor: PartnerInternalMerchantIdentifier?, examining count: Int
+    ) throws -> DomainSearchPage {
+        let after = cursor?.rawValue ?? ""
+        let limit = max(1, count)
+        // The inner query limits the registrations whose domains are read.
+        let found = try allRows(
+            """
+            SELECT domain_name, partner_internal_merchant_identifier, merchant_identifier FROM (
+                SELECT id, partner_internal_merchant_identifier, merchant_identifier
+                FROM registrations INDEXED BY registrations_shown
+                WHERE (desired_domains > 0 OR known_domains > 0) AND partner_internal_merchant_identifier > ?
+                ORDER BY partner_internal_merchant_identifier LIMIT ?
+            ) AS examined CROSS JOIN registration_domains ON registration_domains.registration_id = examined.id
+            WHERE instr(lower(domain_name), lower(?)) > 0
+            """, [after, limit, text]
+        ) { row in
+            FoundDomain(
+                name: try row.text("domain_name"), partnerInternalMerchantIdentifier: try row.partner(),
+                merchantIdentifier: try row.merchantIdentifierIfAny())
+        }
+        let next = try firstRow(
+            """
+            SELECT partner_internal_merchant_identifier FROM registrations INDEXED BY registrations_shown
+            WHERE (desired_domains > 0 OR known_domains > 0) AND partner_internal_merchant_identifier > ?
+            ORDER BY partner_internal_merchant_identifier LIMIT 1 OFFSET ?
+            """, [after, limit - 1]
+        ) { try $0.partner() }
+        let sorted = found.sorted { left, right in
+            let partners = (left.partnerInternalMerchantIdentifier, right.partnerInternalMerchantIdentifier)
+            return partners.0 == partners.1 ? left.name < right.name : partners.0 < partners.1
+        }
+        return DomainSearchPage(found: sorted, next: next)
     }
 }
 

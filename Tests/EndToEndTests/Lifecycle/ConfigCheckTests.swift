@@ -40,6 +40,15 @@ import Testing
         #expect(document["problems"] as? [String] == [] && document["warnings"] as? [String] == [])
     }
 
+    @Test func `without a previous master key, its settings are printed without values`() throws {
+        let document = try check("environment: sandbox\n", "--output", "json").json()
+        let settings = try #require(document["settings"] as? [String: [String: String]])
+        for field in ["source", "file", "credential", "command", "timeout"] {
+            #expect(settings["master-key.previous.\(field)"] == ["value": "-", "origin": "default"], "\(field)")
+        }
+        #expect(settings["master-key.source"] == ["value": "file", "origin": "default"])
+    }
+
     @Test func `a setting that does not work is a warning of the check, and the daemon starts with it`() throws {
         let yaml = "environment: sandbox\nbackup:\n  directory: \(installation.path("nowhere"))\n"
         let checked = try check(yaml, "--output", "json")

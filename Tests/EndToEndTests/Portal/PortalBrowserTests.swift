@@ -44,12 +44,14 @@ struct PortalBrowserTests {
         let liveUpdate: Bool
         let liveEnd: Bool
         let reserve: [String]
+        let consoleCommand: Bool
         let domains: [[String]]
         let searches: [String: [String]]
         let console: [String]
         let accessibility: [String]
         let overflow: [String]
         let overlaps: [String]
+        let indents: [String]
         let foreignRequests: [String]
         let invisibleFocus: [String]
         let control: Control
@@ -79,7 +81,8 @@ struct PortalBrowserTests {
         "domain-invalid": "problem.domainInvalid", "domain-registered": "notice.domainsRegistered",
         "domain-unregistered": "notice.domainUnregistered", "invitation-used": "invitationRefused.used",
         "not-found": "error.notFound", "signed-out": "signedOut", "session-ended": "sessionEnded",
-        "login-used": "loginRefused",
+        "login-used": "loginRefused", "invitation-created": "invitationCreated",
+        "invitation-shown": "invitationCreated.shown", "operator-session-ended": "sessionEnded",
     ]
 
     let installation: Installation
@@ -179,6 +182,14 @@ struct PortalBrowserTests {
         for (page, notice) in Self.notices {
             #expect(report.notices[page] == notice, "\(visitor): \(page)")
         }
+        // The notice about the upload does not stay after the first payment.
+        for page in ["home-first-payment", "home-roll-payment", "home-roll-done"] {
+            #expect(report.notices[page]?.hasPrefix("notice.") == false, "\(visitor): \(page)")
+        }
+        if !visitor.hasScripts {
+            #expect(report.notices["upload-huge.cer"] == "error.tooLarge", "\(visitor)")
+        }
+        #expect(report.consoleCommand, "\(visitor)")
         #expect(report.liveUpdate == visitor.hasScripts, "\(visitor)")
         #expect(report.liveEnd == visitor.hasScripts, "\(visitor)")
         #expect(
@@ -186,12 +197,12 @@ struct PortalBrowserTests {
                 ["file", Self.domainFile], ["registered", "shop.example"], ["unregistered"],
                 ["registered again", "shop.example"],
             ], "\(visitor)")
-        for kind in ["identifier", "name", "domain", "key"] {
+        for kind in ["identifier", "name", "domain", "key", "part"] {
             #expect(report.searches[kind]?.contains(visitor.merchant) == true, "\(visitor): \(kind)")
         }
         #expect(report.searches["none"] == [], "\(visitor)")
         #expect(report.console == [] && report.accessibility == [], "\(visitor)")
-        #expect(report.overlaps == [], "\(visitor)")
+        #expect(report.overlaps == [] && report.indents == [], "\(visitor)")
         #expect(report.overflow == [] && report.foreignRequests == [] && report.invisibleFocus == [], "\(visitor)")
         // The checks see a violation where there is one.
         #expect(report.control.policyViolations > 0 && report.control.accessibility == ["image-alt"], "\(visitor)")

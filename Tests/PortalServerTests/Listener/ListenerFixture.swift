@@ -46,7 +46,7 @@ struct ListenerFixture: Sendable {
             settings: PortalListenerSettings(
                 listen: address, trustedProxies: TrustedProxies(proxies), limits: limits),
             certificates: certificates, logger: logger, now: { time.value },
-            refuse: { fault, _ in
+            refuse: { fault, _, _ in
                 RequestGuard.Refusal(
                     status: HTTPResponseStatus(statusCode: fault.problem.status),
                     headers: HTTPHeaders([("Content-Type", "text/plain")]),

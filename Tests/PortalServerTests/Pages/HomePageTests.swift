@@ -18,6 +18,20 @@ import Vocabulary
         return String(buffer: renderer.render(page, in: context))
     }
 
+    @Test func `the link to the domains changes with the first registered domain`() throws {
+        func label(hasDomains: Bool) throws -> Substring {
+            let page = MerchantHomePage(
+                merchant: Sample.merchant(), steps: Sample.steps(next: nil), focus: Sample.hash(1), keys: [],
+                hasDomains: hasDomains)
+            let context = PageContext(visitor: .signedOut, csrf: nil, environment: .production, now: Sample.now)
+            let html = String(buffer: renderer.render(page, in: context))
+            return try #require(html.firstMatch(of: /href="\/merchant\/domains">([^<]+)</)).1
+        }
+        let before = try label(hasDomains: false)
+        let after = try label(hasDomains: true)
+        #expect(before != after)
+    }
+
     private func link(toCSROf number: Int) -> String { "\"/merchant/keys/\(Sample.hash(number).base64URL)/csr\"" }
 
     private static let upload = "action=\"/merchant/certificates\""

@@ -112,7 +112,42 @@ import Vocabulary
             let html = render(sample)
             #expect(html.contains("aria-describedby=\"certificate-hint alert certificate-chosen\""))
             #expect(html.contains("id=\"alert\" role=\"alert\""))
+            // Nothing is between the message and its form.
+            #expect(html.contains(/<\/div>\s*<form method="post" action="\/merchant\/certificates"/))
         }
+    }
+
+    @Test func `a problem with a domain is beside the form with the domain`() throws {
+        for problem in MerchantProblem.allCases {
+            let none: [PageRegistration] = []
+            let page = DomainsPage(
+                merchant: Sample.merchant(), hasFile: true, registrations: none,
+                outcome: .problem(problem, requestId: nil))
+            let html = render(PageSample(name: "", page: page, visitor: .signedOut))
+            let alert = try #require(html.range(of: "id=\"alert\""))
+            let heading = try #require(html.range(of: "id=\"check-heading\""))
+            let isBeside = alert.lowerBound > heading.lowerBound
+            #expect(isBeside == (problem != .domainNotRegistered), "\(problem)")
+        }
+    }
+
+    @Test func `a fleet without certificates that end shows no empty chart`() throws {
+        for (count, hasChart) in [(0, false), (1, true)] {
+            let weeks = (0..<13).map { PageWeek(begin: Sample.time(day: $0 * 7), count: count) }
+            let page = FleetPage(
+                counts: .init(merchants: 1, activeKeyPairs: 0, merchantsBelowTarget: 0, endedCertificates: 0),
+                findings: [], weeks: weeks, rollsByState: [:], rollsByParty: [:], belowTarget: [])
+            let html = render(PageSample(name: "", page: page, visitor: .signedOut))
+            #expect(html.contains("<svg class=\"weeks\"") == hasChart)
+        }
+    }
+
+    @Test func `the label of the days that are left does not repeat their unit`() throws {
+        let keys = [Sample.key(1, .current, days: (-1, 759))]
+        let page = MerchantKeysPage(merchant: Sample.merchant(), keys: keys, hasOpenRoll: false)
+        let html = render(PageSample(name: "", page: page, visitor: .signedOut))
+        let label = try #require(html.firstMatch(of: /<dt>([^<]+)<\/dt><dd>759 ([^<]+)<\/dd>/))
+        #expect(!label.1.lowercased().contains(label.2))
     }
 
     @Test func `the invitation page shows the time of expiry in every month`() throws {

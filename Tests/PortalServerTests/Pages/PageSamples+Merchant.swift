@@ -18,6 +18,8 @@ enum PageSamples {
         }
         for attempt in SessionEndedPage.Attempt.allCases {
             pages.append(("session ended, \(attempt)", SessionEndedPage(after: attempt)))
+            let operators = SessionEndedPage(after: attempt, isForOperators: true)
+            pages.append(("session of operators ended, \(attempt)", operators))
         }
         for kind in ErrorPage.Kind.allCases {
             pages.append(("error \(kind.rawValue)", ErrorPage(kind, requestId: "4f9a11bc", retryAfter: 30)))

@@ -85,6 +85,7 @@ extension PageSamples {
                 "invitation created",
                 InvitationCreatedPage(Sample.openInvitation, url: "https://pay.example.com/invitations/mki_x")
             ),
+            ("invitation shown", InvitationCreatedPage(Sample.openInvitation, url: nil)),
             ("revoke invitation", InvitationRevocationPage(Sample.openInvitation)),
         ]
         for problem in NewInvitationPage.Problem.allCases {

@@ -82,6 +82,8 @@ import Testing
         ("invitation.once", "\(PortalSession.idleLimit.components.seconds / 60) minutes"),
         ("sessionEnded.body", "\(PortalSession.longestLife.components.seconds / 3600) hours"),
         ("sessionEnded.body", "\(PortalSession.idleLimit.components.seconds / 60) minutes"),
+        ("sessionEnded.bodyOperators", "\(PortalSession.longestLife.components.seconds / 3600) hours"),
+        ("sessionEnded.bodyOperators", "\(PortalSession.idleLimit.components.seconds / 60) minutes"),
         ("loginRefused.body", "\(OperatorLogin.life.components.seconds) seconds"),
         ("newInvitation.noteHint", "\(Invitation.longestNote) bytes"),
         ("newInvitation.tooMany", "\(InvitationOperations.maximumOpen) open"),

@@ -14,6 +14,43 @@ import Testing
             let form = try await portal.curl(
                 "/fleet/invitations", headers: [cookie], ["--data", "merchant=\(ServerFixture.merchant)"])
             #expect(form.status == "401" && form.contentType.hasPrefix("text/html"), "\(form)")
+            // An operator signs in again with a command, a person at a merchant with an invitation.
+            for page in [after, form] { #expect(page.body.contains("merchantkeyctl console"), "\(page)") }
+            let merchant = try await portal.curl("/merchant/keys")
+            #expect(merchant.status == "401" && !merchant.body.contains("merchantkeyctl"), "\(merchant)")
+        }
+    }
+
+    @Test func `a notice is shown for the state that it is about, and not after the next change`() async throws {
+        try await ServerFixture.run { portal in
+            let cookie = try await portal.signInMerchant()
+            let page = try await portal.curl("/", headers: [cookie])
+            let token = try #require(page.body.firstMatch(of: /name="csrf" value="([0-9a-f]+)"/)).1
+            let sent = try await portal.curl(
+                "/merchant/keys", headers: [cookie],
+                [
+                    "--include", "--header", "Origin: https://127.0.0.1:\(portal.port)", "--data",
+                    "csrf=\(token)&idempotencyKey=0123456789abcdef",
+                ])
+            let path = String(try #require(sent.body.firstMatch(of: /(?i)location: ([^\r\n]+)/)).1)
+            func showsNotice() async throws -> Bool {
+                try await portal.curl(path, headers: [cookie]).body.contains("alert-success")
+            }
+            #expect(try await showsNotice())
+            #expect(try await showsNotice())
+            try await portal.revokeKey()
+            let isShownLater = try await showsNotice()
+            #expect(!isShownLater)
+        }
+    }
+
+    @Test func `the page of an error names the merchant of the session as every page does`() async throws {
+        try await ServerFixture.run { portal in
+            let cookie = try await portal.signInMerchant()
+            for (path, status) in [("/no-such-page", "404"), ("/merchant/certificates", "405")] {
+                let page = try await portal.curl(path, headers: [cookie])
+                #expect(page.status == status && page.body.contains(ServerFixture.merchantName), "\(page)")
+            }
         }
     }
 

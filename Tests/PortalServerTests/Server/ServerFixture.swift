@@ -17,6 +17,7 @@ struct ServerFixture: Sendable {
     static let operatorUID: UInt32 = 1000
     // swift-format-ignore: NeverForceUnwrap
     static let merchant = MerchantIdentifier("merchant.com.example.shop")!
+    static let merchantName = "Tea Shop"
     private static let request = Request(caller: Caller(uid: 0, gid: 0, pid: 1, program: "test"), requestId: "test")
 
     /// The response that curl received.
@@ -42,7 +43,7 @@ struct ServerFixture: Sendable {
         let operations = Operations(
             repository: MemoryRepository(), custodian: FakeCustodian(clock: clock), clock: clock)
         _ = try await operations.merchants.addMerchant(
-            merchant, name: nil, targetActiveKeyPairs: nil, for: request)
+            merchant, name: merchantName, targetActiveKeyPairs: nil, for: request)
         let address = PortalAddress { "https://127.0.0.1:\($0)" }
         let grant = Grant(permits: [.read, .onboard], merchants: nil)
         let readLimits = ReadLimits()
@@ -94,6 +95,17 @@ struct ServerFixture: Sendable {
             invitation: invitation.text, address: "192.0.2.7", requestId: "test"
         ).secret
         return Self.cookie(secret)
+    }
+
+    /// Abandons the merchant's roll and revokes its key pair, so that the onboarding begins again.
+    func revokeKey() async throws {
+        let rolls = try await operations.rolls.rolls(of: Self.merchant, state: nil, before: nil, limit: 1)
+        let roll = try #require(rolls.first).roll.number
+        _ = try await operations.rolls.abandonRoll(roll, reason: nil, dryRun: false, for: Self.request)
+        for key in try await operations.keys.keyPairs(of: Self.merchant) where key.keyPair.state == .pending {
+            _ = try await operations.transitions.revoke(
+                key.keyPair.publicKeyHash, reason: "test", dryRun: false, for: Self.request)
+        }
     }
 
     func endOperatorSessions() async throws {

@@ -51,11 +51,12 @@ struct WeekChartContent {
     let description: String
     let bars: [Bar]
 
-    /// - Returns: nil without weeks.
+    /// - Returns: nil if no certificate ends in these weeks. The page then says so, because the picture would be empty.
     init?(_ weeks: [PageWeek], _ text: PageText) {
         let weeks = [PageWeek](weeks.prefix(Self.maximumWeeks))
         guard let first = weeks.first, let last = weeks.last else { return nil }
         let largest = weeks.map(\.count).max() ?? 0
+        guard largest > 0 else { return nil }
         baseline = Self.top + Self.barHeight
         height = Self.top + Self.barHeight + 28
         var bars: [Bar] = []
@@ -66,16 +67,11 @@ struct WeekChartContent {
         title = text[.fleetWeeksTitle]
         let total = weeks.map(\.count).reduce(0, +)
         var sentences = [
-            total == 0
-                ? text[.fleetWeeksNone]
-                : text.counted(
-                    .fleetWeeksSummary, total,
-                    [
-                        "begin": text.day(first.begin).text,
-                        "end": text.day(last.begin.adding(.seconds(6 * 86_400))).text,
-                    ])
+            text.counted(
+                .fleetWeeksSummary, total,
+                ["begin": text.day(first.begin).text, "end": text.day(last.begin.adding(.seconds(6 * 86_400))).text])
         ]
-        if let peak = weeks.first(where: { $0.count == largest }), largest > 0 {
+        if let peak = weeks.first(where: { $0.count == largest }) {
             sentences.append(
                 text.filled(
                     .fleetWeeksPeak, ["week": text.day(peak.begin).text, "count": text.number(peak.count)]))

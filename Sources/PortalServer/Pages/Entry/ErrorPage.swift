@@ -4,7 +4,7 @@ package struct ErrorPage: HTMLPage {
         case badRequest
         /// The CSRF token or the origin of a form is not valid.
         case formExpired
-        case forbidden, notFound, methodNotAllowed, tooLarge, tooManyRequests, failed, unavailable
+        case forbidden, notFound, methodNotAllowed, tooSlow, tooLarge, tooManyRequests, failed, unavailable
     }
 
     private let kind: Kind
@@ -37,6 +37,7 @@ package struct ErrorPage: HTMLPage {
             case 403: .forbidden
             case 404, 410: .notFound
             case 405: .methodNotAllowed
+            case 408: .tooSlow
             case 413: .tooLarge
             case 429: .tooManyRequests
             case 400..<500: .badRequest
@@ -52,6 +53,7 @@ package struct ErrorPage: HTMLPage {
         case .formExpired, .forbidden: 403
         case .notFound: 404
         case .methodNotAllowed: 405
+        case .tooSlow: 408
         case .tooLarge: 413
         case .tooManyRequests: 429
         case .failed: 500

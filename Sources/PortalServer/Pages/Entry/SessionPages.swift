@@ -32,7 +32,7 @@ package struct SignedOutPage: HTMLPage {
     }
 }
 
-/// The answer to a request whose session has ended.
+/// The answer to a request whose session has ended: how the visitor gets another one.
 package struct SessionEndedPage: HTMLPage {
     /// What came after the end of the session.
     package enum Attempt: Sendable, CaseIterable {
@@ -40,13 +40,18 @@ package struct SessionEndedPage: HTMLPage {
     }
 
     private let attempt: Attempt
+    private let isForOperators: Bool
 
     package let area = PageArea.entry
     package let template = PageTemplate.message
     package let isProblem = true
     package let status = 401
 
-    package init(after attempt: Attempt) { self.attempt = attempt }
+    /// - Parameter isForOperators: whether the request was for a page of the operators. They sign in with a command.
+    package init(after attempt: Attempt, isForOperators: Bool = false) {
+        self.attempt = attempt
+        self.isForOperators = isForOperators
+    }
 
     package func title(_ text: PageText) -> String { text[.sessionEndedTitle] }
 
@@ -57,7 +62,13 @@ package struct SessionEndedPage: HTMLPage {
         case .form: content.paragraphs = [text[.sessionEndedForm]]
         case .upload: content.paragraphs = [text[.sessionEndedUpload]]
         }
-        content.paragraphs += [text[.sessionEndedBody], text[.sessionEndedAction]]
+        if isForOperators {
+            content.paragraphs.append(text[.sessionEndedBodyOperators])
+            content.command = MessageContent.Command(
+                introduction: text[.sessionEndedActionOperators], text: MessageContent.consoleCommand)
+        } else {
+            content.paragraphs += [text[.sessionEndedBody], text[.sessionEndedAction]]
+        }
         return content
     }
 }

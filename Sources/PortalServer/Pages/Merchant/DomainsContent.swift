@@ -23,7 +23,10 @@ struct DomainsContent {
     /// Apple allows 99 domains for a registration.
     private static let maximumRows = 500
 
+    /// The outcome of a form, except for ``formProblem``.
     let alert: AlertContent?
+    /// Why the check or the registration was refused, beside its form.
+    let formProblem: AlertContent?
     let filePath: String?
     let check: DomainCheckContent?
     let hasPassed: Bool
@@ -43,7 +46,10 @@ struct DomainsContent {
         _ merchant: Merchant, hasFile: Bool, _ registrations: [PageRegistration], _ input: DomainsPage.Input,
         check: DomainCheckContent?, _ outcome: PageOutcome?, _ text: PageText
     ) {
-        alert = outcome?.alert(text, merchant: merchant.identifier.rawValue)
+        let message = outcome?.alert(text, merchant: merchant.identifier.rawValue)
+        let isForForm = Self.isForForm(outcome)
+        alert = isForForm ? nil : message
+        formProblem = isForForm ? message?.nested(level: 3) : nil
         filePath = hasFile ? PortalPaths.domainFile : nil
         self.check = check
         hasPassed = check?.hasPassed ?? false
@@ -71,6 +77,12 @@ struct DomainsContent {
             rows.count > Self.maximumRows
             ? text.filled(
                 .domainsMore, ["shown": text.number(Self.maximumRows), "count": text.number(rows.count)]) : nil
+    }
+
+    /// Whether the outcome is about the form with the domain. The page repeats what was entered there.
+    private static func isForForm(_ outcome: PageOutcome?) -> Bool {
+        guard case .problem(let problem, _)? = outcome else { return false }
+        return problem != .domainNotRegistered
     }
 
     private static func row(_ domain: PageDomain, of registration: PageRegistration, _ text: PageText) -> Row {

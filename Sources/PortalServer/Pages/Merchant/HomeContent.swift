@@ -10,6 +10,7 @@ struct HomeContent {
 
     let heading: String
     let merchant: String
+    /// The outcome of a form, except for an upload that was refused: its problem is beside the form.
     let alert: AlertContent?
     let liveURL: String
     let liveTag: String
@@ -23,6 +24,8 @@ struct HomeContent {
     /// The form for the certificate if the instructions are not shown.
     let otherUpload: HomeTask.Upload?
     let activation: HomeTask.Activation?
+    /// Whether the page says how it shows the first payment.
+    let awaitsPayment: Bool
     let offersRoll: Bool
     let asksForRoll: Bool
     let summary: String
@@ -34,14 +37,16 @@ struct HomeContent {
     let keysPath = PortalPaths.keys
     let rollPath = PortalPaths.roll
     let domainsPath = PortalPaths.domains
+    let domainsLink: String
 
     init(
-        _ merchant: Merchant, _ steps: [ProgressStep], _ task: HomeTask, keys: [PageKey], _ outcome: PageOutcome?,
-        liveTag: String?, _ text: PageText
+        _ merchant: Merchant, _ steps: [ProgressStep], _ task: HomeTask, keys: [PageKey], hasDomains: Bool,
+        _ outcome: PageOutcome?, liveTag: String?, _ text: PageText
     ) {
         heading = merchant.name.map { text.filled(.homeHeadingNamed, ["name": $0]) } ?? text[.homeHeading]
         self.merchant = merchant.identifier.rawValue
-        alert = outcome?.alert(text, merchant: merchant.identifier.rawValue)
+        let isForUpload = task.upload?.problem != nil
+        alert = isForUpload ? nil : outcome?.alert(text, merchant: merchant.identifier.rawValue)
         liveURL = Paths.onboarding(of: merchant.identifier)
         self.liveTag = liveTag ?? ""
         eyebrow = task.isForMerchant ? text[.homeNow] : text[.homeNothing]
@@ -52,6 +57,8 @@ struct HomeContent {
         upload = task.certificate == nil ? nil : task.upload
         otherUpload = task.certificate == nil ? task.upload : nil
         activation = task.activation
+        awaitsPayment = task.awaitsPayment
+        domainsLink = text[hasDomains ? .homeDomainsLinkRegistered : .homeDomainsLink]
         offersRoll = task.offersRoll
         asksForRoll = task.asksForRoll
         summary = Self.summary(steps, text)

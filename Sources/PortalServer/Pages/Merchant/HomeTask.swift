@@ -24,8 +24,10 @@ struct HomeTask {
         let path = PortalPaths.certificates
         let longest = CertificateUploadDiagnosis.longest
         let hint: String
-        /// The element that describes why the last upload was refused.
-        let problemId: String?
+        /// Why the last upload was refused; nil if it was not.
+        let problem: AlertContent?
+        /// The element that describes the problem.
+        var problemId: String?
     }
 
     struct Activation {
@@ -43,12 +45,14 @@ struct HomeTask {
     private(set) var certificate: Certificate?
     private(set) var upload: Upload?
     private(set) var activation: Activation?
+    private(set) var awaitsPayment = false
     /// Whether the page offers to replace the key, and whether that is what it asks for.
     private(set) var offersRoll = false
     private(set) var asksForRoll = false
 
     init(
-        steps: [ProgressStep], focus: PublicKeyHash?, keys: [PageKey], _ outcome: PageOutcome?, _ text: PageText
+        steps: [ProgressStep], focus: PublicKeyHash?, keys: [PageKey], of merchant: Merchant, _ outcome: PageOutcome?,
+        _ text: PageText
     ) {
         let next = steps.first { $0.state == .next }
         let focusKey = keys.first { $0.keyPair.publicKeyHash == focus }
@@ -68,12 +72,16 @@ struct HomeTask {
             title = text[.nowFinishingTitle]
             paragraphs = [text[next?.waitingFor == .admin ? .nowFinishingBodyAdmin : .nowFinishingBody]]
         }
-        let isRefused = if case .uploadRefused? = outcome { true } else { false }
+        awaitsPayment = next?.name == .activation || next?.name == .firstPayment
+        var problem: AlertContent?
+        if case .uploadRefused? = outcome {
+            problem = outcome?.alert(text, merchant: merchant.identifier.rawValue).nested(level: 4)
+        }
         // After a refused upload the form stays, so that another file can be chosen.
-        if certificate != nil || isRefused {
+        if certificate != nil || problem != nil {
             upload = Upload(
                 hint: text.filled(.uploadHint, ["limit": text.kilobytes(CertificateUploadDiagnosis.longest)]),
-                problemId: isRefused ? AlertContent.identifier : nil)
+                problem: problem, problemId: problem?.id)
         }
     }
 

@@ -8,6 +8,7 @@ package struct MerchantHomePage: HTMLPage {
     private let steps: [ProgressStep]
     private let focus: PublicKeyHash?
     private let keys: [PageKey]
+    private let hasDomains: Bool
     private let outcome: PageOutcome?
     private let liveTag: String?
 
@@ -17,27 +18,29 @@ package struct MerchantHomePage: HTMLPage {
     /// - Parameters:
     ///   - steps: all steps in order.
     ///   - focus: the key pair that the steps are about; nil if it must be generated first.
+    ///   - hasDomains: whether a domain of the merchant is registered.
     ///   - outcome: the outcome of the form that led to this page.
     ///   - liveTag: the ETag of the onboarding document that this page shows. The script compares it with newer ones.
     package init(
-        merchant: Merchant, steps: [ProgressStep], focus: PublicKeyHash?, keys: [PageKey],
+        merchant: Merchant, steps: [ProgressStep], focus: PublicKeyHash?, keys: [PageKey], hasDomains: Bool = false,
         outcome: PageOutcome? = nil, liveTag: String? = nil
     ) {
         self.merchant = merchant
         self.steps = steps
         self.focus = focus
         self.keys = keys.forPayments
+        self.hasDomains = hasDomains
         self.outcome = outcome
         self.liveTag = liveTag
     }
 
     package init(
-        merchant: Merchant, progress: OnboardingProgress, keys: [KeyView], outcome: PageOutcome? = nil,
-        liveTag: String? = nil
+        merchant: Merchant, progress: OnboardingProgress, keys: [KeyView], hasDomains: Bool,
+        outcome: PageOutcome? = nil, liveTag: String? = nil
     ) {
         self.init(
             merchant: merchant, steps: progress.steps.map { ProgressStep($0) }, focus: progress.publicKeyHash,
-            keys: keys.map { PageKey($0) }, outcome: outcome, liveTag: liveTag)
+            keys: keys.map { PageKey($0) }, hasDomains: hasDomains, outcome: outcome, liveTag: liveTag)
     }
 
     package var status: Int { outcome?.status ?? 200 }
@@ -47,7 +50,7 @@ package struct MerchantHomePage: HTMLPage {
 
     package func content(_ text: PageText) -> Any {
         HomeContent(
-            merchant, steps, HomeTask(steps: steps, focus: focus, keys: keys, outcome, text),
-            keys: keys, outcome, liveTag: liveTag, text)
+            merchant, steps, HomeTask(steps: steps, focus: focus, keys: keys, of: merchant, outcome, text),
+            keys: keys, hasDomains: hasDomains, outcome, liveTag: liveTag, text)
     }
 }

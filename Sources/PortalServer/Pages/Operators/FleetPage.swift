@@ -60,6 +60,8 @@ package struct FleetPage: HTMLPage {
             findings: findings.map { FleetContent.Finding($0, text) },
             ended: counts.endedCertificates > 0 ? text.counted(.fleetWeeksEnded, counts.endedCertificates) : nil,
             weeks: WeekChartContent(weeks, text),
+            weeksNone: text.filled(
+                .fleetWeeksNone, ["count": text.number(WeekChartContent.maximumWeeks)]),
             rollsByState: BarListContent(
                 states.map { (label: text.named(.rollState, $0.rawValue), count: rollsByState[$0] ?? 0) }, text),
             rollsByParty: BarListContent(
@@ -133,6 +135,7 @@ struct FleetContent {
     let findings: [Finding]
     let ended: String?
     let weeks: WeekChartContent?
+    let weeksNone: String
     let rollsByState: BarListContent
     let rollsByParty: BarListContent
     let hasBelow: Bool

@@ -16,12 +16,13 @@ package struct NewInvitationPage: HTMLPage {
     }
 
     package enum Problem: Hashable, Sendable, CaseIterable {
-        case merchantInvalid, merchantUnknown, daysInvalid, noteInvalid, tooMany, failed
+        case merchantInvalid, merchantUnknown, daysInvalid, noteInvalid, tooMany, sentTwice, failed
 
         package init(_ code: MerchantError.Code) {
             switch code {
             case .merchantNotFound: self = .merchantUnknown
             case .tooManyInvitations: self = .tooMany
+            case .idempotencyKeyReused: self = .sentTwice
             default: self = .failed
             }
         }
@@ -67,7 +68,7 @@ package struct NewInvitationPage: HTMLPage {
         case nil: 200
         case .tooMany?: 409
         case .failed?: 500
-        case .merchantInvalid?, .merchantUnknown?, .daysInvalid?, .noteInvalid?: 422
+        case .merchantInvalid?, .merchantUnknown?, .daysInvalid?, .noteInvalid?, .sentTwice?: 422
         }
     }
 
@@ -87,6 +88,7 @@ package struct NewInvitationPage: HTMLPage {
         case .daysInvalid?: content.daysProblem = text[.newInvitationDaysInvalid]
         case .noteInvalid?: content.noteProblem = text[.newInvitationNoteInvalid]
         case .tooMany?: content.problem = text[.newInvitationTooMany]
+        case .sentTwice?: content.problem = text[.newInvitationSentTwice]
         case .failed?: content.problem = text[.newInvitationFailed]
         }
         return content

@@ -38,6 +38,11 @@ package enum PortalPaths {
         "/fleet/merchants/\(PercentEncoding.encode(merchant.rawValue))"
     }
 
+    /// The page after the form for a new invitation. It shows the link once.
+    package static func createdInvitation(_ invitation: InvitationIdentifier) -> String {
+        "\(invitations)/\(invitation.rawValue)"
+    }
+
     /// GET asks for a confirmation; POST revokes.
     package static func invitationRevocation(_ invitation: InvitationIdentifier) -> String {
         "\(invitations)/\(invitation.rawValue)/revoke"

@@ -38,6 +38,8 @@ enum TextKey: String, CaseIterable {
     case sessionEndedUpload = "sessionEnded.upload"
     case sessionEndedForm = "sessionEnded.form"
     case sessionEndedAction = "sessionEnded.action"
+    case sessionEndedBodyOperators = "sessionEnded.bodyOperators"
+    case sessionEndedActionOperators = "sessionEnded.actionOperators"
 
     case loginTitle = "login.title"
     case loginBody = "login.body"
@@ -60,6 +62,8 @@ enum TextKey: String, CaseIterable {
     case homeHeading = "home.heading"
     case homeNow = "home.now"
     case homeNothing = "home.nothing"
+    case homeDomainsLink = "home.domainsLink"
+    case homeDomainsLinkRegistered = "home.domainsLinkRegistered"
 
     case nowKeyPairTitle = "now.keyPair.title"
     case nowKeyPairBody = "now.keyPair.body"
@@ -173,9 +177,11 @@ enum TextKey: String, CaseIterable {
     case newInvitationDaysInvalid = "newInvitation.daysInvalid"
     case newInvitationNoteInvalid = "newInvitation.noteInvalid"
     case newInvitationTooMany = "newInvitation.tooMany"
+    case newInvitationSentTwice = "newInvitation.sentTwice"
     case newInvitationFailed = "newInvitation.failed"
 
     case invitationCreatedTitle = "invitationCreated.title"
+    case invitationCreatedShownTitle = "invitationCreated.shownTitle"
 
     case revokeInvitationTitle = "revokeInvitation.title"
     case revokeInvitationBody = "revokeInvitation.body"

@@ -93,8 +93,17 @@
       return region.contains(document.activeElement) || (file && file.files.length > 0);
     };
 
+    // A notice is about the state before the change.
+    const removeNotice = () => {
+      const notice = document.querySelector("main > .alert-success");
+      if (!notice) return;
+      if (notice.contains(document.activeElement)) document.getElementById("main").focus({ preventScroll: true });
+      notice.remove();
+    };
+
     const refresh = async () => {
       const note = document.getElementById("live-note");
+      removeNotice();
       if (isInUse()) {
         note.hidden = false;
         return announce(region.dataset.updatedLater);
@@ -158,9 +167,9 @@
   document.documentElement.classList.add("js");
   enableAll(document);
   const region = document.querySelector("[data-live-url]");
-  if (region && region.dataset.liveUrl) {
-    followState(region);
-    // The query names a notice. Without it, the notice does not appear again when the page is loaded again.
-    if (location.search) history.replaceState(null, "", location.pathname);
+  if (region && region.dataset.liveUrl) followState(region);
+  // The query names the notice. Without it, the notice does not appear again when the page is loaded again.
+  if (location.search && document.querySelector("main > .alert-success")) {
+    history.replaceState(null, "", location.pathname);
   }
 })();

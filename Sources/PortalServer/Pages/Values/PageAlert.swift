@@ -1,4 +1,4 @@
-/// A message at the top of a page.
+/// A message at the top of a page, or beside the form that it is about.
 struct AlertContent {
     /// The end of the style's name: `error` or `success`.
     let kind: String
@@ -9,6 +9,17 @@ struct AlertContent {
     let title: String
     let paragraphs: [String]
     let requestId: String?
+    /// The level of the title below the heading of a section; nil at the top of a page.
+    var level: String?
+
+    /// The same message for a section of the page.
+    ///
+    /// - Parameter level: one more than the level of the section's heading.
+    func nested(level: Int) -> AlertContent {
+        var alert = self
+        alert.level = String(level)
+        return alert
+    }
 
     static let identifier = "alert"
 

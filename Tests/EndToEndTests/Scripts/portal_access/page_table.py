@@ -43,8 +43,10 @@ def page_table(world):
         "GET /fleet/merchants/{merchantIdentifier}": Page(f"/fleet/merchants/{OWN}", "operators", {200}),
         "GET /fleet/invitations": Page("/fleet/invitations", "operators", {200}),
         "POST /fleet/invitations": Page(
-            "/fleet/invitations", "onboarding operators", {201}, {"merchant": OWN, "days": "7", "note": "table"}),
+            "/fleet/invitations", "onboarding operators", {303}, {"merchant": OWN, "days": "7", "note": "table"}),
         "GET /fleet/invitations/new": Page("/fleet/invitations/new", "operators", {200}),
+        "GET /fleet/invitations/{invitationId}": Page(
+            f"/fleet/invitations/{world.open_invitation}", "operators", {200}),
         "GET /fleet/invitations/{invitationId}/revoke": Page(
             revocation, "operators", {200}),
         "POST /fleet/invitations/{invitationId}/revoke": Page(

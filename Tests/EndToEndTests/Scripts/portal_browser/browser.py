@@ -38,6 +38,15 @@ OVERLAPS = """
     }
     return found;
     """
+# Headings beside a number whose lines begin at different positions.
+INDENTS = """
+    return [...document.querySelectorAll(".numbered, .stages > li > h3")].filter(heading => {
+        const range = document.createRange();
+        range.selectNodeContents(heading.lastChild);
+        const lefts = [...range.getClientRects()].map(box => box.left);
+        return Math.max(...lefts) - Math.min(...lefts) > 8;
+    }).map(heading => heading.textContent.trim());
+    """
 
 
 class Browser:
@@ -221,6 +230,7 @@ class Browser:
         width = self.driver.execute_script("return document.documentElement.scrollWidth")
         if width > self.options.width:
             self.report.overflow.append(f"{name}: {width}")
+        self.report.indents += [f"{name}: {heading}" for heading in self.driver.execute_script(INDENTS)]
         for scheme in ("light", "dark") if self.options.dark else ("light",):
             self.driver.execute_cdp_cmd(
                 "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})

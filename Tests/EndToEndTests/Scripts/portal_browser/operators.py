@@ -14,7 +14,7 @@ class Operators(Visit):
         self.browser.follow("nav a[href='/fleet/search']")
         self.page("search")
         for kind, query in {"identifier": self.options.merchant, "name": "Größe", "domain": DOMAIN, "key": key[:8],
-                            "none": "zzz-none"}.items():
+                            "part": self.options.merchant[-6:].upper(), "none": "zzz-none"}.items():
             self.browser.fill("#q", query)
             self.browser.submit("form[role=search] button")
             self.page(f"search-{kind}")
@@ -31,7 +31,9 @@ class Operators(Visit):
         self.browser.fill("#merchant", self.options.merchant)
         self.browser.fill("#note", "Sam, shop")
         self.browser.submit("main form button")
-        self.page("invitation-created", status=201)
+        self.page("invitation-created")
+        self.browser.driver.refresh()
+        self.page("invitation-shown")
         self.browser.follow("main a[href='/fleet/invitations']")
         self.browser.follow("a[href$='/revoke']")
         self.page("invitation-revoke")
@@ -40,3 +42,6 @@ class Operators(Visit):
         self.browser.submit("form[action='/sign-out'] button")
         self.browser.open(login)
         self.page("login-used", status=404)
+        self.browser.open(f"{self.portal}/fleet")
+        self.page("operator-session-ended", status=401)
+        self.report.consoleCommand = self.browser.texts("pre") == ["merchantkeyctl console"]

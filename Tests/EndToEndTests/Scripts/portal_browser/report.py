@@ -19,12 +19,16 @@ class Report:
     liveEnd: bool = False
     # What the overview asks for after the roll, and after the reserve key has its certificate.
     reserve: list = dataclasses.field(default_factory=list)
+    # Whether the page of an operator's ended session names the command for another login.
+    consoleCommand: bool = False
     domains: list = dataclasses.field(default_factory=list)
     searches: dict = dataclasses.field(default_factory=dict)
     console: list = dataclasses.field(default_factory=list)
     accessibility: list = dataclasses.field(default_factory=list)
     # Labels of charts that overlap each other, a bar or a line.
     overlaps: list = dataclasses.field(default_factory=list)
+    # Headings with a number whose further lines do not begin below the first one.
+    indents: list = dataclasses.field(default_factory=list)
     # Pages wider than the window.
     overflow: list = dataclasses.field(default_factory=list)
     # Requests to other servers than the portal.

@@ -75,3 +75,8 @@ def upload_large_file(visit):
         visit.upload(large)
         visit.page("upload-large.cer", status=413)
         visit.report.uploads["large.cer"] = visit.upload_problem()
+        # Larger than the server reads at all.
+        huge = visit.work / "uploads" / "huge.cer"
+        huge.write_bytes(bytes(1_200_000))
+        visit.upload(huge)
+        visit.page("upload-huge.cer", status=413)

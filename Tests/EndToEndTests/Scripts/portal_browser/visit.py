@@ -15,6 +15,8 @@ class Visit:
         self.titles = {text["title"]: f"{group}.{name}" for group in ("notice", "problem", "error", "invitationRefused")
                        for name, text in texts[group].items() if "title" in text}
         self.titles |= {texts[name]["title"]: name for name in ("signIn", "signedOut", "sessionEnded", "loginRefused")}
+        created = texts["invitationCreated"]
+        self.titles |= {created["title"]: "invitationCreated", created["shownTitle"]: "invitationCreated.shown"}
         self.portal = self.ctl("status")["portalURL"]
 
     # The programs
