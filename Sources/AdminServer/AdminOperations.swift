@@ -26,6 +26,8 @@ package struct AdminOperations: Sendable {
     /// Returns the beginning of every link to the portal, such as `https://pay.example.com`; nil if the settings define
     /// no portal, or if the portal does not listen yet.
     let portalURL: @Sendable () -> String?
+    /// Whether the portal reads client certificates: whether `portal.tls.client-ca` is in force.
+    let readsClientCertificates: @Sendable () -> Bool
     let reload: ReloadSettings
     /// Counts requests that were refused for lack of a permit, until the audit records them.
     let refusals: RefusalLog
@@ -37,9 +39,11 @@ package struct AdminOperations: Sendable {
     /// - Parameters:
     ///   - portalURL: returns the setting `portal.public-url` or its default, without a final slash; nil if the
     ///     settings define no portal, or if the portal does not listen yet.
+    ///   - readsClientCertificates: returns whether `portal.tls.client-ca` is in force.
     ///   - reload: reads the daemon's settings again.
     package init(
         from operations: Operations, portalURL: @escaping @Sendable () -> String? = { nil },
+        readsClientCertificates: @escaping @Sendable () -> Bool = { false },
         reload: @escaping ReloadSettings
     ) {
         merchants = operations.merchants
@@ -61,6 +65,7 @@ package struct AdminOperations: Sendable {
         invitations = operations.invitations
         portalSessions = operations.portalSessions
         self.portalURL = portalURL
+        self.readsClientCertificates = readsClientCertificates
         self.reload = reload
         refusals = operations.refusals
         integrity = operations.integrity

@@ -201,6 +201,9 @@ struct DaemonServices {
                 socket: parts.sockets.admin,
                 operations: AdminOperations(
                     from: operations, portalURL: portalURL,
+                    readsClientCertificates: { [certificates = parts.portal?.certificates] in
+                        certificates?.readsClientCertificates ?? false
+                    },
                     reload: { [reload = parts.reload] in try await reload.run(dryRun: $0, for: $1) }),
                 policy: live.value { $0.callers },
                 health: parts.health,

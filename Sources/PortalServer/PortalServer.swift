@@ -71,9 +71,9 @@ package struct PortalServer: Service {
                 return pages.page(for: refusal, of: fault, at: target)
             },
             respond: { request, writer, connection in
+                let clientAddress = connection.clientAddress(of: request.headers)
                 let context = RESTContext(
-                    source: Self.connection(
-                        connection, at: connection.clientAddress(of: request.headers), authentication, logger),
+                    source: Self.connection(connection, at: clientAddress, authentication, logger),
                     identifiers: RequestIdentifiers(request.headers))
                 let response =
                     if Self.isForREST(request.head.path ?? "") {
@@ -81,6 +81,7 @@ package struct PortalServer: Service {
                     } else {
                         try await pages.respond(to: request, context: context)
                     }
+                if response.status == .tooManyRequests { await authentication.delayRefusal(for: clientAddress) }
                 try await writer.write(response: response.head, body: response.body)
             })
     }

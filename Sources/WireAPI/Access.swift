@@ -45,6 +45,8 @@ package struct AccessDocument: Codable, Hashable, Sendable {
     package var revokedAt: Timestamp?
     /// When the access was last used, accurate to a minute; absent if it was never used.
     package var lastUsedAt: Timestamp?
+    /// Why the access cannot be used yet. Present only in the response to the request that created the access.
+    package var warnings: [String]?
 
     package init(_ name: AccessName, permits: [String], createdAt: Timestamp) {
         (self.name, self.permits, self.createdAt) = (name, permits, createdAt)

@@ -58,6 +58,11 @@ package struct KeyDocument: Codable, Hashable, Sendable {
     /// What the caller should know about the certificate that the request has stored. Present only if the request
     /// stores a certificate.
     package var warnings: [String]?
+    /// `true` if the request uploaded a certificate that was stored before, so that nothing was changed. Otherwise absent.
+    package var alreadyStored: Bool?
+    /// The key pair whose certificate is missing. Present only in a response of the portal with `alreadyStored`, if a
+    /// certificate is missing.
+    package var awaitedPublicKeyHash: PublicKeyHash?
 
     package init(
         _ hash: PublicKeyHash, of merchant: MerchantIdentifier, algorithm: KeyAlgorithm, purpose: KeyPurpose,

@@ -20,14 +20,17 @@ package struct OnboardingDocument: Codable, Hashable, Sendable {
         package let waitingFor: String
         /// When the step entered its state; absent if this time is unknown.
         package var since: Timestamp?
+        /// Until when the step should be done; absent if the step is done, or if there is no such time.
+        package var until: Timestamp?
         /// What the party in `waitingFor` must do, in one or two sentences for people.
         package let whatToDo: String
 
         package init(
-            _ name: String, state: String, waitingFor: String, since: Timestamp? = nil, whatToDo: String
+            _ name: String, state: String, waitingFor: String, since: Timestamp? = nil, until: Timestamp? = nil,
+            whatToDo: String
         ) {
             (self.name, self.state, self.waitingFor) = (name, state, waitingFor)
-            (self.since, self.whatToDo) = (since, whatToDo)
+            (self.since, self.until, self.whatToDo) = (since, until, whatToDo)
         }
     }
 

@@ -45,6 +45,15 @@ import Vocabulary
             let created = try await server.curl("POST", "/v1/access", body)
             #expect(created.status == 201 && created.string("token") == nil, "\(created.text)")
             #expect(created.string("certificateFingerprint") == PublicKeyHash(of: Array(certificate.utf8)).hex)
+            // The test's daemon has no portal, so no client certificate is read.
+            let warnings = try #require(created.json()["warnings"] as? [String])
+            #expect(warnings.count == 1 && warnings.allSatisfy { $0.contains("portal.tls.client-ca") })
+            let shown = try await server.curl("GET", "/v1/access/backend")
+            #expect(try shown.json()["warnings"] == nil)
+            let withToken = try await server.curl(
+                "POST", "/v1/access", #"{"name": "token", "permits": ["onboard"], "allMerchants": true}"#)
+            #expect(withToken.status == 201)
+            #expect(try withToken.json()["warnings"] == nil)
             let rotated = try await server.curl("POST", "/v1/access/backend/rotate")
             #expect(rotated.status == 400 && rotated.string("code") == "malformed", "\(rotated.text)")
         }

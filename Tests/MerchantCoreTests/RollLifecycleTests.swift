@@ -57,9 +57,13 @@ import Vocabulary
         let decryptions = Self.confirmed(daysAgo: 9)
         #expect(Self.progress(to: Self.keyPair(Self.new, .pending)).waitingFor == .merchant)
         let stored = Self.progress(from: Self.keyPair(Self.old, .current), to: Self.keyPair(Self.new, .standby))
-        #expect(stored.state == .certificateStored && stored.waitingFor == .admin)
+        #expect(stored.state == .certificateStored && stored.waitingFor == .merchant)
+        let unpromoted = Self.progress(
+            from: Self.keyPair(Self.old, .current), to: Self.keyPair(Self.new, .standby),
+            toUse: KeyUse(decryptions: Self.seen(daysAgo: 0)))
+        #expect(unpromoted.state == .certificateStored && unpromoted.waitingFor == .admin)
         let undone = Self.progress(from: Self.keyPair(Self.old, .current), to: Self.keyPair(Self.new, .retiring))
-        #expect(undone.state == .certificateStored)
+        #expect(undone.state == .certificateStored && undone.waitingFor == .merchant)
         let unconfirmed = Self.progress()
         #expect(unconfirmed.state == .promoted && unconfirmed.waitingFor == .apple && unconfirmed.quietAt == nil)
         let busy = Self.progress(fromUse: KeyUse(requests: Self.seen(daysAgo: 6)), toUse: decryptions)

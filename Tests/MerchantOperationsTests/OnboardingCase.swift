@@ -105,14 +105,15 @@ extension OnboardingCase {
             .apple, since: -1, text: "the first payment will show"),
         OnboardingCase(
             "first payment with a key that nobody promoted",
-            [key(1, .standby, since: -2, certificate: (-2, 758), tokens: (-1, -0.5))], next: nil,
-            text: "valid until 2028-12-18"),
+            [key(1, .standby, since: -2, certificate: (-2, 758), tokens: (-1, -0.5))], next: .oldKeyQuiet, .admin,
+            since: -1, text: "must now confirm"),
         OnboardingCase(
             "a token before the key was restored shows nothing",
             [key(1, .standby, since: -2, certificate: (-90, 700), tokens: (-60, -50))], next: .activation, .merchant,
             since: -2),
         OnboardingCase(
-            "first payment seen", [key(1, .current, since: -2, certificate: (-3, 757), confirmed: -1)], next: nil),
+            "first payment seen", [key(1, .current, since: -2, certificate: (-3, 757), confirmed: -1)], next: nil,
+            text: "valid until 2028-12-17"),
         OnboardingCase(
             "first roll, CSR waits for Apple", [key(1, .pending, created: -9, since: -9)],
             [roll(1, from: nil, to: 1, started: -4)], next: .appleCertificate, .merchant, since: -4),

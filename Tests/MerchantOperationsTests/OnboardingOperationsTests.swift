@@ -52,16 +52,16 @@ import Vocabulary
         #expect(try await next(bench) == .activation)
         bench.clock.advance(by: .seconds(60))
         try await decryptToken(for: first, bench)
+        // The key pair was generated without a roll, and no other one is current.
+        #expect(try await onboarding.keyPair(first, in: Self.ownScope).keyPair.state == .current)
         #expect(try await next(bench) == nil)
-        _ = try await bench.operations.transitions.promote(first, dryRun: false, for: bench.request)
-        #expect(try await next(bench) == .firstPayment)
         bench.clock.advance(by: .seconds(86_400 * 2))
-        try await decryptToken(for: first, bench)
-        #expect(try await next(bench) == nil)
 
+        #expect(try await onboarding.rollPreview(of: Bench.shop, in: Self.ownScope) == .generates)
         let (view, isNew) = try await onboarding.startRoll(
             of: Bench.shop, algorithm: nil, in: Self.ownScope, for: bench.request)
         #expect(isNew && view.roll.from == first)
+        #expect(try await onboarding.rollPreview(of: Bench.shop, in: Self.ownScope) == .open)
         #expect(try await next(bench) == .appleCertificate)
         _ = try await upload(Bench.certificate(view.roll.to, of: Bench.shop), bench, for: nil)
         #expect(try await next(bench) == .activation)
@@ -123,6 +123,56 @@ import Vocabulary
         #expect(none?.code == .certificateMalformed)
         let key = await refusal { _ = try await upload(Array("KEY:1".utf8), bench) }
         #expect(key?.code == .privateKeyUploaded)
+    }
+
+    @Test func `another upload of a certificate changes nothing, and names the key pair whose certificate is missing`()
+        async throws
+    {
+        let bench = try await bench()
+        let first = try await generate(bench)
+        let certificate = Bench.certificate(first, of: Bench.shop)
+        let stored = try await upload(certificate, bench)
+        #expect(!stored.isStoredAlready && stored.awaitedKey == nil)
+        let repeated = try await upload(certificate, bench)
+        #expect(repeated.isStoredAlready && repeated.awaitedKey == nil && repeated.warnings.isEmpty)
+        bench.clock.advance(by: .seconds(60))
+        try await decryptToken(for: first, bench)
+        bench.clock.advance(by: .seconds(60))
+        let roll = try await bench.operations.onboarding.startRoll(
+            of: Bench.shop, algorithm: nil, in: Self.ownScope, for: bench.request
+        ).view.roll
+        let before = try await bench.audited().count
+        for merchant in [Bench.shop, nil] as [MerchantIdentifier?] {
+            let old = try await upload(certificate, bench, for: merchant)
+            #expect(old.keyPair.publicKeyHash == first && old.isStoredAlready)
+            #expect(old.awaitedKey == roll.to && old.warnings.count == 1)
+        }
+        #expect(try await bench.audited().count == before)
+        let new = try await upload(Bench.certificate(roll.to, of: Bench.shop), bench)
+        #expect(!new.isStoredAlready && new.awaitedKey == nil)
+    }
+
+    @Test func `the preview of a roll names the key pair that the roll begins with`() async throws {
+        let bench = try await bench()
+        let onboarding = bench.operations.onboarding
+        func preview() async throws -> RollPreview {
+            try await onboarding.rollPreview(of: Bench.shop, in: Self.ownScope)
+        }
+        let first = try await generate(bench)
+        #expect(try await preview() == .pending(first))
+        _ = try await upload(Bench.certificate(first, of: Bench.shop), bench)
+        try await decryptToken(for: first, bench)
+        #expect(try await preview() == .generates)
+        let reserve = try await generate(bench)
+        #expect(try await preview() == .pending(reserve))
+        bench.clock.advance(by: .seconds(86_400))
+        _ = try await upload(Bench.certificate(reserve, of: Bench.shop), bench)
+        #expect(try await preview() == .certified(reserve))
+        let started = try await onboarding.startRoll(
+            of: Bench.shop, algorithm: nil, in: Self.ownScope, for: bench.request
+        ).view
+        #expect(started.roll.to == reserve && started.progress.state == .certificateStored)
+        #expect(try await preview() == .open)
     }
 
     @Test func `a certificate without a merchant is stored for the merchant in scope that has its key pair`()
@@ -234,6 +284,43 @@ import Vocabulary
         #expect(bench.atApple(partner.rawValue) == ["b.example"])
         let shown = try await onboarding.registration(partner, in: Self.ownScope, for: bench.request)
         #expect(shown.registration.desired.domainNames == Set(domainNames(["b.example"])))
+    }
+
+    @Test func `a new registration encrypts to the merchant, and an existing one keeps its identifier`() async throws {
+        let bench = try await bench()
+        let onboarding = bench.operations.onboarding
+        func register(_ partner: String, _ domains: [String]) async throws -> RegistrationView {
+            try await onboarding.register(
+                Self.order(partner, for: Bench.shop, domains), in: Self.ownScope, for: bench.request)
+        }
+        let own = try await register("own", ["a.example"])
+        #expect(own.registration.desired.encryptTo == Bench.shop)
+        #expect(bench.gateway.records[partnerName("own")]?.encryptTo == Bench.shop)
+        // The merchant has no key pair yet.
+        #expect(own.warnings.count == 1)
+        let key = try await generate(bench)
+        _ = try await upload(Bench.certificate(key, of: Bench.shop), bench)
+        #expect(try await register("own", ["b.example"]).warnings.isEmpty)
+
+        // Registered by an admin, whose default is the platform.
+        try await bench.register("platform", ["c.example"], merchant: Bench.shop)
+        let kept = try await register("platform", ["d.example"])
+        #expect(kept.registration.desired.encryptTo == Bench.integrator)
+        #expect(bench.gateway.records[partnerName("platform")]?.encryptTo == Bench.integrator)
+    }
+
+    @Test func `a registration whose merchant has its own key, but another encryptTo, has a warning`() async throws {
+        let bench = try await bench()
+        for merchant in [Bench.integrator, Bench.shop] {
+            let key = try await generate(bench, for: merchant)
+            _ = try await upload(
+                Bench.certificate(key, of: merchant), bench, for: merchant, in: Self.everyMerchant)
+        }
+        let other = try await bench.register("platform", ["c.example"], merchant: Bench.shop)
+        #expect(other.warnings.count == 1 && other.warnings.first?.contains("\(Bench.shop)") == true)
+        #expect(try await bench.register("none", ["d.example"]).warnings.isEmpty)
+        let own = try await bench.register("own", ["e.example"], encryptTo: Bench.shop, merchant: Bench.shop)
+        #expect(own.warnings.isEmpty)
     }
 
     @Test func `a merchant cannot take over a registration, or choose another merchant's key`() async throws {

@@ -57,6 +57,56 @@ import WireAPI
         #expect(progress.steps.map(\.since) == [made, issued, issued, promoted, paid, paid, paid])
     }
 
+    @Test func `steps before the activation end with the old certificate, and the quiet period at its time`() {
+        let rolls = [OnboardingCase.roll(7, from: 1, to: 2, started: -30)]
+        let old = OnboardingCase.key(1, .current, since: -700, certificate: (-700, 60), confirmed: -699)
+        let pending = OnboardingCase.key(2, .pending, created: -200, since: -200)
+        let started = OnboardingProgress(OnboardingCase("", [old, pending], rolls, next: nil).facts)
+        let end = OnboardingCase.day(60)
+        #expect(started.steps.map(\.until) == [nil, end, end, end, nil, nil, nil])
+        let retiring = OnboardingCase.key(
+            1, .retiring, since: -20, certificate: (-700, 60), tokens: (-699, -2), requested: -2)
+        let new = OnboardingCase.key(2, .current, since: -20, certificate: (-25, 735), confirmed: -19)
+        let promoted = OnboardingProgress(OnboardingCase("", [retiring, new], rolls, next: nil).facts)
+        #expect(promoted.steps.map(\.until) == [nil, nil, nil, nil, nil, OnboardingCase.day(5), nil])
+        #expect(promoted.document.steps.map(\.until) == promoted.steps.map(\.until))
+        let first = OnboardingProgress(OnboardingCase("", [pending], next: nil).facts)
+        #expect(first.steps.allSatisfy { $0.until == nil })
+    }
+
+    @Test func `a certificate is awaited for the key pair of the present step, or else for a reserve key pair`() {
+        func awaited(_ keys: OnboardingFacts.Key...) -> PublicKeyHash? {
+            OnboardingProgress(OnboardingCase("", keys, next: nil).facts).awaitedKey
+        }
+        let current = OnboardingCase.key(1, .current, since: -20, certificate: (-25, 735), confirmed: -19)
+        let pending = OnboardingCase.key(2, .pending, created: -10, since: -10)
+        let later = OnboardingCase.key(3, .pending, created: -5, since: -5)
+        let certified = OnboardingCase.key(4, .standby, since: -2, certificate: (-2, 758))
+        #expect(awaited() == nil)
+        #expect(awaited(current) == nil)
+        #expect(awaited(pending) == OnboardingCase.hash(2))
+        #expect(awaited(current, pending, later) == OnboardingCase.hash(2))
+        #expect(awaited(certified, later) == nil, "the present step is the activation")
+    }
+
+    @Test func `the onboarding and the roll name the same party until the key is promoted`() {
+        let old = OnboardingCase.key(1, .current, since: -700, certificate: (-700, 60), confirmed: -699)
+        let roll = OnboardingCase.roll(7, from: 1, to: 2, started: -30)
+        let keys = [
+            OnboardingCase.key(2, .pending, created: -200, since: -200),
+            OnboardingCase.key(2, .standby, since: -25, certificate: (-25, 735)),
+            OnboardingCase.key(2, .standby, since: -25, certificate: (-25, 735), tokens: (-5, -1)),
+            OnboardingCase.key(2, .retiring, since: -2, certificate: (-25, 735), tokens: (-19, -3)),
+        ]
+        for key in keys {
+            let facts = OnboardingCase("", [old, key], [roll], next: nil).facts
+            let progress = RollLifecycle.progress(
+                of: roll, from: old.keyPair, fromUse: old.use, to: key.keyPair, toUse: key.use, policy: facts.policy,
+                at: OnboardingCase.now)
+            #expect(OnboardingProgress(facts).next?.waitingFor == progress.waitingFor, "\(key.keyPair.state)")
+        }
+    }
+
     @Test func `the document has the names of the API`() throws {
         let progress = OnboardingProgress(OnboardingCase("", [], next: .keyPair).facts)
         let document = progress.document

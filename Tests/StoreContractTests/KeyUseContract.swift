@@ -47,20 +47,20 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `a use has consequences for the key pairs of an open roll and for revoked ones`(
+    func `a use has consequences for the key pairs of an open roll, and for standby and revoked ones`(
         store: StoreUnderTest
     ) async throws {
         let store = try store.open()
-        try await store.stock(0, .current, .pending, .standby, .revoked)
+        try await store.stock(0, .current, .pending, .standby, .revoked, .retiring)
         try await store.write {
             _ = try $0.insertRoll(
                 of: Sample.identifier(0), algorithm: .ecV1, from: Sample.hash(0), to: Sample.hash(1), at: Sample.time(5)
             )
         }
         let consequences = try await store.read { reading in
-            try (0..<4).map { try reading.useChangesMoreThanCounters(of: Sample.hash($0)) }
+            try (0..<5).map { try reading.useChangesMoreThanCounters(of: Sample.hash($0)) }
         }
-        #expect(consequences == [true, true, false, true])
+        #expect(consequences == [true, true, true, true, false])
     }
 
     @Test(arguments: StoreUnderTest.allCases)

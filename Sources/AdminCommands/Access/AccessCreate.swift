@@ -73,6 +73,7 @@ struct AccessCreate: AsyncParsableCommand {
             let response = try await admin.createAccess(request)
             try global.printer.show(response.json) { response.document.blocks }
             response.document.noteToken(global.printer)
+            global.printer.warn(response.document.warnings ?? [])
         }
     }
 }

@@ -36,7 +36,13 @@ extension AdminHandlers {
             expiresAt: body.expiresAt,
             clientCertificate: body.clientCertificate.map { Array($0.utf8) },
             for: call.requestWithIdempotencyKey(Paths.accesses))
-        return try RESTResponse(created: AccessDocument(access, token: token), at: Paths.access(access.name))
+        var document = AccessDocument(access, token: token)
+        if access.certificateFingerprint != nil, !operations.readsClientCertificates() {
+            document.warnings = [
+                "the portal reads no client certificates, so this access gets 401: set 'portal.tls.client-ca' to the CAs that issue the machines' certificates, and run 'merchantkeyctl reload'"
+            ]
+        }
+        return try RESTResponse(created: document, at: Paths.access(access.name))
     }
 
     func getAccess(_ call: RESTCall, _ name: AccessName) async throws -> RESTResponse {

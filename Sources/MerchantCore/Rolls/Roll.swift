@@ -58,7 +58,7 @@ package struct Roll: Hashable, Sendable {
 package enum RollState: String, NamedValue {
     /// The key pair and its CSR exist. Apple has not signed the certificate yet.
     case started
-    /// Decryptors can use the new key. An admin must activate its certificate at Apple.
+    /// Decryptors can use the new key. The merchant must activate its certificate at Apple.
     case certificateStored
     /// Apple encrypts to the new key. Tokens that are encrypted to the old key may still arrive.
     case promoted
@@ -71,8 +71,10 @@ package enum RollState: String, NamedValue {
 
 /// What a roll waits for: a party that must act, or only for time to pass.
 package enum RollParty: String, Sendable, CaseIterable {
-    /// The merchant must have the CSR signed by Apple.
+    /// The merchant must have the CSR signed by Apple, or activate the certificate there: the person who manages the
+    /// merchant's Apple Developer account.
     case merchant
+    /// The platform's admin must promote the new key, or finish the roll.
     case admin
     case apple = "Apple"
     /// No one: a waiting time must pass.

@@ -43,6 +43,25 @@ package enum RollLifecycle {
         return [to.stateSince, from.stateSince, fromUse?.lastRequest].compactMap { $0 }.max()
     }
 
+    /// Who must act so that a key pair becomes the current one. Rolls and the onboarding of a merchant both use this
+    /// rule, so that every interface names the same party.
+    ///
+    /// The merchant's Apple Developer account creates and activates the certificate. An admin must act only if tokens
+    /// for the key arrive and did not promote it: because the settings do not permit that, or because another key pair
+    /// has a newer certificate.
+    ///
+    /// - Parameter use: the observed use of the key pair; nil if it was never used.
+    /// - Returns: nil if the key pair is current already, or can no longer become it.
+    package static func partyBeforePromotion(of keyPair: KeyPair, use: KeyUse?) -> RollParty? {
+        switch keyPair.state {
+        case .pending: .merchant
+        // Tokens for a retiring key show nothing: they may be late ones.
+        case .retiring: .merchant
+        case .standby: use?.firstDecryption(inStateOf: keyPair) == nil ? .merchant : .admin
+        case .current, .revoked, .destroyed: nil
+        }
+    }
+
     /// How far a roll is, as `roll status` shows it.
     package static func progress(
         of roll: Roll, from: KeyPair?, fromUse: KeyUse?, to: KeyPair, toUse: KeyUse?, policy: RollPolicy,
@@ -56,17 +75,16 @@ package enum RollLifecycle {
         // A roll is not quiet before the new key has decrypted a token.
         let quietAt = idleSince.map { max($0.adding(policy.quietPeriod), toUse?.promotionConfirmedAt ?? $0) }
         let isQuiet = quietAt.map { $0 <= now } ?? false
+        let party = partyBeforePromotion(of: to, use: toUse) ?? RollParty.none
         switch state(to: to.state, isQuiet: isQuiet) {
         case .started:
             return RollProgress(
-                state: .started, waitingFor: .merchant, since: max(roll.startedAt, to.stateSince),
+                state: .started, waitingFor: party, since: max(roll.startedAt, to.stateSince),
                 next: "have the CSR of \(to.publicKeyHash) signed by Apple and upload the certificate")
         case .certificateStored:
             return RollProgress(
-                state: .certificateStored, waitingFor: .admin, since: max(roll.startedAt, to.stateSince),
-                next: policy.promotesOnFirstDecryption && to.state == .standby
-                    ? "activate the certificate of \(to.publicKeyHash) at Apple; the first token that is decrypted with this key promotes the key, or promote it with 'key promote'"
-                    : "activate the certificate of \(to.publicKeyHash) at Apple, then promote the key")
+                state: .certificateStored, waitingFor: party, since: max(roll.startedAt, to.stateSince),
+                next: activation(of: to, by: party, policy))
         case .quiet:
             return RollProgress(
                 state: .quiet, waitingFor: policy.finishesWhenQuiet ? .time : .admin, since: quietAt ?? to.stateSince,
@@ -76,6 +94,17 @@ package enum RollLifecycle {
         case .promoted, .finished, .abandoned:
             return promoted(from: from, to: to, toUse: toUse, quietAt: quietAt)
         }
+    }
+
+    private static func activation(of to: KeyPair, by party: RollParty, _ policy: RollPolicy) -> String {
+        let hash = to.publicKeyHash
+        if party == .admin {
+            return
+                "tokens for \(hash) arrive, so its certificate is active at Apple: promote the key with 'key promote'"
+        }
+        return policy.promotesOnFirstDecryption && to.state == .standby
+            ? "activate the certificate of \(hash) at Apple; the first token that is decrypted with this key promotes the key, or promote it with 'key promote'"
+            : "activate the certificate of \(hash) at Apple; then an admin promotes the key with 'key promote'"
     }
 
     private static func promoted(from: KeyPair?, to: KeyPair, toUse: KeyUse?, quietAt: Timestamp?) -> RollProgress {

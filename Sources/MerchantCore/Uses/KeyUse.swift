@@ -46,6 +46,13 @@ package struct KeyUse: Hashable, Sendable {
     /// When the key pair was last requested. A decryption counts as a request.
     package var lastRequest: Timestamp? { [requests?.last, decryptions?.last].compactMap { $0 }.max() }
 
+    /// The first token that was decrypted since the key pair entered its present state, as far as the stored times show;
+    /// nil if there was none.
+    package func firstDecryption(inStateOf keyPair: KeyPair) -> Timestamp? {
+        guard let decryptions, decryptions.last >= keyPair.stateSince else { return nil }
+        return decryptions.first >= keyPair.stateSince ? decryptions.first : decryptions.last
+    }
+
     /// Adds the requests and decryptions of the other use. Leaves the other properties unchanged.
     package mutating func add(_ other: KeyUse) {
         requests = Self.sum(requests, other.requests)

@@ -3,8 +3,8 @@ package import Vocabulary
 /// Reads the observed uses of key pairs in a transaction of the store.
 package protocol KeyUseReading {
     func keyUse(of hash: PublicKeyHash) throws -> KeyUse?
-    /// Whether a use changes more than the counters of the key pair: the key pair is in an open roll, or is revoked
-    /// or destroyed.
+    /// Whether a use changes more than the counters of the key pair: the key pair is in an open roll, or is standby,
+    /// revoked or destroyed.
     func useChangesMoreThanCounters(of hash: PublicKeyHash) throws -> Bool
     /// The given hashes without those of unknown key pairs, in the order of the key pairs' rows. A transaction that
     /// writes uses in this order writes fewer pages of the database.

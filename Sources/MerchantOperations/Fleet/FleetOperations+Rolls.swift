@@ -2,12 +2,13 @@ import MerchantCore
 import Vocabulary
 
 extension FleetOperations {
-    /// At most this many rolls that wait for a first token are read, to find those whose old key was exported.
-    private static let maximumUnconfirmedRead = 500
+    /// At most this many rolls of a state are read, to find those that wait for an admin.
+    private static let maximumRead = 500
     /// The end of the year 9999. As the time since which a roll must be idle, it makes every idle roll count as quiet.
     private static let endOfTime = Timestamp(millisecondsSince1970: 253_402_300_799_000)
 
-    /// Counts the rolls without reading each of them.
+    /// Counts the rolls without reading each of them. Reads only rolls for which the state alone does not show who must
+    /// act: those whose new key is not promoted, and those that wait for a first token and may have an exported old key.
     ///
     /// - Parameter now: the time for which the rolls' states are computed.
     func rollCounts(in reading: any Reader, at now: Timestamp) throws -> FleetRollCounts {
@@ -16,16 +17,25 @@ extension FleetOperations {
         let quiet = byState[.quiet, default: 0]
         let idle = byIdleness[.quiet, default: 0]
         let unconfirmed = byIdleness[.promoted, default: 0]
-        let exported = try reading.rolls(
-            RollFilter(merchant: nil, step: .state(.promoted, quietIfIdleSince: Self.endOfTime)), before: nil,
-            limit: Self.maximumUnconfirmedRead
-        ).count { try reading.view($0, policy, at: now).progress.waitingFor == .admin }
+        let exported = try countWaitingForAdmin(.promoted, in: reading, at: now)
+        let certified = byState[.certificateStored, default: 0]
+        let unpromoted = try countWaitingForAdmin(.certificateStored, in: reading, at: now)
         let byParty: [RollParty: Int] = [
-            .merchant: byState[.started, default: 0],
-            .admin: byState[.certificateStored, default: 0] + exported + (policy.finishesWhenQuiet ? 0 : quiet),
+            .merchant: byState[.started, default: 0] + certified - unpromoted,
+            .admin: unpromoted + exported + (policy.finishesWhenQuiet ? 0 : quiet),
             .apple: unconfirmed - exported,
             .time: idle - quiet + (policy.finishesWhenQuiet ? quiet : 0),
         ]
         return FleetRollCounts(byState: byState, byParty: byParty)
+    }
+
+    /// How many of the first ``maximumRead`` rolls in this state wait for an admin.
+    private func countWaitingForAdmin(
+        _ state: RollState, in reading: any Reader, at now: Timestamp
+    ) throws -> Int {
+        try reading.rolls(
+            RollFilter(merchant: nil, step: .state(state, quietIfIdleSince: Self.endOfTime)), before: nil,
+            limit: Self.maximumRead
+        ).count { try reading.view($0, policy, at: now).progress.waitingFor == .admin }
     }
 }

@@ -36,7 +36,7 @@ package struct CertificateOperations: Sendable {
             let earlier = try transaction.certificates(of: keyPair.publicKeyHash)
             if let known = earlier.first(where: { $0.fingerprint == facts.fingerprint }), keyPair.state.isActive {
                 try Self.verifyIssuer(of: known, facts, issuer, keyPair, at: now, for: request, in: transaction)
-                return try transaction.view(keyPair, at: now).warningOfIssuer(in: environment)
+                return try transaction.view(keyPair, at: now).warningOfIssuer(in: environment).storedAlready()
             }
             let state = try KeyLifecycle.state(after: .certificateStored, from: keyPair.state)
             try CertificateRules.check(

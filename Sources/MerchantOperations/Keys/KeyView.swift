@@ -1,5 +1,5 @@
 package import MerchantCore
-import Vocabulary
+package import Vocabulary
 
 /// A key pair with its certificates and its observed use.
 package struct KeyView: Sendable {
@@ -14,6 +14,29 @@ package struct KeyView: Sendable {
     package let use: KeyUse?
     /// What the caller should know about the certificate that the request has stored.
     package private(set) var warnings: [String] = []
+    /// Whether the request uploaded a certificate that was stored before, so that it changed no key pair.
+    package private(set) var isStoredAlready = false
+    /// The key pair whose certificate is missing, if the request uploaded a certificate that was stored before; nil if
+    /// none is missing, and for other requests.
+    package private(set) var awaitedKey: PublicKeyHash?
+
+    /// The same view, for an upload of a certificate that was stored before.
+    func storedAlready() -> KeyView {
+        var view = self
+        view.isStoredAlready = true
+        return view
+    }
+
+    /// The same view, for an upload of a certificate that was stored before, while the certificate of another key pair
+    /// is missing.
+    func awaiting(_ hash: PublicKeyHash) -> KeyView {
+        var view = self
+        view.awaitedKey = hash
+        view.warnings.append(
+            "this certificate of the key \(keyPair.publicKeyHash) was stored already, and nothing was changed: upload the certificate that Apple issued for the CSR of the key \(hash)"
+        )
+        return view
+    }
 
     /// The same view. Warns if the issuer of the certificate in use was not verified, unless this is a sandbox, in
     /// which the certificates are only for tests.

@@ -91,23 +91,34 @@ extension OnboardingFocus {
     var replacesKey: Bool { roll?.from != nil || deadline != nil }
 
     /// Whether a key pair waits for a certificate. After a roll, the key pair of the next roll does.
-    var hasReserveToCertify: Bool {
-        facts.keys.contains { $0.keyPair.purpose == .paymentProcessing && $0.keyPair.state == .pending }
+    var hasReserveToCertify: Bool { reserve != nil }
+
+    /// The oldest key pair that waits for a certificate.
+    private var reserve: KeyPair? {
+        facts.keys.map(\.keyPair).first { $0.purpose == .paymentProcessing && $0.state == .pending }
+    }
+
+    /// The key pair whose certificate must be uploaded now; nil if there is none.
+    var awaitedKey: PublicKeyHash? {
+        guard let next else { return reserve?.publicKeyHash }
+        return next.step == .appleCertificate ? key?.keyPair.publicKeyHash : nil
     }
 
     /// The step that must be done now; nil if all steps are done.
     var next: Next? {
         guard let key else { return Next(step: .keyPair, waitingFor: .merchant, since: missingSince) }
+        let party = RollLifecycle.partyBeforePromotion(of: key.keyPair, use: key.use) ?? .merchant
         switch key.keyPair.state {
         // Neither occurs: the new key pair of an open roll is not revoked.
-        case .revoked, .destroyed: return Next(step: .keyPair, waitingFor: .merchant, since: missingSince)
-        case .pending: return Next(step: .appleCertificate, waitingFor: .merchant, since: reached(key))
+        case .revoked, .destroyed: return Next(step: .keyPair, waitingFor: party, since: missingSince)
+        case .pending: return Next(step: .appleCertificate, waitingFor: party, since: reached(key))
         case .standby, .retiring:
             guard let token = tokenBeforePromotion else {
-                return Next(step: .activation, waitingFor: .merchant, since: reached(key))
+                return Next(step: .activation, waitingFor: party, since: reached(key))
             }
-            // Tokens arrive, but the settings let only an admin promote the key.
-            return replacesKey ? Next(step: .oldKeyQuiet, waitingFor: .admin, since: token) : nil
+            // Tokens arrive, but only an admin can promote the key. Until then, the daemon starts no roll before its
+            // certificate expires, so the onboarding is not complete.
+            return Next(step: .oldKeyQuiet, waitingFor: party, since: token)
         case .current:
             guard let confirmed = key.use?.promotionConfirmedAt else {
                 return Next(step: .firstPayment, waitingFor: .apple, since: key.keyPair.stateSince)
@@ -138,6 +149,15 @@ extension OnboardingFocus {
         case .firstPayment: return payment
         case .oldKeyQuiet, .done:
             return rollProgress?.quietAt ?? [payment, finishedRoll?.endedAt].compactMap(\.self).max()
+        }
+    }
+
+    /// Until when a step that is not done should be done; nil if there is no such time, or if it is unknown yet.
+    func until(_ step: OnboardingProgress.StepName) -> Timestamp? {
+        switch step {
+        case .keyPair, .appleCertificate, .upload, .activation: deadline
+        case .oldKeyQuiet: rollProgress?.quietAt
+        case .firstPayment, .done: nil
         }
     }
 
@@ -179,7 +199,7 @@ extension OnboardingFocus {
     /// nothing: they may be late ones.
     private var tokenBeforePromotion: Timestamp? {
         guard let key, key.keyPair.state == .standby else { return nil }
-        return key.firstTokenInState
+        return key.use?.firstDecryption(inStateOf: key.keyPair)
     }
 
     /// The roll that ended with ``key`` as the merchant's key pair.

@@ -33,7 +33,8 @@ extension OnboardingOperations {
     }
 
     /// Stores a signed certificate for the key pair of a merchant that it certifies. A second upload of the same
-    /// certificate returns the same result.
+    /// certificate changes nothing. Its result says so, and which key pair waits for another certificate: people often
+    /// upload the certificate of the present key pair instead of the new one.
     ///
     /// The errors depend only on the certificate and on the merchants in the scope. They do not show whether the
     /// certificate belongs to a key pair of another merchant.
@@ -63,7 +64,11 @@ extension OnboardingOperations {
             let facts = try readCertificate(upload)
             try Self.checkOwner(of: facts, is: merchant)
             do {
-                return try await useCases.certificates.storeCertificate(upload, for: merchant, for: request)
+                let view = try await useCases.certificates.storeCertificate(upload, for: merchant, for: request)
+                guard view.isStoredAlready, let awaited = try await progress(of: merchant, in: scope).awaitedKey else {
+                    return view
+                }
+                return view.awaiting(awaited)
             } catch let error as MerchantError
                 where error.code == .certificateKeyUnknown || error.code == .certificateForAnotherMerchant
             {
@@ -119,6 +124,13 @@ extension OnboardingOperations {
         try await within(scope, merchant) {
             try await useCases.rolls.startRoll(of: merchant, algorithm: algorithm, for: request)
         }
+    }
+
+    /// What starting a roll would do now.
+    ///
+    /// - Throws: `merchantNotFound`.
+    package func rollPreview(of merchant: MerchantIdentifier, in scope: MerchantScope) async throws -> RollPreview {
+        try await within(scope, merchant) { try await useCases.rolls.preview(of: merchant, algorithm: nil) }
     }
 
     /// The merchant's rolls, newest first, starting before the roll number `cursor`, at most `limit`.

@@ -9,7 +9,7 @@ extension OnboardingProgress {
             steps: steps.map { step in
                 OnboardingDocument.Step(
                     step.name.rawValue, state: step.state.rawValue, waitingFor: step.waitingFor.rawValue,
-                    since: step.since, whatToDo: step.whatToDo)
+                    since: step.since, until: step.until, whatToDo: step.whatToDo)
             })
     }
 }

@@ -43,6 +43,10 @@ package struct OnboardingProgress: Hashable, Sendable {
         /// When a step that is done became done, as far as the daemon knows, and when the next step became the next
         /// one. nil for a step that waits.
         package let since: Timestamp?
+        /// Until when a step that is not done should be done: before the certificate of the old key pair expires. For
+        /// `oldKeyQuiet`, when the step becomes done if no token for the old key pair arrives. nil if there is no such
+        /// time, or if it is unknown yet.
+        package let until: Timestamp?
         /// What the party must do: one or two sentences for people at a merchant.
         package let whatToDo: String
     }
@@ -50,6 +54,9 @@ package struct OnboardingProgress: Hashable, Sendable {
     package let merchantIdentifier: MerchantIdentifier
     /// The key pair that the steps are about; nil if it must be generated first.
     package let publicKeyHash: PublicKeyHash?
+    /// The key pair whose certificate must be uploaded now: the one that the steps are about, or if all steps are done, a
+    /// reserve key pair. nil if no certificate is missing.
+    package let awaitedKey: PublicKeyHash?
     /// Every step, in order.
     package let steps: [Step]
 
@@ -65,18 +72,20 @@ package struct OnboardingProgress: Hashable, Sendable {
         let position = next.flatMap { next in names.firstIndex(of: next.step) } ?? names.endIndex
         merchantIdentifier = facts.merchant.identifier
         publicKeyHash = focus.key?.keyPair.publicKeyHash
+        awaitedKey = focus.awaitedKey
         steps = names.enumerated().map { index, name -> Step in
             if index < position {
                 return Step(
-                    name: name, state: .done, waitingFor: .none, since: focus.doneAt(name), whatToDo: texts.done(name))
+                    name: name, state: .done, waitingFor: .none, since: focus.doneAt(name), until: nil,
+                    whatToDo: texts.done(name))
             }
             if index == position, let next {
                 return Step(
                     name: name, state: .next, waitingFor: next.waitingFor, since: next.since,
-                    whatToDo: texts.next(next))
+                    until: focus.until(name), whatToDo: texts.next(next))
             }
             return Step(
-                name: name, state: .waiting, waitingFor: focus.laterParty(name), since: nil,
+                name: name, state: .waiting, waitingFor: focus.laterParty(name), since: nil, until: focus.until(name),
                 whatToDo: texts.waiting(name))
         }
     }
@@ -120,10 +129,4 @@ extension OnboardingFacts.Key {
     var expiry: Timestamp? { certificates.map(\.notAfter).max() }
 
     func hasValidCertificate(at now: Timestamp) -> Bool { certificates.contains { $0.isValid(at: now) } }
-
-    /// The first token that was decrypted since the key pair entered its present state; nil if there was none.
-    var firstTokenInState: Timestamp? {
-        guard let decryptions = use?.decryptions, decryptions.last >= keyPair.stateSince else { return nil }
-        return decryptions.first >= keyPair.stateSince ? decryptions.first : decryptions.last
-    }
 }

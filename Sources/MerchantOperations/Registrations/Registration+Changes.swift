@@ -91,23 +91,32 @@ extension RegistrationReading where Self: MerchantReading & KeyPairReading {
         RegistrationView(
             registration: registration, source: source,
             openCall: try openCall(of: registration.partnerInternalMerchantIdentifier),
-            warnings: withWarnings ? try warnings(about: registration.desired) : [], at: now)
+            warnings: withWarnings ? try warnings(about: registration) : [], at: now)
     }
 
-    /// Reasons why the daemon could not decrypt tokens that Apple encrypts for this registration.
-    private func warnings(about desired: DesiredRegistration) throws -> [String] {
+    /// Reasons why the daemon could not decrypt tokens that Apple encrypts for this registration, and a key pair that
+    /// its merchant has for nothing.
+    private func warnings(about registration: Registration) throws -> [String] {
+        let desired = registration.desired
         guard !desired.domainNames.isEmpty else { return [] }
         guard let merchant = try merchant(desired.encryptTo), merchant.removedAt == nil else {
             return [
                 "there is no merchant \(desired.encryptTo), the registration's encryptTo: this daemon cannot decrypt the registration's tokens"
             ]
         }
-        let isActive = try keyPairs(of: merchant.identifier)
-            .contains { $0.purpose == .paymentProcessing && $0.state.isActive }
-        return isActive
-            ? []
-            : [
+        guard try hasActiveKeyPair(merchant.identifier) else {
+            return [
                 "\(desired.encryptTo), the registration's encryptTo, has no active key pair: this daemon cannot decrypt the registration's tokens"
             ]
+        }
+        guard let owner = registration.merchantIdentifier, owner != desired.encryptTo, try hasActiveKeyPair(owner)
+        else { return [] }
+        return [
+            "\(owner) has an active key pair, but Apple encrypts the tokens of these domains to the key of \(desired.encryptTo), the registration's encryptTo: if \(owner) must use its own key, register the domains again with this encryptTo"
+        ]
+    }
+
+    private func hasActiveKeyPair(_ merchant: MerchantIdentifier) throws -> Bool {
+        try keyPairs(of: merchant).contains { $0.purpose == .paymentProcessing && $0.state.isActive }
     }
 }

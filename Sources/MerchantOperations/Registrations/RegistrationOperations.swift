@@ -9,7 +9,9 @@ package struct RegistrationOperations: Sendable {
 
     /// Registers a merchant at Apple, or adds domains to the merchant's registration. It is safe to repeat the request.
     ///
-    /// - Parameter owner: the merchant that an existing registration must belong to; nil accepts any registration.
+    /// - Parameter owner: the merchant that an existing registration must belong to. A new registration has the owner as
+    ///   `encryptTo`, unless the order names another identifier. nil accepts any registration, and the default of
+    ///   `encryptTo` is then the only platform integrator.
     /// - Throws: before the call to Apple, `malformed`, `tooManyDomains`, `merchantNotFound`, or `registrationConflict`
     ///   if an earlier call with an unknown outcome conflicts with the new call. After the call,
     ///   `gatewayResponseNotReceived` if its outcome is unknown, or another code `gateway…` if it failed.
@@ -26,7 +28,7 @@ package struct RegistrationOperations: Sendable {
             if let owner { try await requireOwner(owner, of: partner) }
             if try await hasSucceeded(request) { return try await calls.storedView(of: partner) }
             try await calls.resolveIfOpen(partner, for: request)
-            let desired = try await calls.records.read { try $0.desiredRegistration(order, domainNames) }
+            let desired = try await calls.records.read { try $0.desiredRegistration(order, domainNames, owner: owner) }
             let content = RegistrationCall.Content.register(desired, merchant: order.merchantIdentifier)
             let sending = try await domainsToSend(desired, of: partner, for: request)
             if sending.isEmpty {
@@ -87,7 +89,7 @@ extension RegistrationReading where Self: MerchantReading {
     /// Checks the order, and returns the registration that it requests. Values that the order omits come from the
     /// stored registration.
     fileprivate func desiredRegistration(
-        _ order: RegistrationOrder, _ domainNames: Set<DomainName>
+        _ order: RegistrationOrder, _ domainNames: Set<DomainName>, owner: MerchantIdentifier?
     ) throws -> DesiredRegistration {
         let registration = try registration(order.partnerInternalMerchantIdentifier)
         try RegistrationRules.checkTotal(of: registration, adding: domainNames)
@@ -99,11 +101,11 @@ extension RegistrationReading where Self: MerchantReading {
         }
         return DesiredRegistration(
             partnerMerchantName: name, domainNames: domainNames,
-            encryptTo: try order.encryptTo ?? before?.encryptTo ?? onlyPlatformIntegrator(),
+            encryptTo: try order.encryptTo ?? before?.encryptTo ?? owner ?? onlyPlatformIntegrator(),
             merchantUrl: order.merchantUrl ?? before?.merchantUrl)
     }
 
-    /// The only platform integrator, which is the default for encryptTo.
+    /// The only platform integrator, which is the default for encryptTo if an admin registers the merchant.
     ///
     /// - Throws: `malformed` if there is no platform integrator, or more than one.
     private func onlyPlatformIntegrator() throws -> MerchantIdentifier {

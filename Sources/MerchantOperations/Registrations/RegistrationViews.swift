@@ -8,7 +8,8 @@ package struct RegistrationOrder: Sendable {
     package let partnerMerchantName: String?
     package let domainNames: [DomainName]
     /// nil keeps the value of the existing registration. For a new registration, nil stands for the platform
-    /// integrator, if there is exactly one.
+    /// integrator, if there is exactly one. On the portal it stands for the merchant, because the merchant has its own
+    /// payment processing certificate there.
     package let encryptTo: MerchantIdentifier?
     /// nil keeps the value of the existing registration.
     package let merchantUrl: String?

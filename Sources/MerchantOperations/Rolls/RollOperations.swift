@@ -98,6 +98,23 @@ package struct RollOperations: Sendable {
         }
     }
 
+    /// What ``startRoll(of:algorithm:for:)`` would do now.
+    ///
+    /// - Parameter algorithm: as for ``startRoll(of:algorithm:for:)``.
+    /// - Throws: `merchantNotFound`.
+    package func preview(of identifier: MerchantIdentifier, algorithm: KeyAlgorithm?) async throws -> RollPreview {
+        let now = clock.now
+        return try await records.read { reading in
+            _ = try reading.existingMerchant(identifier)
+            let algorithm = try algorithm ?? reading.defaultAlgorithm(of: identifier)
+            if try reading.openRoll(of: identifier, algorithm: algorithm) != nil { return .open }
+            guard let choice = try successor(of: identifier, algorithm, in: reading, at: now).choice else {
+                return .generates
+            }
+            return choice.state == .pending ? .pending(choice.publicKeyHash) : .certified(choice.publicKeyHash)
+        }
+    }
+
     /// Finds the old key pair of a new roll, and a stored key pair that can be the new one.
     ///
     /// - Returns: `current`, the merchant's current key pair if there is one; and `choice`, the stored key pair that

@@ -30,9 +30,10 @@ package struct KeyUseRecording: Sendable {
 
     /// Stores the uses that were observed since the last call.
     ///
-    /// A successful decryption with a roll's new key promotes that key or confirms its promotion. Any use of the old
-    /// key restarts the quiet period, after which the roll can revoke the old key. A request for a revoked key raises
-    /// an event.
+    /// A successful decryption with a roll's new key promotes that key or confirms its promotion. If the merchant has
+    /// neither a current key nor an open roll, a successful decryption promotes the key too: otherwise the daemon would
+    /// never replace the key before its certificate expires. Any use of a roll's old key restarts the quiet period,
+    /// after which the roll can revoke the old key. A request for a revoked key raises an event.
     ///
     /// - Returns: the number of keys that were used.
     /// - Throws: `storeUnavailable` or `overloaded`; the next call then stores the remaining uses. Throws any other
@@ -102,7 +103,7 @@ package struct KeyUseRecording: Sendable {
         // The use has the time of the machine's clock. If that clock was set back, correct the time, so that the use
         // does not seem older than it is.
         let use = use.shifted(by: time.setBack, notPast: time.latest)
-        // The fast path for most keys: they are neither in an open roll, nor revoked or destroyed.
+        // The fast path for most keys: they are neither in an open roll, nor standby, revoked or destroyed.
         guard try transaction.useChangesMoreThanCounters(of: hash) else {
             return try transaction.addKeyUse(use, of: hash)
         }
@@ -115,10 +116,11 @@ package struct KeyUseRecording: Sendable {
         if revokedKeyEvent != nil { after.revokedUseReportedAt = now }
         try transaction.setKeyUse(after, of: hash)
         if let revokedKeyEvent { try transaction.append(revokedKeyEvent) }
-        guard keyPair.purpose == .paymentProcessing, keyPair.state.isActive,
-            let roll = try transaction.openRoll(of: keyPair.merchantIdentifier, algorithm: keyPair.algorithm),
-            hash == roll.to || hash == roll.from
-        else { return }
+        guard keyPair.purpose == .paymentProcessing, keyPair.state.isActive else { return }
+        guard let roll = try transaction.openRoll(of: keyPair.merchantIdentifier, algorithm: keyPair.algorithm) else {
+            return try promoteWithoutRoll(keyPair, after: use, stored: after, at: time, for: request, in: transaction)
+        }
+        guard hash == roll.to || hash == roll.from else { return }
         if hash == roll.to, let decryptions = use.decryptions {
             let promotion = try automaticPromotion(
                 of: keyPair, decryptedAt: decryptions.first, at: time, for: request, in: transaction)
@@ -144,6 +146,44 @@ package struct KeyUseRecording: Sendable {
             }
         }
         try transaction.updateIdleSince(ofRollWith: keyPair)
+    }
+
+    /// Promotes a key pair that decrypted a token, if the merchant has no current key pair of the algorithm, and no
+    /// other active one with a newer certificate. Such a key pair was generated or imported without a roll.
+    ///
+    /// - Parameters:
+    ///   - use: the use that is being stored.
+    ///   - stored: all uses of the key pair, with `use`.
+    private func promoteWithoutRoll(
+        _ keyPair: KeyPair, after use: KeyUse, stored: KeyUse, at time: ClockReading, for request: Request,
+        in transaction: any Writer
+    ) throws {
+        guard let decryptions = use.decryptions, keyPair.state == .standby,
+            try transaction.currentKeyPair(matching: keyPair) == nil,
+            try hasNewestCertificate(keyPair, at: time.wall, in: transaction),
+            let promotion = try automaticPromotion(
+                of: keyPair, decryptedAt: decryptions.first, at: time, for: request, in: transaction)
+        else { return }
+        try promotion.perform(in: transaction, at: time.wall, for: request)
+        // The promotion removes the confirmation, so store it after the promotion.
+        var confirmed = stored
+        confirmed.promotionConfirmedAt = decryptions.first
+        try transaction.setKeyUse(confirmed, of: keyPair.publicKeyHash)
+    }
+
+    /// Whether no other active key pair of the same merchant, purpose and algorithm has a newer certificate.
+    private func hasNewestCertificate(
+        _ keyPair: KeyPair, at now: Timestamp, in reading: any KeyPairReading
+    ) throws -> Bool {
+        let own = try reading.certificates(of: keyPair.publicKeyHash).certificateInUse(at: now)
+        for other in try reading.keyPairs(of: keyPair.merchantIdentifier)
+        where other.publicKeyHash != keyPair.publicKeyHash && other.state.isActive && other.purpose == keyPair.purpose
+            && other.algorithm == keyPair.algorithm
+        {
+            let certificate = try reading.certificates(of: other.publicKeyHash).certificateInUse(at: now)
+            if let certificate, SuccessorChoice.isNewer(certificate, than: own) { return false }
+        }
+        return true
     }
 
     /// The promotion of a key pair because of a token that it decrypted.

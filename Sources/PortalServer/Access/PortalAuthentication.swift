@@ -94,6 +94,13 @@ struct PortalAuthentication: Sendable {
         try countFailure(of: Self.address(of: context))
     }
 
+    /// Waits before a refusal with 429 is sent, if the address has got many of them.
+    func delayRefusal(for address: RemoteAddress) async {
+        guard let delay = rates.delay(ofRefusalFor: address) else { return }
+        // Throws only if the request was cancelled. The refusal is then sent at once.
+        try? await Task.sleep(for: delay)
+    }
+
     /// A client before its credentials are checked.
     func unidentified(at address: RemoteAddress) -> Peer {
         Peer(

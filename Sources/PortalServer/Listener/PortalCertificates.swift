@@ -59,6 +59,9 @@ package final class PortalCertificates: Sendable {
     /// The end of the certificate's validity.
     package var notAfter: Timestamp { state.withLock { $0.tls.notAfter } }
 
+    /// Whether the portal asks new connections for a client certificate.
+    package var readsClientCertificates: Bool { state.withLock { $0.tls.readsClientCertificates } }
+
     /// What is wrong with the files or the certificate; nil if nothing is.
     package var finding: String? { state.withLock { $0.finding } }
 

@@ -30,6 +30,8 @@ package struct PortalTLS: Sendable {
     let context: NIOSSLContext
     /// The end of the certificate's validity.
     package let notAfter: Timestamp
+    /// Whether clients are asked for a certificate.
+    let readsClientCertificates: Bool
 
     /// Reads the files, and checks that they fit together.
     ///
@@ -68,6 +70,7 @@ package struct PortalTLS: Sendable {
             )
         }
         self.notAfter = notAfter
+        readsClientCertificates = files.clientCA != nil
     }
 
     private static let cipherSuites: [NIOTLSCipher] = [

@@ -3,8 +3,8 @@ import Synchronization
 
 /// Limits the requests a minute of each caller and each address, and slows down clients that try credentials.
 ///
-/// Every function returns nil if the request is permitted, and otherwise the value for the header Retry-After in
-/// seconds. The server responds with 429.
+/// The functions that count requests return nil if the request is permitted, and otherwise the value for the header
+/// Retry-After in seconds. The server responds with 429.
 package final class RequestRates: Sendable {
     /// A token bucket: `burst` requests at once, and `perMinute` requests a minute in the long run.
     package struct Rate: Hashable, Sendable {
@@ -24,6 +24,10 @@ package final class RequestRates: Sendable {
         package var address = Rate(perMinute: 1200, burst: 200)
         /// How many requests with wrong credentials each address may send.
         package var failedAuthentication = Rate(perMinute: 6, burst: 20)
+        /// How many requests of each address are refused at once. Each further refusal is delayed by ``refusalDelay``.
+        package var promptRefusals = Rate(perMinute: 60, burst: 20)
+        /// The delay of a refusal for an address that keeps sending requests in spite of refusals.
+        package var refusalDelay = Duration.seconds(1)
         /// How many callers, and how many addresses, are counted at the same time.
         package var maximumEntries = 10_000
 
@@ -34,20 +38,24 @@ package final class RequestRates: Sendable {
         var callers: TokenBuckets<String>
         var addresses: TokenBuckets<AddressBlock>
         var failures: TokenBuckets<AddressBlock>
+        var promptRefusals: TokenBuckets<AddressBlock>
     }
 
     private let now: @Sendable () -> ContinuousClock.Instant
+    private let refusalDelay: Duration
     private let state: Mutex<State>
 
     package init(
         _ limits: Limits = Limits(), now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
     ) {
         self.now = now
+        refusalDelay = limits.refusalDelay
         state = Mutex(
             State(
                 callers: TokenBuckets(limits.caller, maximumEntries: limits.maximumEntries),
                 addresses: TokenBuckets(limits.address, maximumEntries: limits.maximumEntries),
-                failures: TokenBuckets(limits.failedAuthentication, maximumEntries: limits.maximumEntries)))
+                failures: TokenBuckets(limits.failedAuthentication, maximumEntries: limits.maximumEntries),
+                promptRefusals: TokenBuckets(limits.promptRefusals, maximumEntries: limits.maximumEntries)))
     }
 
     /// Counts a request from an address. Call this before the request's credentials are checked.
@@ -74,6 +82,15 @@ package final class RequestRates: Sendable {
     package func countFailedAuthentication(of address: RemoteAddress) {
         let now = now()
         _ = state.withLock { $0.failures.take(address.block, at: now) }
+    }
+
+    /// Counts a refusal. A client that ignores the header Retry-After and sends requests without a pause would otherwise
+    /// make the portal use as much processor time for refusals as for answers.
+    ///
+    /// - Returns: how long the server waits before it sends the refusal; nil if it sends the refusal at once.
+    package func delay(ofRefusalFor address: RemoteAddress) -> Duration? {
+        let now = now()
+        return state.withLock { $0.promptRefusals.take(address.block, at: now) } == nil ? nil : refusalDelay
     }
 
     /// Rounds up, because Retry-After has no fractions of a second.

@@ -24,7 +24,8 @@ extension PageHandlers {
     }
 
     private func domainsPage(
-        _ call: PageCall, check: DomainCheckReport? = nil, outcome: PageOutcome? = nil
+        _ call: PageCall, check: DomainCheckReport? = nil, hasRefusedRegistration: Bool = false,
+        outcome: PageOutcome? = nil
     ) async throws -> PageReply {
         let merchant = try call.merchant()
         return .page(
@@ -32,7 +33,7 @@ extension PageHandlers {
                 merchant: try await operations.onboarding.merchant(merchant, in: call.scope).merchant,
                 hasFile: try await hasDomainFile(), registrations: try await registrations(call, of: merchant),
                 input: DomainsPage.Input(domain: call.form.text("domain"), name: call.form.text("name")),
-                check: check, outcome: outcome))
+                check: check, hasRefusedRegistration: hasRefusedRegistration, outcome: outcome))
     }
 
     private func registrations(
@@ -69,6 +70,11 @@ extension PageHandlers {
             let name = call.form.text("name")
             guard existing != nil || !name.isEmpty else {
                 return try await domainsPage(call, outcome: .problem(.nameMissing, requestId: nil))
+            }
+            // Apple refuses a domain that does not serve the file, and does not say why. The check does.
+            let check = try await operations.onboarding.checkDomain(domain)
+            guard check.hasPassed else {
+                return try await domainsPage(call, check: check, hasRefusedRegistration: true)
             }
             _ = try await operations.onboarding.register(
                 RegistrationOrder(

@@ -13,7 +13,7 @@ extension PageRoutes {
         .get("/merchant/keys/{publicKeyHash}/csr", .merchant, PageHandlers.downloadCSR),
         .post(
             "/merchant/certificates", .merchant, maximumBodyBytes: FormLimits.upload, PageHandlers.uploadCertificate),
-        .get("/merchant/roll", .merchant) { _ in { _ in .page(RollConfirmationPage()) } },
+        .get("/merchant/roll", .merchant, PageHandlers.confirmRoll),
         .post("/merchant/roll", .merchant, PageHandlers.startRoll),
     ]
 }
@@ -23,9 +23,11 @@ extension PageHandlers {
         let merchant = try call.merchant()
         let progress = try await operations.onboarding.progress(of: merchant, in: call.scope)
         let tag = try RESTResponse(progress.document).entityTag
-        let notice = call.query["done"].flatMap(MerchantNotice.init(rawValue:)).map(PageOutcome.success)
+        var notice = call.query["done"].flatMap(MerchantNotice.init(rawValue:))
+        // The page may be shown again after the missing certificate was uploaded.
+        if notice == .presentCertificate, progress.awaitedKey == nil { notice = .certificateStoredAlready }
         // A notice is about one state. After the next change, a reload must not show it again.
-        let isCurrent = call.query["state"] == Self.stateName(tag)
+        if call.query["state"] != Self.stateName(tag) { notice = nil }
         let domains = try await operations.onboarding.registrations(
             of: merchant, after: nil, limit: 1, in: call.scope)
         return .page(
@@ -33,7 +35,7 @@ extension PageHandlers {
                 merchant: try await operations.onboarding.merchant(merchant, in: call.scope).merchant,
                 progress: progress,
                 keys: try await operations.onboarding.keyPairs(of: merchant, in: call.scope),
-                hasDomains: !domains.isEmpty, outcome: outcome ?? (isCurrent ? notice : nil), liveTag: tag))
+                hasDomains: !domains.isEmpty, outcome: outcome ?? notice.map(PageOutcome.success), liveTag: tag))
     }
 
     /// Redirects to the overview with a notice, and names the state that the notice is about. Throws no error, because
@@ -66,16 +68,21 @@ extension PageHandlers {
     /// Generates a merchant's first key pair by starting a roll: only a key pair in a roll becomes the current one with
     /// its first payment.
     func generateKey(_ call: PageCall) async throws -> PageReply {
-        try await beginRoll(call, notice: .keyPairGenerated)
+        try await beginRoll(call, generated: .keyPairGenerated)
     }
 
-    func startRoll(_ call: PageCall) async throws -> PageReply { try await beginRoll(call, notice: .rollStarted) }
+    func confirmRoll(_ call: PageCall) async throws -> PageReply {
+        .page(
+            RollConfirmationPage(try await operations.onboarding.rollPreview(of: try call.merchant(), in: call.scope)))
+    }
 
-    private func beginRoll(_ call: PageCall, notice: MerchantNotice) async throws -> PageReply {
+    func startRoll(_ call: PageCall) async throws -> PageReply { try await beginRoll(call, generated: .rollStarted) }
+
+    private func beginRoll(_ call: PageCall, generated: MerchantNotice) async throws -> PageReply {
         do {
-            _ = try await operations.onboarding.startRoll(
+            let (view, isNew) = try await operations.onboarding.startRoll(
                 of: try call.merchant(), algorithm: nil, in: call.scope, for: call.requestWithFormKey())
-            return await redirectHome(call, notice: notice)
+            return await redirectHome(call, notice: MerchantNotice(view, isNew: isNew, generated: generated))
         } catch let error as MerchantError where error.code != .internalError {
             return try await merchantHome(
                 call, outcome: .problem(MerchantProblem(error.code), requestId: call.requestId))
@@ -101,9 +108,9 @@ extension PageHandlers {
             return try await merchantHome(call, outcome: .uploadRefused(problem))
         }
         do {
-            _ = try await operations.onboarding.storeCertificate(
+            let view = try await operations.onboarding.storeCertificate(
                 file.bytes, for: merchant, in: call.scope, for: call.request)
-            return await redirectHome(call, notice: .certificateStored)
+            return await redirectHome(call, notice: MerchantNotice(upload: view))
         } catch let error as MerchantError where error.code != .internalError {
             return try await merchantHome(
                 call,

@@ -25,7 +25,7 @@ extension PortalHandlers {
         let (view, isNew) = try await operations.onboarding.startRoll(
             of: merchant, algorithm: body.algorithm, in: scope(call),
             for: call.requestWithIdempotencyKey(Paths.rolls(of: merchant)))
-        let document = RollDocument(view)
+        let document = RollDocument(onPortal: view)
         let response =
             isNew ? try RESTResponse(created: document, at: Paths.roll(document.rollId)) : try RESTResponse(document)
         return response.withLogFields(merchant: merchant, key: view.roll.to)
@@ -37,13 +37,13 @@ extension PortalHandlers {
         let found = try await operations.onboarding.rolls(
             of: merchant, before: try call.numericCursor(), limit: limit + 1, in: scope(call))
         return try polled(
-            Page(found, limit: limit, document: { RollDocument($0) }, cursor: { $0.roll.rollId }), call
+            Page(found, limit: limit, document: { RollDocument(onPortal: $0) }, cursor: { $0.roll.rollId }), call
         ).withLogFields(merchant: merchant)
     }
 
     func getRoll(_ call: RESTCall, _ roll: RollNumber) async throws -> RESTResponse {
         let view = try await operations.onboarding.roll(roll.number, in: scope(call))
-        return try polled(RollDocument(view), call).withLogFields(merchant: view.roll.merchantIdentifier)
+        return try polled(RollDocument(onPortal: view), call).withLogFields(merchant: view.roll.merchantIdentifier)
     }
 }
 

@@ -20,6 +20,8 @@ extension KeyDocument {
         csr = view.certificateSigningRequest.map { PEM.encode($0, label: "CERTIFICATE REQUEST") }
         use = view.use.map(KeyUseDocument.init)
         warnings = view.warnings.isEmpty ? nil : view.warnings
+        alreadyStored = view.isStoredAlready ? true : nil
+        awaitedPublicKeyHash = view.awaitedKey
     }
 }
 

@@ -26,7 +26,7 @@ extension StoreReading {
     }
 
     /// Whether a use of the key pair does more than increase its counters: the key pair is in an open roll, or is
-    /// revoked or destroyed.
+    /// standby, revoked or destroyed. A token can promote a standby key pair.
     ///
     /// This query runs for every used key pair while other writes wait, so it reads only indexes and no tables.
     func useChangesMoreThanCounters(of hash: PublicKeyHash) throws -> Bool {
@@ -35,7 +35,8 @@ extension StoreReading {
             SELECT EXISTS (SELECT 1 FROM rolls INDEXED BY rolls_open_from WHERE from_key = ? AND ended_at IS NULL)
                 OR EXISTS (SELECT 1 FROM rolls INDEXED BY rolls_open_to WHERE to_key = ? AND ended_at IS NULL)
                 OR EXISTS (
-                    SELECT 1 FROM key_pairs INDEXED BY key_pairs_by_state WHERE state IN ('revoked', 'destroyed')
+                    SELECT 1 FROM key_pairs INDEXED BY key_pairs_by_state
+                        WHERE state IN ('standby', 'revoked', 'destroyed')
                         AND id = (SELECT id FROM key_pairs WHERE public_key_hash = ?)
                 ) AS has_consequences
             """, [hash.data, hash.data, hash.data]

@@ -63,7 +63,7 @@ extension MemoryTransaction {
 
     package func useChangesMoreThanCounters(of hash: PublicKeyHash) -> Bool {
         state.rolls.contains { $0.isOpen && ($0.from == hash || $0.to == hash) }
-            || keyPair(hash).map { $0.state == .revoked || $0.state == .destroyed } ?? false
+            || keyPair(hash).map { [.standby, .revoked, .destroyed].contains($0.state) } ?? false
     }
 
     package func sortedByRow(_ hashes: [PublicKeyHash]) -> [PublicKeyHash] {

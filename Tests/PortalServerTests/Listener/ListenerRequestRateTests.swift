@@ -59,6 +59,20 @@ import Testing
         #expect(rates.waitAfterFailedAuthentications(of: address) == nil)
     }
 
+    @Test("the first refusals of an address are sent at once; if it goes on, each further one is delayed")
+    func refusals() throws {
+        var limits = RequestRates.Limits()
+        limits.promptRefusals = RequestRates.Rate(perMinute: 60, burst: 2)
+        let rates = rates(limits)
+        let address = try #require(RemoteAddress("192.0.2.1"))
+        let other = try #require(RemoteAddress("192.0.2.2"))
+        let delays = (0..<3).map { _ in rates.delay(ofRefusalFor: address) }
+        #expect(delays == [nil, nil, limits.refusalDelay])
+        #expect(rates.delay(ofRefusalFor: other) == nil)
+        time.value += .seconds(1)
+        #expect(rates.delay(ofRefusalFor: address) == nil)
+    }
+
     @Test("with too many callers, those that were counted longest ago are forgotten first")
     func bounded() {
         let rates = rates(Self.limits(perMinute: 1, burst: 1, entries: 100))

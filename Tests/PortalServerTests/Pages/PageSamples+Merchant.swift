@@ -95,7 +95,9 @@ enum PageSamples {
                     merchant: Sample.merchant(), keys: keys, hasOpenRoll: true,
                     outcome: .problem(.rollConflict, requestId: nil))
             ),
-            ("roll", RollConfirmationPage()),
+            ("roll", RollConfirmationPage(.generates)), ("roll open", RollConfirmationPage(.open)),
+            ("roll pending", RollConfirmationPage(.pending(Sample.hash(2)))),
+            ("roll certified", RollConfirmationPage(.certified(Sample.hash(2)))),
             ("unregister", UnregistrationPage("shop.example.com", of: Sample.partner("shop-1"))),
         ]
         return pages.map { PageSample(name: $0.0, page: $0.1, visitor: merchant) }
@@ -125,6 +127,23 @@ enum PageSamples {
                     input: .init(domain: "shop.example.com"), check: Sample.report(finding))
             )
         }
+        // Whose key is used: another identifier's, and one without a certificate.
+        let keys = [
+            Sample.registration(
+                name: "Shop", domains: [PageDomain(name: "a.example.com", state: .registered)],
+                encryptTo: Sample.identifier("platformintegrator.com.example")),
+            Sample.registration(
+                name: "Shop", domains: [PageDomain(name: "b.example.com", state: .registered)],
+                warnings: ["no active key pair"]),
+        ]
+        pages.append(
+            (
+                "domains refused",
+                DomainsPage(
+                    merchant: Sample.merchant(), hasFile: true, registrations: keys,
+                    input: .init(domain: "shop.example.com"), check: Sample.report(.wrongStatus(404)),
+                    hasRefusedRegistration: true)
+            ))
         let none: [PageRegistration] = []
         for problem in MerchantProblem.allCases {
             let page = DomainsPage(

@@ -57,7 +57,9 @@ enum Sample {
         let position = next.flatMap { names.firstIndex(of: $0) } ?? names.count
         return names.enumerated().map { index, name -> ProgressStep in
             if index < position { return ProgressStep(name, .done, waitingFor: .none, since: time(day: -30)) }
-            if index == position { return ProgressStep(name, .next, waitingFor: waitingFor, since: time(day: -2)) }
+            if index == position {
+                return ProgressStep(name, .next, waitingFor: waitingFor, since: time(day: -2), until: time(day: 5))
+            }
             return ProgressStep(name, .waiting, waitingFor: .merchant, since: nil)
         }
     }
@@ -79,9 +81,11 @@ enum Sample {
         return partner
     }
 
-    static func registration(name: String, domains: [PageDomain], warnings: [String] = []) -> PageRegistration {
+    static func registration(
+        name: String, domains: [PageDomain], encryptTo: MerchantIdentifier = merchantIdentifier, warnings: [String] = []
+    ) -> PageRegistration {
         PageRegistration(
-            partner: partner("shop-1"), name: name, encryptTo: merchantIdentifier, domains: domains,
+            partner: partner("shop-1"), name: name, encryptTo: encryptTo, domains: domains,
             learnedAt: time(day: -3), hasOpenCall: false, warnings: warnings)
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import MerchantOperations
 import MerchantTestSupport
 import Testing
 

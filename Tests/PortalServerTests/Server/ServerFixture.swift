@@ -18,7 +18,7 @@ struct ServerFixture: Sendable {
     // swift-format-ignore: NeverForceUnwrap
     static let merchant = MerchantIdentifier("merchant.com.example.shop")!
     static let merchantName = "Tea Shop"
-    private static let request = Request(caller: Caller(uid: 0, gid: 0, pid: 1, program: "test"), requestId: "test")
+    static let request = Request(caller: Caller(uid: 0, gid: 0, pid: 1, program: "test"), requestId: "test")
 
     /// The response that curl received.
     struct Reply: Sendable {
@@ -35,13 +35,15 @@ struct ServerFixture: Sendable {
 
     static func run(
         rates: RequestRates.Limits = RequestRates.Limits(), limits: PortalLimits = PortalLimits(),
+        domainChecker: any DomainChecker = FakeDomainChecker(),
         _ body: @escaping @Sendable (ServerFixture) async throws -> Void
     ) async throws {
         let files = try TestCertificates()
         let clock = HandMovedClock()
         let logger = Logger(label: "portal") { _ in SwiftLogNoOpLogHandler() }
         let operations = Operations(
-            repository: MemoryRepository(), custodian: FakeCustodian(clock: clock), clock: clock)
+            repository: MemoryRepository(), custodian: FakeCustodian(clock: clock), clock: clock,
+            domainChecker: domainChecker)
         _ = try await operations.merchants.addMerchant(
             merchant, name: merchantName, targetActiveKeyPairs: nil, for: request)
         let address = PortalAddress { "https://127.0.0.1:\($0)" }
@@ -133,6 +135,19 @@ struct ServerFixture: Sendable {
         }
         return Reply(
             status: String(parts[1].prefix(3)), contentType: String(parts[1].dropFirst(4)), body: parts[0])
+    }
+
+    /// Sends a form of a merchant's page, as a browser does.
+    ///
+    /// - Parameters:
+    ///   - page: the path of the page with the form.
+    ///   - fields: such as `domain=shop.example`.
+    ///   - cookie: of the session, as ``signInMerchant()`` returns it.
+    func form(_ path: String, of page: String, _ fields: [String], cookie: String) async throws -> Reply {
+        let shown = try await curl(page, headers: [cookie])
+        let token = try #require(shown.body.firstMatch(of: /name="csrf" value="([0-9a-f]+)"/)?.1)
+        let arguments = (["csrf=\(token)"] + fields).flatMap { ["--data-urlencode", $0] }
+        return try await curl(path, headers: [cookie, "Origin: https://127.0.0.1:\(port)"], arguments)
     }
 
     /// Whether the portal does not respond within a second.

@@ -40,6 +40,8 @@ struct DomainsContent {
     let nameProblemId: String?
     let hasDomains: Bool
     let domains: [Row]
+    /// What to know about the key to which Apple encrypts the payments of the domains.
+    let encryption: [String]
     let more: String?
 
     init(
@@ -72,6 +74,7 @@ struct DomainsContent {
             registration.domains.map { Self.row($0, of: registration, text) }
         }
         hasDomains = !rows.isEmpty
+        encryption = registrations.compactMap { Self.encryption(of: $0, merchant, text) }
         domains = [Row](rows.prefix(Self.maximumRows))
         more =
             rows.count > Self.maximumRows
@@ -83,6 +86,16 @@ struct DomainsContent {
     private static func isForForm(_ outcome: PageOutcome?) -> Bool {
         guard case .problem(let problem, _)? = outcome else { return false }
         return problem != .domainNotRegistered
+    }
+
+    /// - Returns: nil if Apple encrypts to a key of the merchant that the daemon can use.
+    private static func encryption(
+        of registration: PageRegistration, _ merchant: Merchant, _ text: PageText
+    ) -> String? {
+        guard let encryptTo = registration.encryptTo, !registration.domains.isEmpty else { return nil }
+        let domains = ["domains": registration.domains.map(\.name).prefix(3).joined(separator: ", ")]
+        if encryptTo != merchant.identifier { return text.filled(.domainsOtherKey, domains) }
+        return registration.warnings.isEmpty ? nil : text.filled(.domainsNoCertificate, domains)
     }
 
     private static func row(_ domain: PageDomain, of registration: PageRegistration, _ text: PageText) -> Row {
@@ -119,12 +132,14 @@ struct DomainCheckContent {
     /// What the check found, in technical words; nil if it passed.
     let detail: String?
 
-    init(_ report: DomainCheckReport, _ text: PageText) {
+    /// - Parameter hasRefusedRegistration: whether the domain was not registered because of the check.
+    init(_ report: DomainCheckReport, hasRefusedRegistration: Bool, _ text: PageText) {
         hasPassed = report.hasPassed
         kind = report.hasPassed ? "success" : "error"
         role = report.hasPassed ? "status" : "alert"
+        let failedTitle: TextKey = hasRefusedRegistration ? .checkRefusedTitle : .checkFailedTitle
         title = text.filled(
-            report.hasPassed ? .checkPassedTitle : .checkFailedTitle, ["domain": report.domain.rawValue])
+            report.hasPassed ? .checkPassedTitle : failedTitle, ["domain": report.domain.rawValue])
         cause = text.named(.check, "\(report.finding.code).cause")
         action = text.named(.check, "\(report.finding.code).action")
         url = report.url

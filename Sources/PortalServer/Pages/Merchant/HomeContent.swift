@@ -45,8 +45,10 @@ struct HomeContent {
     ) {
         heading = merchant.name.map { text.filled(.homeHeadingNamed, ["name": $0]) } ?? text[.homeHeading]
         self.merchant = merchant.identifier.rawValue
+        let awaited = task.certificate?.keyHash ?? keys.oldestPending?.keyPair.publicKeyHash.base64
         let isForUpload = task.upload?.problem != nil
-        alert = isForUpload ? nil : outcome?.alert(text, merchant: merchant.identifier.rawValue)
+        alert =
+            isForUpload ? nil : outcome?.alert(text, merchant: merchant.identifier.rawValue, key: awaited ?? "")
         liveURL = Paths.onboarding(of: merchant.identifier)
         self.liveTag = liveTag ?? ""
         eyebrow = task.isForMerchant ? text[.homeNow] : text[.homeNothing]

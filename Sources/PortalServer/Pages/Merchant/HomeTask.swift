@@ -67,7 +67,8 @@ struct HomeTask {
         case .firstPayment?:
             title = text[.nowFirstPaymentTitle]
             paragraphs = [text[.nowFirstPaymentBody], text[.nowFirstPaymentHint]]
-        case .oldKeyQuiet?: showOldKey(focusKey, isAdmin: next?.waitingFor == .admin, text)
+        case .oldKeyQuiet?:
+            showOldKey(focusKey, isAdmin: next?.waitingFor == .admin, until: next?.until, text)
         case .done?:
             title = text[.nowFinishingTitle]
             paragraphs = [text[next?.waitingFor == .admin ? .nowFinishingBodyAdmin : .nowFinishingBody]]
@@ -135,10 +136,15 @@ struct HomeTask {
         activation = Activation(ends: focusKey?.certificate.map { text.day($0.notAfter) })
     }
 
-    private mutating func showOldKey(_ focusKey: PageKey?, isAdmin: Bool, _ text: PageText) {
+    private mutating func showOldKey(
+        _ focusKey: PageKey?, isAdmin: Bool, until: Timestamp?, _ text: PageText
+    ) {
         title = text[.nowOldKeyQuietTitle]
         guard isAdmin else {
             paragraphs = [text[.nowOldKeyQuietBody]]
+            if let until {
+                paragraphs.append(text.filled(.nowOldKeyQuietUntil, ["date": text.day(until).text]))
+            }
             return
         }
         let isPromoted = focusKey?.keyPair.state == .current

@@ -8,19 +8,21 @@ package struct ProgressStep: Hashable, Sendable {
     package let state: OnboardingProgress.StepState
     package let waitingFor: RollParty
     package let since: Timestamp?
+    package let until: Timestamp?
 
     package init(
         _ name: OnboardingProgress.StepName, _ state: OnboardingProgress.StepState, waitingFor: RollParty,
-        since: Timestamp?
+        since: Timestamp?, until: Timestamp? = nil
     ) {
         self.name = name
         self.state = state
         self.waitingFor = waitingFor
         self.since = since
+        self.until = until
     }
 
     package init(_ step: OnboardingProgress.Step) {
-        self.init(step.name, step.state, waitingFor: step.waitingFor, since: step.since)
+        self.init(step.name, step.state, waitingFor: step.waitingFor, since: step.since, until: step.until)
     }
 }
 
@@ -33,6 +35,7 @@ struct StepContent {
     let name: String
     let stateText: String
     let since: TimeContent?
+    let until: TimeContent?
 
     init(_ step: ProgressStep, number: Int, _ text: PageText) {
         state = step.state.rawValue
@@ -45,6 +48,15 @@ struct StepContent {
             case .next: text.filled(.stepNext, ["party": text.named(.party, step.waitingFor.rawValue)])
             case .waiting: text[.stepWaiting]
             }
-        since = step.since.map { text.time($0) }
+        since = step.since.map { since in
+            let time = text.time(since)
+            // A step that is done shows only when it became done.
+            guard step.state != .done else { return time }
+            return TimeContent(iso: time.iso, text: text.filled(.stepSince, ["time": time.text]))
+        }
+        until = step.until.map { until in
+            let day = text.day(until)
+            return TimeContent(iso: day.iso, text: text.filled(.stepUntil, ["date": day.text]))
+        }
     }
 }

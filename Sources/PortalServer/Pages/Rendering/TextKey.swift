@@ -56,6 +56,8 @@ enum TextKey: String, CaseIterable {
     case stepDone = "step.done"
     case stepNext = "step.next"
     case stepWaiting = "step.waiting"
+    case stepSince = "step.since"
+    case stepUntil = "step.until"
 
     case homeTitle = "home.title"
     case homeHeadingNamed = "home.headingNamed"
@@ -80,6 +82,7 @@ enum TextKey: String, CaseIterable {
     case nowFirstPaymentHint = "now.firstPayment.hint"
     case nowOldKeyQuietTitle = "now.oldKeyQuiet.title"
     case nowOldKeyQuietBody = "now.oldKeyQuiet.body"
+    case nowOldKeyQuietUntil = "now.oldKeyQuiet.until"
     case nowOldKeyQuietBodyAdmin = "now.oldKeyQuiet.bodyAdmin"
     case nowOldKeyQuietBodyConfirm = "now.oldKeyQuiet.bodyConfirm"
     case nowDoneTitle = "now.done.title"
@@ -113,6 +116,11 @@ enum TextKey: String, CaseIterable {
 
     case rollTitle = "roll.title"
     case rollGenerated = "roll.generated"
+    case rollPending = "roll.pending"
+    case rollCertified = "roll.certified"
+    case rollOpenTitle = "roll.openTitle"
+    case rollOpenBody = "roll.openBody"
+    case rollOpenButton = "roll.openButton"
     case rollContinues = "roll.continues"
     case rollApple = "roll.apple"
     case rollButton = "roll.button"
@@ -122,6 +130,8 @@ enum TextKey: String, CaseIterable {
     case domainsRemoveDomain = "domains.removeDomain"
     case domainsConfirmedAt = "domains.confirmedAt"
     case domainsMore = "domains.more"
+    case domainsOtherKey = "domains.otherKey"
+    case domainsNoCertificate = "domains.noCertificate"
 
     case unregisterTitle = "unregister.title"
     case unregisterBody = "unregister.body"
@@ -132,6 +142,7 @@ enum TextKey: String, CaseIterable {
 
     case checkPassedTitle = "check.passedTitle"
     case checkFailedTitle = "check.failedTitle"
+    case checkRefusedTitle = "check.refusedTitle"
 
     case opsMerchant = "ops.merchant"
     case opsThousands = "ops.thousands"

@@ -1,4 +1,5 @@
 package import MerchantCore
+package import MerchantOperations
 
 /// The outcome of a form that a person at a merchant has sent. The page after it shows the outcome.
 package enum PageOutcome: Hashable, Sendable {
@@ -7,7 +8,7 @@ package enum PageOutcome: Hashable, Sendable {
     case uploadRefused(UploadProblem)
 
     var isProblem: Bool {
-        if case .success = self { false } else { true }
+        if case .success(let notice) = self { notice.isWarning } else { true }
     }
 
     var status: Int {
@@ -21,7 +22,40 @@ package enum PageOutcome: Hashable, Sendable {
 
 /// A success. After a form, the server redirects to a page with the raw value in the query `done`.
 package enum MerchantNotice: String, Sendable, CaseIterable {
-    case keyPairGenerated, certificateStored, rollStarted, domainsRegistered, domainUnregistered
+    case keyPairGenerated, certificateStored, domainsRegistered, domainUnregistered
+    /// The uploaded certificate was stored before, and no certificate is missing.
+    case certificateStoredAlready
+    /// The uploaded certificate was stored before, and the certificate of another key pair is missing.
+    case presentCertificate
+    /// The replacement of the key began with a new key pair, or with one that waits for its certificate.
+    case rollStarted
+    /// The replacement of the key began with a key pair that has its certificate already.
+    case rollStartedWithReserve
+    /// The replacement of the key had begun before.
+    case rollOpen
+
+    /// Whether the form did not do what the person expected.
+    var isWarning: Bool { self == .presentCertificate }
+
+    /// The outcome of an upload.
+    package init(upload view: KeyView) {
+        guard view.isStoredAlready else {
+            self = .certificateStored
+            return
+        }
+        self = view.awaitedKey == nil ? .certificateStoredAlready : .presentCertificate
+    }
+
+    /// The outcome of a request to generate a key pair or to replace it.
+    ///
+    /// - Parameter generated: the notice if the roll is new and its key pair waits for a certificate.
+    package init(_ view: RollView, isNew: Bool, generated: MerchantNotice) {
+        guard isNew else {
+            self = .rollOpen
+            return
+        }
+        self = view.progress.state == .started ? generated : .rollStartedWithReserve
+    }
 }
 
 /// Why a form was not carried out, other than an upload.
@@ -68,12 +102,15 @@ package enum MerchantProblem: String, Sendable, CaseIterable {
 extension PageOutcome {
     /// The message about the outcome.
     ///
-    /// - Parameter merchant: the merchant identifier, for messages that name it.
-    func alert(_ text: PageText, merchant: String) -> AlertContent {
+    /// - Parameters:
+    ///   - merchant: the merchant identifier, for messages that name it.
+    ///   - key: the publicKeyHash of the key pair whose certificate is missing, for messages that name it.
+    func alert(_ text: PageText, merchant: String, key: String = "") -> AlertContent {
         switch self {
         case .success(let notice):
-            return .success(
-                text.named(.notice, "\(notice.rawValue).title"), [text.named(.notice, "\(notice.rawValue).body")])
+            let title = text.named(.notice, "\(notice.rawValue).title")
+            let body = text.named(.notice, "\(notice.rawValue).body", ["key": key])
+            return notice.isWarning ? .problem(title, [body], requestId: nil) : .success(title, [body])
         case .problem(let problem, let requestId):
             return .problem(
                 text.named(.problem, "\(problem.rawValue).title"), [text.named(.problem, "\(problem.rawValue).body")],

@@ -9,7 +9,7 @@ import ssl
 import subprocess
 
 from client import Client
-from names import INTEGRATOR, OWN_DOMAIN
+from names import CHECKED_DOMAINS, INTEGRATOR, OWN_DOMAIN
 from results import Failed, wait_for
 
 
@@ -18,7 +18,7 @@ class Site:
 
     def __init__(self, programs, directory, repository):
         self.programs, self.directory, self.repository = programs, directory, repository
-        self.daemon = self.gateway = None
+        self.daemon = self.gateway = self.shop = None
         self.limits = {"requests-per-minute-by-token": 1_000_000, "requests-per-minute-by-address": 1_000_000}
         # The kernel chooses the port of the first start. Later starts use it again, so that links stay valid.
         self.port = 0
@@ -76,6 +76,21 @@ class Site:
         if not self.gateway_url.startswith("https://"):
             raise Failed(f"the sandbox's gateway did not start: {self.gateway_url}")
 
+    def start_shop(self):
+        """Starts the web site of the domains that the forms register: the page registers a domain only if its check
+        passes."""
+        with open(self.path("association"), "w") as file:
+            file.write("association")
+        names = [option for name in CHECKED_DOMAINS for option in ["--name", name]]
+        self.apple("issue-server", "--certificate", self.path("shop.pem"), "--private-key", self.path("shop.key"), *names)
+        self.shop = subprocess.Popen(
+            ["python3", f"{self.repository}/Tests/MerchantTestSupport/Scripts/site.py", self.path("shop.pem"),
+             self.path("shop.key"), self.path("association")],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.shop_port = self.shop.stdout.readline().strip()
+        if not self.shop_port:
+            raise Failed("the web site of the domains did not start")
+
     def start_client_ca(self):
         """Creates a CA and two client certificates: 'known' gets access, 'unknown' does not."""
         self.run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
@@ -95,7 +110,9 @@ class Site:
             "apple": {"gateway": {"url": self.gateway_url, "trust-roots": [self.path("apple/root.pem")],
                                   "identity": {"certificate": self.path("identity.pem"),
                                                "private-key": self.path("identity.key")}}},
-            "domain-check": {"resolve": [f"{OWN_DOMAIN}=127.0.0.1:9"]},
+            "domain-check": {"allow-internal-addresses": True, "trust-roots": [self.path("apple/root.pem")],
+                             "resolve": [f"{OWN_DOMAIN}=127.0.0.1:9"]
+                             + [f"{name}=127.0.0.1:{self.shop_port}" for name in CHECKED_DOMAINS]},
             "portal": {"listen": f"127.0.0.1:{self.port}",
                        "tls": {"certificate": self.path(f"{self.tls}.pem"), "private-key": self.path(f"{self.tls}.key"),
                                "client-ca": self.path("ca.pem")},
@@ -149,7 +166,7 @@ class Site:
                 raise Failed(f"the daemon ended with {status}: {open(self.path('daemon.log')).read()[-2000:]}")
 
     def close(self):
-        for process in [self.daemon, self.gateway]:
+        for process in [self.daemon, self.gateway, self.shop]:
             if process is not None and process.poll() is None:
                 process.kill()
                 process.wait()

@@ -5,4 +5,6 @@ INTEGRATOR = "platformintegrator.com.example"
 PARTNER, MISSING_PARTNER = "own-shop", "gone-shop"
 # Texts that only responses to callers of the own merchant may contain.
 OWN_NAME, OWN_DOMAIN, OWN_NOTE = "Zephyr Quill Outfitters", "quill.zephyr.example", "Vermilion Okapi"
+# Domains that serve the verification file.
+CHECKED_DOMAINS = [f"page.{OWN_DOMAIN}", "twice.example"]
 FORM, JSON_TYPE = "application/x-www-form-urlencoded", "application/json"

@@ -14,11 +14,10 @@ class World:
     def __init__(self, site):
         self.site = site
         site.start_gateway()
+        site.start_shop()
         site.start_client_ca()
         site.start()
         self.client = Client(site)
-        with open(site.path("association"), "w") as file:
-            file.write("association")
         site.ctl("domain", "file", "--set", site.path("association"))
         site.ctl("merchant", "add", INTEGRATOR)
         site.ctl("merchant", "add", OWN, "--name", OWN_NAME)
