@@ -86,6 +86,7 @@ let base: [Target] = [
 let domain: [Target] = [
     module("MerchantCore", ["Vocabulary", "Secrets", .crypto]),
     module("PaymentToken", ["Vocabulary", "StrictJSON", "Secrets", "CLibCrypto", .crypto]),
+    module("PassProvisioning", ["Vocabulary", "StrictJSON", "Secrets", .crypto, .x509, .swiftASN1]),
     module("WireAPI", ["Vocabulary", "StrictJSON"]),
 ]
 
@@ -224,6 +225,16 @@ let testTargets: [Target] = [
     .testTarget(
         name: "PaymentTokenExampleTests", dependencies: ["PaymentToken", "MerchantKeyClient", .crypto],
         packageAccess: false, swiftSettings: strict),
+    tests(
+        "PassProvisioningTests",
+        [
+            "PassProvisioning", "MerchantTestSupport", "Secrets", "Vocabulary", .crypto, .cryptoExtras, .swiftASN1,
+            .x509,
+        ], resources: [.copy("Scripts")]),
+    // Uses only the public API of the library, as other packages do.
+    .testTarget(
+        name: "PassProvisioningExampleTests", dependencies: ["PassProvisioning"], packageAccess: false,
+        swiftSettings: strict),
     // Run by scripts/bench.
     .executableTarget(
         name: "TokenBench", dependencies: ["PaymentToken", "Vocabulary", "CLibCrypto", .crypto],
@@ -349,6 +360,7 @@ let package = Package(
         .executable(name: "merchantkeyctl", targets: ["merchantkeyctl"]),
         .executable(name: "applepay-sandbox", targets: ["applepay-sandbox"]),
         .library(name: "PaymentToken", targets: ["PaymentToken"]),
+        .library(name: "PassProvisioning", targets: ["PassProvisioning"]),
         .library(name: "MerchantKeyClient", targets: ["MerchantKeyClient"]),
     ],
     dependencies: [

@@ -9,7 +9,7 @@ import Testing
         "Hummingbird": ["RESTKit", "AdminServer", "PortalServer"],
         "HummingbirdCore": ["RESTKit", "PortalServer"],
         "Mustache": ["PortalServer"],
-        "X509": ["KeyCustody", "SandboxKit"],
+        "X509": ["KeyCustody", "PassProvisioning", "SandboxKit"],
         "CryptoExtras": ["KeyCustody", "SandboxKit"],
         "AsyncHTTPClient": ["OutboundHTTP", "MerchantKeyClient", "SandboxKit"],
         "NIOSSL": ["OutboundHTTP", "PortalServer", "SandboxKit"],
@@ -43,6 +43,13 @@ import Testing
             #expect(
                 ["Vocabulary", "Secrets", "Crypto", "FoundationEssentials", "Synchronization"].contains(found.imported),
                 "\(found.file) imports \(found.imported)")
+        }
+    }
+
+    @Test func `PassProvisioning does no input or output`() throws {
+        let allowed = ["Vocabulary", "StrictJSON", "Secrets", "Crypto", "X509", "SwiftASN1", "FoundationEssentials"]
+        for found in try SourceTree.imports() where found.module == "PassProvisioning" {
+            #expect(allowed.contains(found.imported), "\(found.file) imports \(found.imported)")
         }
     }
 

@@ -1,0 +1,24 @@
+extension ProvisioningAttempt {
+    /// Encrypts card data to the leaf's key with EV_ECC_v2. The serialized card data, the shared secret and the keys are
+    /// wiped afterwards.
+    ///
+    /// - Parameters:
+    ///   - card: the validated card data.
+    ///   - certificates: the verified certificates.
+    ///   - version: the encryption scheme that the app requested.
+    /// - Throws: ``PassEncryptionError`` if the scheme is not supported.
+    public consuming func encrypt(
+        _ card: CardData, for certificates: VerifiedProvisioningCertificates, version: EncryptionVersion = .eccV2
+    ) throws(PassEncryptionError) -> EncryptedPass {
+        try encrypt(card.serialized(), for: certificates, version: version)
+    }
+
+    /// Encrypts card data, and returns each intermediate value.
+    ///
+    /// The trace contains the card data and the keys. Make it only for test cards in the sandbox environment.
+    public consuming func encryptTraced(
+        _ card: CardData, for certificates: VerifiedProvisioningCertificates, version: EncryptionVersion = .eccV2
+    ) throws(PassEncryptionError) -> (EncryptedPass, EncryptionTrace) {
+        try encryptTraced(card.serialized(), for: certificates, version: version)
+    }
+}
