@@ -1,0 +1,71 @@
+package import Secrets
+import StrictJSON
+
+extension CardData {
+    /// Every fault of a decrypted plaintext, in a fixed order; empty if it is card data as this library writes it.
+    ///
+    /// The check is as strict as the published forms. White space and the order of the keys are not faults.
+    ///
+    /// - Parameters:
+    ///   - plaintext: the decrypted bytes.
+    ///   - network: the network of the card; nil if it is not known.
+    ///   - configuration: the form of the card data; nil to determine it from the keys.
+    public static func findings(
+        plaintext: UnsafeRawBufferPointer, network: ProvisioningNetwork?, configuration: CardConfiguration? = nil
+    ) -> [CardDataFinding] {
+        let text = PlaintextText(plaintext)
+        guard let object = text.object else { return text.findings }
+        defer { CardText.wipe(object) }
+        var check = CardCheck(
+            form: .plaintext, configuration: configuration ?? self.configuration(of: object, network: network),
+            network: network ?? self.network(of: object))
+        check.checkNumbers(object, configuration: configuration)
+        check.check(object)
+        return text.findings + check.findings
+    }
+
+    /// Every fault of a decrypted plaintext, like the method that takes a pointer.
+    package static func findings(
+        plaintext: borrowing SecretBytes, network: ProvisioningNetwork?, configuration: CardConfiguration? = nil
+    ) -> [CardDataFinding] {
+        plaintext.withUnsafeBytes { findings(plaintext: $0, network: network, configuration: configuration) }
+    }
+
+    /// Determines the configuration of card data from its keys.
+    ///
+    /// - Returns: nil if the card data has both or neither of the card numbers.
+    static func configuration(of card: JSONObject, network: ProvisioningNetwork?) -> CardConfiguration? {
+        let hasNumber = card[CardDataKey.primaryAccountNumber.rawValue] != nil
+        let hasEncryptedNumber = card[CardDataKey.encryptedPrimaryAccountNumber.rawValue] != nil
+        // Configuration 2 has keys that are not published. Only its networks can have unknown keys.
+        let canBeNetworkSpecific = network.map { CardConfiguration.networkSpecific.availability(for: $0) == .published }
+        let hasOtherKeys = card.members.contains {
+            CardDataKey(rawValue: $0.name) == nil && CardDataKey.similar(to: $0.name) == nil
+        }
+        if canBeNetworkSpecific == true && (hasOtherKeys || !hasNumber && !hasEncryptedNumber) {
+            return .networkSpecific
+        }
+        guard hasNumber != hasEncryptedNumber else { return nil }
+        return hasNumber ? .cardNumber : .encryptedCardNumber
+    }
+
+    /// The network that the card data names; nil if it names none that is known.
+    static func network(of card: JSONObject) -> ProvisioningNetwork? {
+        guard case .string(let name) = card[CardDataKey.networkName.rawValue] else { return nil }
+        return ProvisioningNetwork(rawValue: name)
+    }
+}
+
+extension CardCheck {
+    /// Reports a plaintext whose configuration cannot be determined.
+    ///
+    /// - Parameter configuration: the configuration that the caller gave. Then a finding about each key says more.
+    fileprivate mutating func checkNumbers(_ card: JSONObject, configuration given: CardConfiguration?) {
+        guard given == nil, configuration == nil else { return }
+        if card[CardDataKey.primaryAccountNumber.rawValue] != nil {
+            add(.bothCardNumbers, "", "the card data has both the card number and the encrypted card number")
+        } else {
+            add(.noCardNumber, "", "the card data has neither the card number nor the encrypted card number")
+        }
+    }
+}

@@ -1,0 +1,53 @@
+extension CardDataFinding.Kind {
+    /// What to do about a fault of this kind. It begins with a verb in lower case and has no full stop.
+    var action: String {
+        switch self {
+        case .notJSON, .notObject: "write the card data as one JSON object in UTF-8"
+        case .duplicateKey: "write each key once"
+        case .byteOrderMark: "write the JSON text without a byte order mark"
+        case .utf16: "encode the JSON text as UTF-8 before it is encrypted"
+        case .plaintextBase64: "encrypt the JSON text itself, not its Base64 encoding"
+        case .jsonInString: "encode the card data as JSON once"
+        case .paddingAfterJSON: "encrypt the JSON text without padding; AES-GCM needs none"
+        case .emptyCard: "give the keys that Apple's guide lists for this configuration"
+        case .missingKey: "add the key"
+        case .forbiddenKey: "remove the key, or give the configuration to which it belongs"
+        case .reservedKey: "remove the key from the card; the library writes it"
+        case .unknownKey: "remove the key, or correct its name; names are case-sensitive"
+        case .wrongType: "write the value with the expected JSON type"
+        case .bothCardNumbers, .noCardNumber:
+            "give primaryAccountNumber for configuration 1, or encryptedPrimaryAccountNumber for configuration 3"
+        case .configurationNotAvailable: "use configuration 1 or 3"
+        case .configurationUnusual: "ask the card network which configuration it expects"
+        case .configurationNotValidated: "compare the keys with Apple's guide, which the issuer has from Apple"
+        case .versionDeprecated: "remove the key from the card; the library writes version 1"
+        case .versionUnknown: "write version \"1\""
+        case .cardNumberSeparators, .cardNumberNotDigits: "give the card number as digits only"
+        case .cardNumberLength: "give the whole card number, and the network of the card"
+        case .cardNumberCheckDigit: "correct the card number; a digit is wrong, or two digits are exchanged"
+        case .cardNumberPrefix: "give the first six digits of the card number"
+        case .expirationForm, .expirationMonth: "write the date as MM/YY, for example 04/31"
+        case .nameBlank, .nameLength: "give the cardholder's name"
+        case .nameCharacter: "write the name in UTF-8 without control characters"
+        case .nameTextDecoded: "read the name as UTF-8 where it comes from the database"
+        case .networkNameUnknown, .networkNameMismatch: "give the name of the card's network"
+        case .productTypeForm: "give a product type of Apple's guide"
+        case .encryptedNumberNotEncoded: "encode the text with Base64 once"
+        case .encryptedNumberNotBase64: "encode the text with Base64: standard alphabet, padding, no line breaks"
+        case .encryptedNumberBase64Twice: "encode the text with Base64 only once"
+        case .encryptedNumberIsActivationData: "give the encrypted card number here, and the activation data to the app"
+        case .encryptedNumberForm: "write MBPAD-1-FK-, the key identifier, --TDEA- and the ciphertext in hexadecimal"
+        case .encryptedNumberCiphertext: "write the ciphertext in hexadecimal: 16 digits for each block of 8 bytes"
+        case .encryptedNumberLength: "give the text that the network's encryption returned"
+        case .auxiliaryCardsCount: "give one object for each further network of the card, or leave the key out"
+        case .auxiliaryKeyNotValidated: "compare the key with Apple's guide, which the issuer has from Apple"
+        case .nonceNotHexadecimal, .nonceSignatureNotHexadecimal: "write each byte as two hexadecimal digits"
+        case .nonceBase64, .nonceSignatureBase64: "write the bytes in hexadecimal instead of Base64"
+        case .nonceHexTwice, .nonceSignatureHexTwice: "write the bytes in hexadecimal only once"
+        case .nonceTextDecoded, .nonceSignatureTextDecoded:
+            "pass the bytes from the app to the server in hexadecimal or Base64, never as a text"
+        case .nonceLength, .nonceSignatureLength: "pass the value on as the app received it from PassKit"
+        case .nonceSignatureUnusualLength: "check that the value was not cut or extended on its way from the app"
+        }
+    }
+}

@@ -1,0 +1,132 @@
+extension CardDataFinding {
+    /// The kinds of faults in card data. The raw values are the codes.
+    public enum Kind: String, CaseIterable, Sendable {
+        /// The text is not valid JSON.
+        case notJSON
+        /// The JSON text is not an object.
+        case notObject
+        /// A key occurs twice in one object.
+        case duplicateKey
+        /// The plaintext begins with a byte order mark.
+        case byteOrderMark
+        /// The plaintext is encoded as UTF-16.
+        case utf16
+        /// The plaintext is the Base64 text of the JSON.
+        case plaintextBase64
+        /// The plaintext is a JSON string that contains the JSON.
+        case jsonInString
+        /// The JSON is followed by padding.
+        case paddingAfterJSON
+
+        /// The card has no key.
+        case emptyCard
+        /// A required key is missing.
+        case missingKey
+        /// A key belongs to another configuration.
+        case forbiddenKey
+        /// The caller's card contains a key that the library writes.
+        case reservedKey
+        /// Apple defines no such key.
+        case unknownKey
+        /// A value has the wrong JSON type.
+        case wrongType
+        /// The card contains both the card number and the encrypted card number.
+        case bothCardNumbers
+        /// The card contains neither the card number nor the encrypted card number.
+        case noCardNumber
+
+        /// Cards of the network cannot have the configuration.
+        case configurationNotAvailable
+        /// Warning: the configuration is not published for the network.
+        case configurationUnusual
+        /// Warning: the keys of configuration 2 are not published, so the card was checked only in part.
+        case configurationNotValidated
+        /// The version is 0, which Apple deprecated.
+        case versionDeprecated
+        /// The version is neither 0 nor 1.
+        case versionUnknown
+
+        /// The card number contains blanks or hyphens.
+        case cardNumberSeparators
+        /// The card number contains other characters than digits.
+        case cardNumberNotDigits
+        /// The card number has a length that the network does not have.
+        case cardNumberLength
+        /// The last digit of the card number is not the check digit of the other digits.
+        case cardNumberCheckDigit
+        /// The prefix of the card number does not consist of six digits.
+        case cardNumberPrefix
+        /// The expiration date is not written as MM/YY.
+        case expirationForm
+        /// The month of the expiration date is not 01 to 12.
+        case expirationMonth
+
+        /// The name is blank.
+        case nameBlank
+        /// The name is empty or too long.
+        case nameLength
+        /// The name contains a control character, an invisible character or a replacement character.
+        case nameCharacter
+        /// Warning: the name looks like UTF-8 that was read as Latin-1.
+        case nameTextDecoded
+        /// The network name is not one of Apple's.
+        case networkNameUnknown
+        /// The network name is the name of another network.
+        case networkNameMismatch
+        /// The product type is not a short ASCII word.
+        case productTypeForm
+
+        /// The encrypted card number was not encoded with Base64.
+        case encryptedNumberNotEncoded
+        /// The encrypted card number is not Base64.
+        case encryptedNumberNotBase64
+        /// The encrypted card number was encoded with Base64 twice.
+        case encryptedNumberBase64Twice
+        /// The value is activation data (`MBPAC`), not an encrypted card number (`MBPAD`).
+        case encryptedNumberIsActivationData
+        /// The decoded text does not have the form of an encrypted card number.
+        case encryptedNumberForm
+        /// The ciphertext is not hexadecimal or does not consist of whole blocks.
+        case encryptedNumberCiphertext
+        /// The encrypted card number is empty or too long.
+        case encryptedNumberLength
+
+        /// There is no auxiliary card, or there are too many.
+        case auxiliaryCardsCount
+        /// Warning: the keys of auxiliary cards are not published, so this key was not checked.
+        case auxiliaryKeyNotValidated
+
+        /// The nonce is not hexadecimal.
+        case nonceNotHexadecimal
+        /// The nonce is Base64 instead of hexadecimal.
+        case nonceBase64
+        /// The nonce was written as hexadecimal twice.
+        case nonceHexTwice
+        /// The bytes of the nonce were read as text and encoded again.
+        case nonceTextDecoded
+        /// The nonce does not have 4 bytes.
+        case nonceLength
+        /// The nonce signature is not hexadecimal.
+        case nonceSignatureNotHexadecimal
+        /// The nonce signature is Base64 instead of hexadecimal.
+        case nonceSignatureBase64
+        /// The nonce signature was written as hexadecimal twice.
+        case nonceSignatureHexTwice
+        /// The bytes of the nonce signature were read as text and encoded again.
+        case nonceSignatureTextDecoded
+        /// The nonce signature is too short or too long.
+        case nonceSignatureLength
+        /// Warning: the nonce signature does not have the length of those that Apple's devices send.
+        case nonceSignatureUnusualLength
+
+        /// Whether the card data can be used in spite of the finding.
+        public var isWarning: Bool {
+            switch self {
+            case .configurationUnusual, .configurationNotValidated, .nameTextDecoded, .auxiliaryKeyNotValidated,
+                .nonceSignatureUnusualLength:
+                true
+            default: false
+            }
+        }
+    }
+}

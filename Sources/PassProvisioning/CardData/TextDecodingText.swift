@@ -1,0 +1,10 @@
+import Vocabulary
+
+/// The part of a message that says what remains of bytes that were read as text.
+enum TextDecodingText {
+    /// - Parameter length: the length of the original bytes; nil if they are lost.
+    static func original(_ length: Int?) -> String {
+        guard let length else { return "and the original bytes are lost, because characters were replaced" }
+        return "and had \(length.counted("byte")) before"
+    }
+}

@@ -1,0 +1,52 @@
+/// Finds the requests to Apple's broker in the text of a device's log.
+///
+/// Such a request is logged as a line that contains `POST`, the address with `/broker/v4/devices/…/cards`, and after it
+/// the body. A log can wrap a long body over several lines, and can write the date and the process before each of them.
+struct DeviceLog {
+    private static let lineFeed = UInt8(ascii: "\n")
+    private static let carriageReturn = UInt8(ascii: "\r")
+
+    /// The text from each request on, without what the log writes before each line. The last request is the first.
+    let requests: [[UInt8]]
+
+    init(_ text: [UInt8]) {
+        let lines = text.split(separator: Self.lineFeed, omittingEmptySubsequences: false).map(Self.withoutReturn)
+        let starts = lines.indices.filter { Self.isRequest(lines[$0]) }
+        var requests: [[UInt8]] = []
+        for (number, start) in starts.enumerated() {
+            let end = number + 1 < starts.count ? starts[number + 1] : lines.endIndex
+            requests.append(Self.text(of: lines[start..<end]))
+        }
+        self.requests = requests.reversed()
+    }
+
+    private static func withoutReturn(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        line.last == carriageReturn ? line.dropLast() : line
+    }
+
+    private static func isRequest(_ line: ArraySlice<UInt8>) -> Bool {
+        guard let post = line.firstRange(of: Array("POST".utf8)),
+            let broker = line[post.upperBound...].firstRange(of: Array("/broker/".utf8))
+        else { return false }
+        return line[broker.upperBound...].firstRange(of: Array("/cards".utf8)) != nil
+    }
+
+    /// Joins the lines of one request. A line that begins like the first one, except for the digits of the time, loses
+    /// this beginning.
+    private static func text(of lines: ArraySlice<ArraySlice<UInt8>>) -> [UInt8] {
+        guard let first = lines.first, let post = first.firstRange(of: Array("POST".utf8)) else { return [] }
+        let beginning = shape(first[..<post.lowerBound])
+        var result = Array(first[post.lowerBound...])
+        for line in lines.dropFirst() {
+            let hasBeginning = !beginning.isEmpty && shape(line.prefix(beginning.count)) == beginning
+            result.append(lineFeed)
+            result += hasBeginning ? line.dropFirst(beginning.count) : line
+        }
+        return result
+    }
+
+    /// The bytes with every digit replaced by `0`.
+    private static func shape(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        bytes.map { (0x30...0x39).contains($0) ? 0x30 : $0 }
+    }
+}

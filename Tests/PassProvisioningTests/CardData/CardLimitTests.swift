@@ -1,0 +1,67 @@
+import PassProvisioning
+import Testing
+
+@Suite struct CardLimitTests {
+    @Test(arguments: CardLimit.all)
+    func `a value that crosses one limit has one finding, in the card and in the plaintext`(_ limit: CardLimit) throws {
+        let card = limit.card.with(limit.key, limit.json)
+        #expect(try card.requestFindings().map(\.code) == [limit.code])
+        #expect(card.plaintextFindings().map(\.code) == [limit.code])
+    }
+
+    @Test func `values at the limits are accepted`() throws {
+        let longest = "\"\(String(repeating: "a", count: 128))\""
+        let cards = [
+            TestCard.mastercard.with("name", longest).with("expiration", #""12/99""#),
+            TestCard.mastercard.with("name", #""م""#).with("expiration", #""01/00""#),
+            TestCard.visa.with("productType", "\"\(String(repeating: "a", count: 32))\""),
+            TestCard.visa.with("networkName", #""V Pay""#),
+            TestCard.visa.with(
+                "encryptedPrimaryAccountNumber",
+                "\"\(TestBase64.encode(Array("MBPAD-1-FK-APPLE-  -TDEA-0011223344556677".utf8)))\""),
+        ]
+        for card in cards {
+            #expect(try card.requestFindings() == [])
+            #expect(card.plaintextFindings() == [])
+        }
+    }
+
+    /// The lengths that each network permits between 8 and 22 digits.
+    static let lengths: [(ProvisioningNetwork, [Int])] = [
+        (.mastercard, [16]), (.maestro, [12, 13, 14, 15, 16, 17, 18, 19]), (.visa, [13, 16, 19]),
+        (.visaElectron, [16]), (.vPay, [13, 14, 15, 16, 17, 18, 19]), (.americanExpress, [15]),
+        (.discover, [16, 17, 18, 19]),
+    ]
+
+    @Test(arguments: lengths)
+    func `each network has its lengths of card numbers`(_ network: ProvisioningNetwork, _ permitted: [Int]) throws {
+        for length in 8...22 {
+            // Zeros have the check digit 0.
+            let number = String(repeating: "0", count: length)
+            let findings = try TestCard(.cardNumber, network).with("primaryAccountNumber", "\"\(number)\"")
+                .requestFindings()
+            #expect(findings.map(\.code) == (permitted.contains(length) ? [] : ["cardNumberLength"]))
+        }
+    }
+
+    @Test func `every single wrong digit is found by the check digit`() throws {
+        let number = Array("4111111111111111".utf8)
+        for index in number.indices {
+            for digit in UInt8(ascii: "0")...UInt8(ascii: "9") where digit != number[index] {
+                var wrong = number
+                wrong[index] = digit
+                let findings = try TestCard(.cardNumber, .visa)
+                    .with("primaryAccountNumber", "\"\(String(decoding: wrong, as: UTF8.self))\"").requestFindings()
+                #expect(findings.map(\.code) == ["cardNumberCheckDigit"])
+            }
+        }
+    }
+
+    @Test func `all findings of a card are reported together, in a fixed order`() throws {
+        let card = TestCard.mastercard.without("productType").with("expiration", #""13/31""#)
+            .with("primaryAccountNumber", #""1""#).with("extra", "1")
+        #expect(
+            try card.requestFindings().map(\.code)
+                == ["unknownKey", "missingKey", "expirationMonth", "cardNumberLength"])
+    }
+}

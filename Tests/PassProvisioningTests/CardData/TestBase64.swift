@@ -1,0 +1,5 @@
+import FoundationEssentials
+
+enum TestBase64 {
+    static func encode(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
+}
