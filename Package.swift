@@ -77,7 +77,7 @@ let base: [Target] = [
         "Schema", path: "schema", sources: ["Schema.swift"],
         resources: [
             .embedInCode("migrations/v0001_initial.sql"), .embedInCode("claims/v0001_claims.sql"),
-            .embedInCode("openapi.yaml"),
+            .embedInCode("claims/v0002_nonces.sql"), .embedInCode("openapi.yaml"),
         ]),
     .systemLibrary(
         name: "CLibCrypto", path: "Sources/CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
@@ -88,12 +88,17 @@ let domain: [Target] = [
     module("PaymentToken", ["Vocabulary", "StrictJSON", "Secrets", "CLibCrypto", .crypto]),
     module("PassProvisioning", ["Vocabulary", "StrictJSON", "Secrets", .crypto, .x509, .swiftASN1]),
     module("WireAPI", ["Vocabulary", "StrictJSON"]),
+    // Runs other programs. It is in this row because it imports modules of the row below.
+    module("ChildProgram", ["Secrets", "CLinux"]),
 ]
 
 let useCases: [Target] = [
     module(
         "MerchantOperations",
-        ["MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", "MetricsKit", .crypto, .tracing])
+        [
+            "MerchantCore", "PaymentToken", "PassProvisioning", "WireAPI", "Vocabulary", "Secrets", "MetricsKit",
+            .crypto, .tracing,
+        ])
 ]
 
 let servers: [Target] = [
@@ -110,9 +115,8 @@ let restServers: [Target] = [
         "RESTKit",
         [
             "MerchantOperations", "MerchantCore", "WireAPI", "Vocabulary", "StrictJSON", "Secrets", "LocalSocket",
-            "HTTPKit", "MetricsKit", "ServerKit", .hummingbird, .hummingbirdCore, .httpTypes, .nioCore, .nioHTTP1,
-            .nioHTTPTypes,
-            .nioHTTPTypesHTTP1, .logging, .tracing,
+            "HTTPKit", "MetricsKit", "ServerKit", .hummingbird, .hummingbirdCore, .httpTypes, .nioCore, .nioPosix,
+            .nioHTTP1, .nioHTTPTypes, .nioHTTPTypesHTTP1, .logging, .serviceLifecycle, .tracing,
         ])
 ]
 
@@ -133,8 +137,20 @@ let edges: [Target] = [
         "AdminServer",
         [
             "MerchantOperations", "MerchantCore", "WireAPI", "Vocabulary", "Secrets", "LocalSocket", "HTTPKit",
-            "MetricsKit", "ServerKit", "RESTKit", .hummingbird, .httpTypes, .nioCore, .nioPosix, .logging,
+            "MetricsKit", "ServerKit", "RESTKit", .hummingbird, .httpTypes, .nioCore, .logging, .serviceLifecycle,
+        ]),
+    module(
+        "IssuerServer",
+        [
+            "MerchantOperations", "MerchantCore", "PassProvisioning", "WireAPI", "Vocabulary", "StrictJSON", "Secrets",
+            "LocalSocket", "HTTPKit", "MetricsKit", "ServerKit", "RESTKit", .httpTypes, .nioCore, .logging,
             .serviceLifecycle,
+        ]),
+    module(
+        "ActivationHook",
+        [
+            "MerchantOperations", "MerchantCore", "PassProvisioning", "Vocabulary", "StrictJSON", "Secrets",
+            "ChildProgram", "OutboundHTTP",
         ]),
     module(
         "MetricsServer",
@@ -162,8 +178,8 @@ let edges: [Target] = [
     module(
         "KeyCustody",
         [
-            "MerchantCore", "PaymentToken", "Vocabulary", "Secrets", "CLibCrypto", "CLinux", .crypto, .cryptoExtras,
-            .x509, .swiftASN1,
+            "MerchantCore", "PaymentToken", "Vocabulary", "Secrets", "ChildProgram", "CLibCrypto", .crypto,
+            .cryptoExtras, .x509, .swiftASN1,
         ]),
     module(
         "EventDelivery",
@@ -183,12 +199,12 @@ let composition: [Target] = [
     module(
         "DaemonKit",
         [
-            "AdminServer", "PortalServer", "MetricsServer", "AppleGateway", "DecryptorServer", "EventDelivery",
-            "SQLiteStore", "ServerKit", "MetricsKit",
+            "AdminServer", "PortalServer", "IssuerServer", "ActivationHook", "MetricsServer", "AppleGateway",
+            "DecryptorServer", "EventDelivery", "SQLiteStore", "ServerKit", "MetricsKit",
             "KeyCustody",
             "MerchantOperations",
-            "MerchantCore", "PaymentToken", "WireAPI", "Vocabulary", "Secrets", "LocalSocket", "HTTPKit",
-            "OutboundHTTP", "Schema",
+            "MerchantCore", "PaymentToken", "PassProvisioning", "WireAPI", "Vocabulary", "Secrets", "LocalSocket",
+            "HTTPKit", "OutboundHTTP", "Schema",
             "CLinux",
             .configuration,
             .yams,
@@ -258,6 +274,13 @@ let testTargets: [Target] = [
         ],
         path: "Tests/MerchantTestSupport", resources: [.copy("Scripts")], swiftSettings: strict),
     tests("LocalSocketTests", ["LocalSocket", .nioCore, .nioEmbedded, .nioPosix]),
+    tests(
+        "IssuerServerTests",
+        [
+            "IssuerServer", "PassProvisioning", "SandboxKit", "RESTKit", "ServerKit", "HTTPKit", "MetricsKit",
+            "LocalSocket", "MerchantTestSupport", "MerchantOperations", "MerchantCore", "WireAPI", "Vocabulary",
+            .crypto, .logging, .httpTypes, .serviceLifecycle,
+        ]),
     tests("MetricsKitTests", ["MetricsKit", "MerchantTestSupport"]),
     tests(
         "MetricsServerTests",
@@ -313,17 +336,24 @@ let testTargets: [Target] = [
     tests(
         "SQLiteStoreTests",
         ["SQLiteStore", "MetricsKit", "MerchantTestSupport", "MerchantCore", "Vocabulary", "Schema", .grdb, .crypto]),
+    tests(
+        "ActivationHookTests",
+        [
+            "ActivationHook", "MerchantOperations", "MerchantCore", "PassProvisioning", "MerchantTestSupport",
+            "Vocabulary",
+        ]),
+    tests("ChildProgramTests", ["ChildProgram", "Secrets", "MerchantTestSupport"]),
     // One suite for each port of the store. Each runs on every implementation of the store.
     tests(
         "StoreContractTests", ["MerchantTestSupport", "SQLiteStore", "MerchantCore", "Vocabulary"]),
     tests(
         "DaemonKitTests",
         [
-            "DaemonKit", "HTTPKit", "LocalSocket", "MerchantTestSupport", "MerchantCore", "Vocabulary", "WireAPI",
-            .yams,
-            .logging, .serviceLifecycle, .tracing,
+            "DaemonKit", "ActivationHook", "PassProvisioning", "HTTPKit", "LocalSocket", "MerchantTestSupport",
+            "MerchantCore", "Vocabulary", "WireAPI", .yams, .logging, .serviceLifecycle, .tracing,
         ]),
-    tests("EndToEndTests", ["MerchantTestSupport", "SandboxKit", "Vocabulary"], resources: [.copy("Scripts")]),
+    tests(
+        "EndToEndTests", ["MerchantTestSupport", "SandboxKit", "Vocabulary", .crypto], resources: [.copy("Scripts")]),
     tests(
         "AppleGatewayTests",
         [

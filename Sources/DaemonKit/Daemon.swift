@@ -101,13 +101,7 @@ enum Daemon {
                         .map { .init(service: NamedService(service: $0)) },
                     gracefulShutdownSignals: [.sigterm, .sigint, .sigquit], logger: logger
                 ).limitingShutdown(by: ShutdownLimit(logger: logger)))
-            logger.info(
-                "merchantkeyd starts",
-                metadata: [
-                    "version": "\(Program.version)", "environment": "\(settings.environment.rawValue)",
-                    "adminSocket": "\(settings.adminSocket.path)",
-                    "decryptorSocket": "\(settings.decryptorSocket.path)",
-                ])
+            logger.info("merchantkeyd starts", metadata: Self.startFields(settings))
             try await group.run()
         } catch {
             await parts.outbound.shutdown()
@@ -117,6 +111,15 @@ enum Daemon {
         await parts.outbound.shutdown()
         try close(parts.claims, settings, lock)
         try close(observedStore.store, settings, lock)
+    }
+
+    private static func startFields(_ settings: Settings) -> Logger.Metadata {
+        var fields: Logger.Metadata = [
+            "version": "\(Program.version)", "environment": "\(settings.environment.rawValue)",
+            "adminSocket": "\(settings.adminSocket.path)", "decryptorSocket": "\(settings.decryptorSocket.path)",
+        ]
+        if settings.provisioning != nil { fields["issuerSocket"] = "\(settings.issuerSocket.path)" }
+        return fields
     }
 
     private static func close(_ store: SQLiteStore, _ settings: Settings, _ lock: InstanceLock) throws {

@@ -1,3 +1,4 @@
+import ActivationHook
 import AppleGateway
 import EventDelivery
 import Glibc
@@ -77,7 +78,9 @@ struct DaemonParts {
                 backupPolicy: live.value { $0.backupPolicy },
                 backups: BackupService(store: store, masterKey: settings.masterKey, clock: clock), masterKey: rotation,
                 conditions: { daemonHealth.findings }, gateway: outbound.gateway, domainChecker: outbound.domainChecker,
-                webhooks: WebhookTester(live.value { $0.webhooks }), notifier: observedStore.notifier))
+                webhooks: WebhookTester(live.value { $0.webhooks }), notifier: observedStore.notifier,
+                provisioning: Self.provisioning(live, nonces: claims.ledger)))
+        if operations.provisioning != nil { lifecycle.servers.expect(.issuer) }
         reload = Reload(
             prepared, live, recording: operations.settingsRecording, certificates: portal?.certificates,
             activeFindings: activeFindings, notifier: lifecycle.systemd.notifier, logger: logger)
@@ -87,10 +90,21 @@ struct DaemonParts {
             requests: requestMetrics, accessLog: accessLog, clock: clock, logger: logger)
     }
 
+    /// - Returns: nil if the settings define no in-app provisioning.
+    private static func provisioning(
+        _ live: LiveSettings, nonces: any NonceLedger
+    ) -> ProvisioningOperations.Ports? {
+        guard let start = live.current.provisioning else { return nil }
+        return ProvisioningOperations.Ports(
+            // A reload never removes the settings of a running daemon.
+            policy: live.value { $0.provisioning?.policy ?? start.disabled.policy }, nonces: nonces,
+            activation: ActivationHook(live.value { $0.provisioning?.activation }))
+    }
+
     /// The parts of the daemon that count in memory, other than the servers' requests.
     var metricsSources: [any MetricsSource] {
         [
-            observedStore.keyResponses, operations.tokenMetrics,
+            observedStore.keyResponses, operations.tokenMetrics, operations.provisioningMetrics,
             StoreMetrics(observedStore.store, claims: claims.store),
             outbound.gateway.metrics,
         ]

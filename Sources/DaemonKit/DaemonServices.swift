@@ -2,6 +2,7 @@ import AdminServer
 import DecryptorServer
 import EventDelivery
 import HTTPKit
+import IssuerServer
 import Logging
 import MerchantCore
 import MerchantOperations
@@ -194,9 +195,21 @@ struct DaemonServices {
             onListening: { [servers = lifecycle.servers] in servers.didStartListening(.decryptor) })
     }
 
+    /// Only if the settings define in-app provisioning.
+    private var issuer: [any Service] {
+        guard let provisioning = operations.provisioning, let socket = parts.sockets.issuer else { return [] }
+        return [
+            IssuerServer(
+                socket: socket, operations: provisioning, refusals: operations.refusals,
+                integrity: operations.integrity, policy: live.value { $0.callers }, health: parts.health,
+                openAPI: Schema.openAPI, requests: parts.requestMetrics, accessLog: parts.accessLog, logger: logger,
+                onListening: { [servers = lifecycle.servers] in servers.didStartListening(.issuer) })
+        ]
+    }
+
     /// The servers of the step ``ShutdownBudget/Step/otherServers``.
     private var otherServers: [any Service] {
-        metrics + portal + [
+        metrics + portal + issuer + [
             AdminServer(
                 socket: parts.sockets.admin,
                 operations: AdminOperations(

@@ -9,7 +9,7 @@ package enum ShutdownBudget {
 
     /// The steps of a shutdown, in their order.
     package enum Step: CaseIterable, Sendable {
-        /// The admin socket, the portal and the port for metrics finish their requests. The decryptor socket still
+        /// The admin socket, the issuer socket, the portal and the port for metrics finish their requests. The decryptor socket still
         /// serves, so that a slow client of another server does not interrupt payments.
         case otherServers
         /// The decryptor socket finishes its requests.

@@ -7,11 +7,14 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
     package let detail: String
     /// Seconds after which a repeat may succeed; nil if unknown.
     package let retryAfter: Int?
+    /// The faults of the request, if the error reports several at once.
+    package let findings: [InputFinding]
 
-    package init(_ code: Code, _ detail: String, retryAfter: Int? = nil) {
+    package init(_ code: Code, _ detail: String, retryAfter: Int? = nil, findings: [InputFinding] = []) {
         self.code = code
         self.detail = detail
         self.retryAfter = retryAfter
+        self.findings = findings
     }
 
     package var description: String { "\(code.rawValue): \(detail)" }
@@ -75,6 +78,16 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case tokenNotVerified
         case decryptionFailed
         case tokenAlreadyClaimed
+        // A request for in-app provisioning that is refused.
+        /// The setting `provisioning.enabled` is false.
+        case provisioningDisabled
+        /// Apple's certificates, the nonce or the card data have faults.
+        case provisioningDataInvalid
+        case nonceAlreadyClaimed
+        /// The activation hook reports a failure, or its response cannot be used.
+        case activationFailed
+        /// The activation hook cannot be run or reached, or did not respond in time.
+        case activationUnavailable
         // A registration with Apple, or a domain.
         case registrationNotFound
         case registrationConflict

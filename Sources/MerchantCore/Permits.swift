@@ -15,6 +15,8 @@ package enum Permit: String, Sendable, CaseIterable {
     case judgeAtOtherTime
     /// Export a private key. Never granted by default.
     case exportPrivateKey
+    /// Encrypt card data for in-app provisioning on the issuer socket.
+    case provision
     /// Onboard a merchant through the portal: its key pairs, certificates, rolls and registrations.
     case onboard
     /// Read the metrics on the admin socket.
@@ -57,6 +59,7 @@ extension Permit {
         case .monitor: 1 << 7
         case .read: 1 << 8
         case .administer: 1 << 9
+        case .provision: 1 << 10
         }
     }
 }

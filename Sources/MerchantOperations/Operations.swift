@@ -30,6 +30,8 @@ package struct Operations: Sendable {
         package let domainChecker: any DomainChecker
         package let webhooks: any WebhookTesting
         package let notifier: EventNotifier
+        /// nil if the settings define no in-app provisioning.
+        package let provisioning: ProvisioningOperations.Ports?
 
         /// - Parameters:
         ///   - confirmedTime: nil for a confirmed time that starts as the time of the machine's clock.
@@ -42,7 +44,8 @@ package struct Operations: Sendable {
             backups: any BackupManaging, masterKey: any MasterKeyRotating,
             conditions: @escaping @Sendable () -> [StatusFinding] = { [] },
             gateway: any RegistrationGateway = NotConfiguredGateway(), domainChecker: any DomainChecker,
-            webhooks: any WebhookTesting = NoWebhooks(), notifier: EventNotifier
+            webhooks: any WebhookTesting = NoWebhooks(), notifier: EventNotifier,
+            provisioning: ProvisioningOperations.Ports? = nil
         ) {
             self.store = store
             self.custodian = custodian
@@ -60,6 +63,7 @@ package struct Operations: Sendable {
             self.domainChecker = domainChecker
             self.webhooks = webhooks
             self.notifier = notifier
+            self.provisioning = provisioning
         }
     }
 
@@ -92,6 +96,8 @@ package struct Operations: Sendable {
     package let portalSessions: PortalSessionOperations
     package let onboarding: OnboardingOperations
     package let fleet: FleetOperations
+    /// nil if the settings define no in-app provisioning.
+    package let provisioning: ProvisioningOperations?
 
     /// Wakes the tasks that wait for events. The store notifies this object of new events.
     package let notifier: EventNotifier
@@ -102,6 +108,7 @@ package struct Operations: Sendable {
     /// Counts the uses of key pairs in memory until they are stored.
     package let observedUses = KeyUses()
     package let tokenMetrics = TokenMetrics()
+    package let provisioningMetrics: ProvisioningMetrics
 
     package init(_ parts: Collaborators) {
         let (store, clock, confirmedTime, policy) = (parts.store, parts.clock, parts.confirmedTime, parts.rollPolicy)
@@ -198,5 +205,12 @@ package struct Operations: Sendable {
         fleet = FleetOperations(
             records: .init(store, reads: { $0 }, writes: { _ in }), monitoring: monitoring, policy: policy,
             confirmedTime: confirmedTime)
+        let provisioningMetrics = ProvisioningMetrics()
+        self.provisioningMetrics = provisioningMetrics
+        provisioning = parts.provisioning.map { ports in
+            ProvisioningOperations(
+                ports, records: .init(store, reads: { _ in }, writes: { $0 }), metrics: provisioningMetrics,
+                clock: clock)
+        }
     }
 }

@@ -49,7 +49,8 @@ package struct ProblemReporter: Sendable {
         integrityFindings.note(error)
         let (level, message): (Logger.Level, String) =
             switch error.code {
-            case .internalError, .keyDamaged, .storeUnavailable: (.error, "request failed")
+            case .internalError, .keyDamaged, .storeUnavailable, .activationFailed, .activationUnavailable:
+                (.error, "request failed")
             case .forbidden: (forbiddenLevel, "request forbidden")
             default: (refusalLevel, "request refused")
             }

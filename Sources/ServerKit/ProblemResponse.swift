@@ -24,7 +24,7 @@ package struct ProblemResponse: Sendable {
         do {
             body = ByteBuffer(bytes: try encoder.encode(problem))
         } catch {
-            preconditionFailure("five strings and a number always encode as JSON: \(error)")
+            preconditionFailure("strings and a number always encode as JSON: \(error)")
         }
     }
 
@@ -35,9 +35,11 @@ package struct ProblemResponse: Sendable {
         let detail =
             error.code == .internalError
             ? "internal error; the daemon's log contains the cause with this requestId" : error.detail
+        var problem = Problem(
+            status: status, code: error.code.rawValue, title: title, detail: detail, requestId: requestId)
+        if !error.findings.isEmpty { problem.findings = error.findings.map(InputFindingDocument.init) }
         self.init(
-            Problem(
-                status: status, code: error.code.rawValue, title: title, detail: detail, requestId: requestId),
+            problem,
             retryAfter: error.retryAfter ?? ProblemTable.retryAfter(error.code))
     }
 

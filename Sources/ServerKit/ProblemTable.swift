@@ -35,6 +35,11 @@ package enum ProblemTable {
         case .tooManyInvitations: (409, "too many invitations")
         case .portalNotConfigured: (409, "portal not configured")
         case .tokenAlreadyClaimed: (409, "token already claimed")
+        case .provisioningDisabled: (503, "provisioning disabled")
+        case .provisioningDataInvalid: (422, "provisioning data invalid")
+        case .nonceAlreadyClaimed: (409, "nonce already claimed")
+        case .activationFailed: (502, "activation failed")
+        case .activationUnavailable: (503, "activation unavailable")
         case .idempotencyKeyReused: (422, "idempotency key reused")
 
         case .certificateKeyUnknown: (422, "certificate for an unknown key")
@@ -88,6 +93,7 @@ package enum ProblemTable {
     package static func retryAfter(_ code: MerchantError.Code) -> Int? {
         switch code {
         case .overloaded, .storeUnavailable: 1
+        case .activationUnavailable: 5
         case .registrationConflict, .gatewayRateLimited, .gatewayUnavailable, .gatewayResponseNotReceived: 15
         // The limits count the requests of a minute.
         case .tooManyRequests: 60

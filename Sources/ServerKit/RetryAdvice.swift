@@ -17,7 +17,7 @@ extension ProblemTable {
     package static func retryAdvice(_ code: MerchantError.Code) -> RetryAdvice {
         switch code {
         case .overloaded, .tooManyRequests, .storeUnavailable, .registrationConflict, .gatewayRateLimited,
-            .gatewayUnavailable, .gatewayResponseNotReceived:
+            .gatewayUnavailable, .gatewayResponseNotReceived, .activationUnavailable:
             .afterRetryAfter
         case .internalError, .gatewayFailed: .withSameIdempotencyKey
         case .malformed, .tooLarge, .unauthorized, .forbidden, .merchantNotFound, .keyNotFound, .keyRevoked,
@@ -30,7 +30,8 @@ extension ProblemTable {
             .privateKeyUploaded, .privateKeyMalformed, .wrongPassphrase, .privateKeyNotChosen, .keyUnsupported,
             .tokenMalformed,
             .tokenKeyMismatch, .tokenMerchantMismatch, .tokenMismatch, .tokenNotVerified, .decryptionFailed,
-            .tokenAlreadyClaimed, .registrationNotFound, .domainNotRegistered, .tooManyDomains, .domainFileNotSet,
+            .tokenAlreadyClaimed, .provisioningDisabled, .provisioningDataInvalid, .nonceAlreadyClaimed,
+            .activationFailed, .registrationNotFound, .domainNotRegistered, .tooManyDomains, .domainFileNotSet,
             .gatewayRefused, .gatewayUnauthorized, .gatewayUntrusted, .gatewayNotConfigured, .keyDamaged,
             .backupFailed, .masterKeyConflict, .settingsInvalid:
             .never

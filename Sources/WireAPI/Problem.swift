@@ -10,6 +10,8 @@ package struct Problem: Codable, Hashable, Sendable, Error {
     package let detail: String
     package let code: String
     package let requestId: String
+    /// The faults of the request, if the error reports several at once.
+    package var findings: [InputFindingDocument]?
 
     package init(status: Int, code: String, title: String, detail: String, requestId: String) {
         type = "urn:merchantkeyd:problem:\(code)"

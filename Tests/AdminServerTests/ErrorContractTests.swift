@@ -5,7 +5,7 @@ import Yams
 
 /// Compares the errors in `schema/openapi.yaml` with the program.
 @Suite struct ErrorContractTests {
-    private static let listeners = ["admin", "decryptor", "portal"]
+    private static let listeners = ["admin", "decryptor", "issuer", "portal"]
 
     let contract: OpenAPIDocument
 

@@ -11,7 +11,7 @@ extension Operations {
         tokenRoots: [TrustRoot]? = nil, rolls: RollPolicy = RollPolicy(), backups: BackupPolicy = BackupPolicy(),
         gateway: any RegistrationGateway = NotConfiguredGateway(),
         domainChecker: any DomainChecker = FakeDomainChecker(), webhooks: any WebhookTesting = NoWebhooks(),
-        notifier: EventNotifier = EventNotifier()
+        notifier: EventNotifier = EventNotifier(), provisioning: ProvisioningOperations.Ports? = nil
     ) {
         self.init(
             Collaborators(
@@ -21,6 +21,6 @@ extension Operations {
                     SignatureVerifier(environment: environment, trustRoots: tokenRoots ?? [.appleRootCAG3])),
                 rollPolicy: CurrentValue(rolls), backupPolicy: CurrentValue(backups),
                 backups: MemoryBackups(clock: clock), masterKey: FakeMasterKey(clock: clock), gateway: gateway,
-                domainChecker: domainChecker, webhooks: webhooks, notifier: notifier))
+                domainChecker: domainChecker, webhooks: webhooks, notifier: notifier, provisioning: provisioning))
     }
 }

@@ -56,6 +56,9 @@ struct Diagnosis {
         checkClaims()
         checkSocket("admin socket", settings.adminSocket, isDaemonRunning: daemonProcess != nil)
         checkSocket("decryptor socket", settings.decryptorSocket, isDaemonRunning: daemonProcess != nil)
+        if settings.provisioning != nil {
+            checkSocket("issuer socket", settings.issuerSocket, isDaemonRunning: daemonProcess != nil)
+        }
         checkSpace("disk space", settings.stateDirectory)
         if let backup = settings.backup { checkSpace("disk space for backups", backup.directory) }
         checkProcess(daemonProcess)

@@ -1,18 +1,21 @@
 import Synchronization
 
-/// Whether the daemon listens on both sockets already. Each server reports this itself: a connection of the daemon to
+/// Whether the daemon listens on all of its sockets already. Each server reports this itself: a connection of the daemon to
 /// its own socket would count as one of a caller.
 package final class ServerReadiness: Sendable {
-    package enum Server: CaseIterable, Sendable { case admin, decryptor }
+    package enum Server: Sendable { case admin, decryptor, issuer }
 
     private struct State: Sendable {
-        var missing = Set(Server.allCases)
+        var missing: Set<Server> = [.admin, .decryptor]
         var waiting: [AsyncStream<Void>.Continuation] = []
     }
 
     private let state = Mutex(State())
 
     package init() {}
+
+    /// Makes ``wait()`` also wait for a server that not every daemon has. Call this before the servers start.
+    package func expect(_ server: Server) { state.withLock { _ = $0.missing.insert(server) } }
 
     package func didStartListening(_ server: Server) {
         let waiting = state.withLock { state in
@@ -24,7 +27,7 @@ package final class ServerReadiness: Sendable {
         for continuation in waiting { continuation.finish() }
     }
 
-    /// Returns when the daemon listens on both sockets.
+    /// Returns when the daemon listens on all of its sockets.
     ///
     /// - Throws: `CancellationError` if the task is cancelled before.
     package func wait() async throws {

@@ -14,7 +14,9 @@ struct ReloadableSettings: Sendable {
         "portal.tls.client-ca", "trust.token-roots", "trust.certificate-issuers", "backup.directory", "backup.every",
         "backup.keep", "backup.missing.warn-after", "backup.missing.critical-after", "events.retention-days",
         "events.webhooks", "roll.renew-before", "roll.renewal-jitter", "roll.quiet-period", "roll.promote-on-proof",
-        "roll.finish-when-quiet",
+        "roll.finish-when-quiet", "provisioning.enabled", "provisioning.trust-roots", "provisioning.validity-period",
+        "provisioning.audit-last-four-digits", "provisioning.activation.command", "provisioning.activation.url",
+        "provisioning.activation.time-limit",
     ]
 
     let callers: CallerPolicy
@@ -31,6 +33,8 @@ struct ReloadableSettings: Sendable {
     let certificateIssuers: CertificateIssuers?
     /// nil if the daemon has no portal.
     let portalFiles: PortalTLS.Files?
+    /// nil if the daemon has no issuer socket.
+    let provisioning: ReloadableProvisioning?
     /// The values in force of all settings, also of those that only a restart changes.
     let texts: SettingTexts
 
@@ -39,7 +43,8 @@ struct ReloadableSettings: Sendable {
         self.init(
             start, backupPolicy: start.settings.backupPolicy,
             verifier: Self.verifier(start, environment: start.settings.environment),
-            portalFiles: start.settings.portal?.tlsFiles, texts: SettingTexts(start.settings.inForce))
+            portalFiles: start.settings.portal?.tlsFiles, provisioning: ReloadableProvisioning(start),
+            texts: SettingTexts(start.settings.inForce))
     }
 
     /// Only for this type and ``SettingsComparison``.
@@ -47,7 +52,7 @@ struct ReloadableSettings: Sendable {
     /// - Parameter read: has every other value.
     init(
         _ read: PreparedStart, backupPolicy: BackupPolicy, verifier: SignatureVerifier,
-        portalFiles: PortalTLS.Files?, texts: SettingTexts
+        portalFiles: PortalTLS.Files?, provisioning: ReloadableProvisioning?, texts: SettingTexts
     ) {
         let settings = read.settings
         callers = settings.policy
@@ -58,6 +63,7 @@ struct ReloadableSettings: Sendable {
         self.backupPolicy = backupPolicy
         self.verifier = verifier
         self.portalFiles = portalFiles
+        self.provisioning = provisioning
         self.texts = texts
     }
 

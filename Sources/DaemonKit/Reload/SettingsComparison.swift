@@ -12,7 +12,10 @@ struct SettingsComparison {
     ///
     /// - Parameter name: of an entry, such as `events.webhooks.0.url`. The URL of a webhook can contain a token.
     private static func isConfidential(_ name: String) -> Bool {
-        ["master-key.command", "master-key.previous.command"].contains(name)
+        [
+            "master-key.command", "master-key.previous.command", "provisioning.activation.command",
+            "provisioning.activation.url",
+        ].contains(name)
             || name.hasPrefix("events.webhooks.") && name.hasSuffix(".url")
     }
 
@@ -55,12 +58,26 @@ struct SettingsComparison {
             verifier: read.files.tokenRoots == former.tokenRoots
                 ? former.verifier
                 : ReloadableSettings.verifier(read, environment: start.settings.environment),
-            portalFiles: keepsPortalFiles ? former.portalFiles : read.settings.portal?.tlsFiles, texts: texts)
+            portalFiles: keepsPortalFiles ? former.portalFiles : read.settings.portal?.tlsFiles,
+            provisioning: provisioning, texts: texts)
     }
 
     private func isTakenUp(_ name: String) -> Bool {
         ReloadableSettings.names.contains(name) && !(keepsPortalFiles && name.hasPrefix("portal.tls."))
             && !(isEnvironmentChanged && name.hasPrefix("backup.missing."))
+            && !(former.provisioning == nil && name.hasPrefix("provisioning."))
+            && !(isEnvironmentChanged && Self.trustOfProvisioning.contains(name))
+    }
+
+    private static let trustOfProvisioning = ["provisioning.trust-roots", "provisioning.validity-period"]
+
+    /// Without an issuer socket there is nothing that could use other settings. If the settings no longer define in-app
+    /// provisioning, the issuer socket stays until a restart, but the daemon refuses its requests.
+    private var provisioning: ReloadableProvisioning? {
+        guard let former = former.provisioning else { return nil }
+        guard var next = ReloadableProvisioning(read) else { return former.disabled }
+        if isEnvironmentChanged { (next.policy.trust, next.roots) = (former.policy.trust, former.roots) }
+        return next
     }
 
     /// Without a running portal there is nothing that could use other files.
@@ -84,6 +101,8 @@ struct SettingsComparison {
         case "trust.certificate-issuers": former.certificateIssuers != read.files.certificateIssuers
         case "events.webhooks": former.webhooks != read.settings.events.webhooks
         case "apple.gateway.trust-roots": start.files.gatewayRoots != read.files.gatewayRoots
+        case "provisioning.trust-roots":
+            former.provisioning != nil && former.provisioning?.roots != read.files.provisioning?.roots
         case "domain-check.trust-roots": start.files.domainCheckRoots != read.files.domainCheckRoots
         default: false
         }

@@ -15,9 +15,13 @@ package struct Settings: Sendable {
     package let policy: CallerPolicy
     package let adminSocket: SocketSettings
     package let decryptorSocket: SocketSettings
+    /// Used only with ``provisioning``.
+    package let issuerSocket: SocketSettings
     /// The portal; nil: none.
     package let portal: PortalSettings?
     package let trust: TrustSettings
+    /// In-app provisioning; nil: none.
+    package let provisioning: ProvisioningSettings?
     package let auditHead: AuditHeadSettings
     /// Scheduled backups; nil: none.
     package let backup: BackupSettings?
@@ -102,8 +106,10 @@ extension Settings {
         let mode = callers == nil ? "0600" : "0666"
         let adminSocket = SocketSettings(reading: reader, "admin", in: base, mode: mode)
         let decryptorSocket = SocketSettings(reading: reader, "decryptor", in: base, mode: mode)
+        let issuerSocket = SocketSettings(reading: reader, "issuer", in: base, mode: mode)
         let portal = reader.collect { try PortalSettings.read(reader) }
         let trust = TrustSettings(reading: reader)
+        let provisioning = reader.collect { try ProvisioningSettings.read(reader) }
         let auditHead = AuditHeadSettings(reading: reader)
         let backup = reader.collect { try BackupSettings.read(reader) }
         let backupPolicy = BackupPolicy(
@@ -115,15 +121,16 @@ extension Settings {
         let log = LogSettings(reading: reader)
         let metrics = MetricsSettings.read(reader)
         // Without a problem, none of these is nil.
-        guard reader.problems.isEmpty, let directory, let masterKey, let portal, let backup, let gateway, let events
+        guard reader.problems.isEmpty, let directory, let masterKey, let portal, let provisioning, let backup,
+            let gateway, let events
         else { throw SettingsError(problems: reader.problems) }
         self.source = source
         self.environment = environment
         self.stateDirectory = directory
         self.masterKey = masterKey
         policy = callers ?? .standard(ownUID: getuid())
-        (self.adminSocket, self.decryptorSocket) = (adminSocket, decryptorSocket)
-        (self.portal, self.trust, self.auditHead) = (portal, trust, auditHead)
+        (self.adminSocket, self.decryptorSocket, self.issuerSocket) = (adminSocket, decryptorSocket, issuerSocket)
+        (self.portal, self.trust, self.provisioning, self.auditHead) = (portal, trust, provisioning, auditHead)
         (self.backup, self.backupPolicy) = (backup, backupPolicy)
         (self.gateway, self.domainCheck, self.events) = (gateway, domainCheck, events)
         (self.rolls, self.log, self.metrics, inForce) = (rolls, log, metrics, reader.inForce)

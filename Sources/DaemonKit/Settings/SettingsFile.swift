@@ -99,7 +99,8 @@ struct SettingsFile {
     private mutating func readEmpty(_ name: String) {
         // If the line `merchants` is missing, a caller may act for every merchant; if `callers` is missing, the
         // standard permits apply. A line whose value was deleted by mistake must not have the same effect.
-        if name.split(separator: ".").first == "callers" {
+        // The same holds for the switch of in-app provisioning, whose absence does not switch off.
+        if name.split(separator: ".").first == "callers" || name == "provisioning.enabled" {
             report("'\(name)' is empty, expected a value; write [] for none, or remove the line", of: name)
         } else if catalog[name] == nil, !catalog.isTable(name), catalog.exampleOfGroup(name) == nil {
             reportUnknown(name)

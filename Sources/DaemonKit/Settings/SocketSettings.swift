@@ -1,4 +1,4 @@
-/// `sockets.admin` or `sockets.decryptor`: the path of a socket and which users may connect to it.
+/// `sockets.admin`, `sockets.decryptor` or `sockets.issuer`: the path of a socket and which users may connect to it.
 package struct SocketSettings: Sendable, Hashable {
     package let path: String
     package let mode: UInt32

@@ -2,11 +2,12 @@ import Logging
 import MerchantCore
 import SQLiteStore
 
-/// The database file of the claims. A claim records that a payment token was used, so that the daemon refuses the token
-/// the next time. If the file cannot be used, the daemon refuses requests that claim a token and answers all others.
+/// The database file of the claims. A claim records that a payment token or a nonce of in-app provisioning was used, so that
+/// the daemon refuses it the next time. If the file cannot be used, the daemon refuses requests that claim and answers all
+/// others.
 struct ClaimsFile {
     /// Records claims; refuses them if the file cannot be used.
-    let ledger: any ClaimLedger
+    let ledger: any ClaimLedger & NonceLedger
     /// The open file; nil if it cannot be used.
     let store: ClaimStore?
 

@@ -37,6 +37,7 @@ package struct PreparedStart: Sendable {
         ListenAddressCheck.run(settings, for: purpose, &findings)
         let files = ReferencedFiles.read(settings, &findings)
         WrittenFiles(settings).check(&findings)
+        ActivationCommandCheck.run(settings, &findings)
         guard findings.problems.isEmpty, let files else { throw SettingsError(problems: findings.problems) }
         self.settings = settings
         self.files = files

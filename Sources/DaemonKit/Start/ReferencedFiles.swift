@@ -15,6 +15,8 @@ struct ReferencedFiles {
     let certificateIssuers: CertificateIssuers?
     let gatewayRoots: TrustRoots
     let domainCheckRoots: TrustRoots
+    /// nil if the settings define no in-app provisioning.
+    let provisioning: ProvisioningRoots?
     /// The certificate and private key with which the daemon authenticates to Apple; nil: the identity keys in the
     /// database are used.
     let identity: IdentityFiles?
@@ -31,6 +33,7 @@ struct ReferencedFiles {
         let domainCheckRoots = findings.collect {
             try Self.roots("domain-check.trust-roots", settings.domainCheck.trustRoots)
         }
+        let provisioning = findings.collect { try ProvisioningRoots(settings) }
         // The portal reads its files again when they change. This read only checks them.
         if let portal = settings.portal {
             _ = findings.collect { try PortalTLS(reading: portal.tlsFiles, at: now) }
@@ -38,11 +41,12 @@ struct ReferencedFiles {
         let identity = findings.collect("'apple.gateway.identity': ") {
             try settings.gateway.identityFiles.map { try IdentityFiles($0) }
         }
-        guard let tokenRoots, let issuers, let gatewayRoots, let domainCheckRoots, let identity else { return nil }
+        guard let tokenRoots, let issuers, let gatewayRoots, let domainCheckRoots, let provisioning, let identity
+        else { return nil }
         checkUse(of: issuers, identity, settings, at: now, &findings)
         return ReferencedFiles(
             tokenRoots: tokenRoots, certificateIssuers: issuers, gatewayRoots: gatewayRoots,
-            domainCheckRoots: domainCheckRoots, identity: identity)
+            domainCheckRoots: domainCheckRoots, provisioning: provisioning, identity: identity)
     }
 
     /// Warns about files that are valid, but do not fit their use.

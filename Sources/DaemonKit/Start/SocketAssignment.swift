@@ -1,14 +1,15 @@
 import LocalSocket
 
 /// Finds for each of the daemon's sockets the one that systemd passed, by the name of the descriptor (`admin`,
-/// `decryptor`) or by the path.
+/// `decryptor`, `issuer`) or by the path.
 struct SocketAssignment {
-    /// By the names `admin` and `decryptor`. Empty if systemd passed no sockets.
+    /// By the names `admin`, `decryptor` and `issuer`. Empty if systemd passed no sockets.
     private(set) var inherited: [String: InheritedSocket] = [:]
     /// Why the start is refused.
     private(set) var problems: [String]
 
-    /// - Parameter paths: the paths of the settings `sockets.admin.path` and `sockets.decryptor.path`.
+    /// - Parameter paths: the paths of the settings `sockets.admin.path`, `sockets.decryptor.path` and, if there is an issuer
+    ///   socket, `sockets.issuer.path`.
     init(of passed: InheritedSockets, to paths: [(name: String, path: String)]) {
         problems = passed.problems
         for socket in passed.sockets {
@@ -16,6 +17,12 @@ struct SocketAssignment {
                 let (name, path) = paths.first(where: { $0.name == socket.name })
                     ?? paths.first(where: { PathAccess.isSamePlace($0.path, socket.path) })
             else {
+                guard socket.name != "issuer" else {
+                    problems.append(
+                        "systemd passed the socket 'issuer' at \(socket.path), but the settings define no in-app provisioning; set 'provisioning.enabled', or disable the socket unit"
+                    )
+                    continue
+                }
                 problems.append(
                     "systemd passed the socket \(socket.path), which is not one of the daemon's sockets \(paths.map { $0.path }.joined(separator: " and ")); remove its unit from Sockets= of the daemon's unit"
                 )

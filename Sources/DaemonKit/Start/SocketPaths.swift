@@ -1,7 +1,7 @@
 import Glibc
 import LocalSocket
 
-/// Checks the admin socket and the decryptor socket, before the daemon creates a file.
+/// Checks the daemon's sockets, before the daemon creates a file.
 struct SocketPaths {
     private let settings: Settings
     private let sockets: [(name: String, path: String)]
@@ -10,7 +10,11 @@ struct SocketPaths {
     /// - Parameter inherited: the sockets that systemd passed to this process.
     init(_ settings: Settings, inherited: InheritedSockets) {
         self.settings = settings
-        sockets = [("admin", settings.adminSocket.path), ("decryptor", settings.decryptorSocket.path)]
+        var sockets = [
+            (name: "admin", path: settings.adminSocket.path), (name: "decryptor", path: settings.decryptorSocket.path),
+        ]
+        if settings.provisioning != nil { sockets.append((name: "issuer", path: settings.issuerSocket.path)) }
+        self.sockets = sockets
         assignment = SocketAssignment(of: inherited, to: sockets)
     }
 
@@ -25,14 +29,21 @@ struct SocketPaths {
             // The daemon creates no file for an inherited socket.
             if assignment.inherited[name] == nil { checkDirectory(of: path, name, &findings) }
         }
-        if let first = sockets.first, sockets.dropFirst().allSatisfy({ PathAccess.isSamePlace($0.path, first.path) }) {
-            findings.refuse(
-                "'sockets.admin.path' and 'sockets.decryptor.path' are the same file \(first.path); set two different paths"
-            )
-        }
+        refuseSharedPaths(&findings)
         return DaemonSockets(
             admin: source("admin", settings.adminSocket, &findings),
-            decryptor: source("decryptor", settings.decryptorSocket, &findings))
+            decryptor: source("decryptor", settings.decryptorSocket, &findings),
+            issuer: settings.provisioning == nil ? nil : source("issuer", settings.issuerSocket, &findings))
+    }
+
+    private func refuseSharedPaths(_ findings: inout PreparationFindings) {
+        for (index, socket) in sockets.enumerated() {
+            for other in sockets[..<index] where PathAccess.isSamePlace(other.path, socket.path) {
+                findings.refuse(
+                    "'sockets.\(other.name).path' and 'sockets.\(socket.name).path' are the same file \(socket.path); set two different paths"
+                )
+            }
+        }
     }
 
     private func checkDirectory(of path: String, _ name: String, _ findings: inout PreparationFindings) {
@@ -68,8 +79,10 @@ struct SocketPaths {
 extension DaemonSockets {
     /// - Throws: ``SettingsError`` if another process listens on one of the sockets that the daemon must create.
     func requireFree() throws {
-        let problems = [("admin", admin), ("decryptor", decryptor)]
-            .filter { !$1.isInherited && UnixListener.isListenedOn($1.path) }.map { name, socket in
+        var sockets = [("admin", admin), ("decryptor", decryptor)]
+        if let issuer { sockets.append(("issuer", issuer)) }
+        let problems = sockets.filter { !$1.isInherited && UnixListener.isListenedOn($1.path) }
+            .map { name, socket in
                 "'sockets.\(name).path': another process listens on \(socket.path); give each daemon its own path (if it is systemd's socket unit, start the daemon with systemctl)"
             }
         if !problems.isEmpty { throw SettingsError(problems: problems) }

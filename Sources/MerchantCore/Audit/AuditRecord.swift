@@ -32,6 +32,10 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case tokenVerifiedAtOtherTime
     /// A request to decrypt a token named the merchant `any` instead of one merchant.
     case tokenDecryptedForAnyMerchant
+    /// Card data was encrypted for in-app provisioning.
+    case cardDataEncrypted
+    /// A request to encrypt card data for in-app provisioning was refused.
+    case cardDataRefused
     /// A summary of decryptors' requests that were refused for a missing permit.
     case requestsRefused
     case backupCreated

@@ -4,17 +4,21 @@ package import MerchantCore
 import Schema
 package import Vocabulary
 
-/// Stores claims of payment tokens. A claim is the record that a token was used, so that no token is used twice. The
-/// claims have an SQLite database of their own, so that claims and changes of keys do not delay each other.
+/// Stores claims of payment tokens, and of nonces of in-app provisioning. A claim is the record that a token or a nonce was
+/// used, so that it is not used twice. The claims have an SQLite database of their own, so that claims and changes of keys
+/// do not delay each other.
 ///
 /// ``claim(_:)`` returns when the claim is on stable storage: the database has a write-ahead log, and the setting
 /// `synchronous = FULL` syncs the log at each commit. One commit stores many claims. If several requests claim the same
 /// payment, a unique index ensures that exactly one of them succeeds.
-package final class ClaimStore: ClaimLedger, Sendable {
-    /// A claim is kept for at least this time: one hour. To refuse replays, ten minutes would suffice, because the
+package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
+    /// The claim of a token is kept for at least this time: one hour. To refuse replays, ten minutes would suffice, because the
     /// verifier accepts a token only from five minutes before its signing time to five minutes after this time. With
     /// one hour, a client can also repeat a request after an outage.
     package static let retention = Duration.seconds(3600)
+    /// The claim of a nonce is kept for at least this time, counted until a later claim of a nonce: 30 days. Apple accepts a
+    /// nonce for minutes. The margin is for a machine whose clock was wrong.
+    package static let nonceRetention = Duration.seconds(30 * 86_400)
     /// If the machine's clock is behind the newest claim by this time or more, the clock was set back. The verifier may
     /// then accept old tokens whose claims were removed, so the store refuses new claims. The store cannot tell whether
     /// the clock is behind now or was ahead before.
@@ -35,13 +39,6 @@ package final class ClaimStore: ClaimLedger, Sendable {
     /// How many claims can wait for their commit. Further claims are refused with `overloaded`.
     static let longestQueue = 16384
 
-    /// A claim that waits until its group is committed.
-    struct PendingClaim: GroupedWrite {
-        let claim: TokenClaim
-        let returnOutcome: @Sendable (Result<ClaimOutcome, MerchantError>) -> Void
-        let refuse: @Sendable (any Error) -> Void
-    }
-
     private let path: String
     private let queue: DatabaseQueue
     private let groups: WriteGroups<PendingClaim>
@@ -61,13 +58,23 @@ package final class ClaimStore: ClaimLedger, Sendable {
             longestQueue: Self.longestQueue, clock: clock
         ) { group, db in
             let limit = newestClaimTime.limit
-            let outcomes = try group.map { try ClaimRows.insert($0.claim, after: limit, in: db) }
-            let newClaimTimes = zip(group, outcomes).filter { $0.1 == .success(.claimed) }.map(\.0.claim.at)
-            newClaimTimes.max().map(newestClaimTime.advance)
-            try Self.removeExpired(afterStoring: newClaimTimes, in: db)
-            return .init(returnResults: {
-                for (pending, outcome) in zip(group, outcomes) { pending.returnOutcome(outcome) }
-            })
+            var (results, tokenTimes, nonceTimes): ([() -> Void], [Timestamp], [Timestamp]) = ([], [], [])
+            for pending in group {
+                switch pending {
+                case .token(let pending):
+                    let outcome = try ClaimRows.insert(pending.claim, after: limit, in: db)
+                    if outcome == .success(.claimed) { tokenTimes.append(pending.claim.at) }
+                    results.append { pending.returnOutcome(outcome) }
+                case .nonce(let pending):
+                    let earlier = try NonceRows.insert(pending.claim, in: db)
+                    if earlier == nil { nonceTimes.append(pending.claim.at) }
+                    results.append { pending.returnEarlierClaim(earlier) }
+                }
+            }
+            tokenTimes.max().map(newestClaimTime.advance)
+            try Self.removeExpired(afterStoring: tokenTimes, in: db)
+            try Self.removeExpiredNonces(afterStoring: nonceTimes, in: db)
+            return .init(returnResults: { [results] in for returnResult in results { returnResult() } })
         }
     }
 
@@ -129,15 +136,33 @@ package final class ClaimStore: ClaimLedger, Sendable {
     package func claim(_ claim: TokenClaim) async throws -> ClaimOutcome {
         try await withCheckedThrowingContinuation { continuation in
             groups.add(
-                PendingClaim(
-                    claim: claim, returnOutcome: { continuation.resume(with: $0) },
-                    refuse: { continuation.resume(throwing: $0) }))
+                .token(
+                    PendingTokenClaim(
+                        claim: claim, returnOutcome: { continuation.resume(with: $0) },
+                        refuse: { continuation.resume(throwing: $0) })))
         }
     }
 
     package func claim(of transactionId: Bits256) async throws -> TokenClaim? {
         try await SQLiteErrors.translating(of: .claims) {
             try await queue.read { try ClaimRows.claim(of: transactionId, in: $0) }
+        }
+    }
+
+    package func claimNonce(_ claim: NonceClaim) async throws {
+        let earlier: NonceClaim? = try await withCheckedThrowingContinuation { continuation in
+            groups.add(
+                .nonce(
+                    PendingNonceClaim(
+                        claim: claim, returnEarlierClaim: { continuation.resume(returning: $0) },
+                        refuse: { continuation.resume(throwing: $0) })))
+        }
+        if let earlier { throw MerchantError.nonceAlreadyClaimed(at: earlier.at) }
+    }
+
+    package func nonceClaim(_ digest: Bits256) async throws -> NonceClaim? {
+        try await SQLiteErrors.translating(of: .claims) {
+            try await queue.read { try NonceRows.claim(digest, in: $0) }
         }
     }
 
@@ -148,7 +173,15 @@ package final class ClaimStore: ClaimLedger, Sendable {
         }
     }
 
-    /// Removes expired claims, oldest first, after new claims were stored.
+    /// Removes expired claims of nonces, oldest first, after new claims were stored.
+    private static func removeExpiredNonces(afterStoring newClaimTimes: [Timestamp], in db: Database) throws {
+        guard let earliest = newClaimTimes.min() else { return }
+        try NonceRows.remove(
+            before: earliest.adding(.zero - nonceRetention), amongOldest: newClaimTimes.count * maximumRemovedPerClaim,
+            in: db)
+    }
+
+    /// Removes expired claims of tokens, oldest first, after new claims were stored.
     ///
     /// A claim expires when it is older than the new claims by ``retention``. The present time of the machine's clock
     /// is not used, because a clock that is ahead would remove claims too early. The time of a new claim is right

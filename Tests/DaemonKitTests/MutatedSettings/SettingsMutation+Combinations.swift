@@ -3,7 +3,7 @@ import MerchantTestSupport
 /// Settings whose values are valid one by one, but not together, or not on this machine.
 extension SettingsMutations {
     func combinations(_ number: Int) -> [SettingsMutation] {
-        paths(number) + masterKeys(number) + lists(number) + places(number)
+        paths(number) + masterKeys(number) + lists(number) + places(number) + provisioning(number)
     }
 
     private func mutation(
@@ -40,6 +40,41 @@ extension SettingsMutations {
                 $0.set("state-directory", fixture.path("state-\(number)-\(String(repeating: "y", count: 90))"))
                 $0[yaml: "sockets.admin.path"] = nil
             },
+        ]
+    }
+
+    private func provisioning(_ number: Int) -> [SettingsMutation] {
+        func one(_ description: String, _ verdict: Verdict, _ settings: [String: String]) -> SettingsMutation {
+            mutation(number, "provisioning: \(description)", verdict) {
+                for (name, value) in settings { $0[yaml: name] = value }
+            }
+        }
+        func quoted(_ file: String) -> String { SettingsText.quoted(fixture.path(file)) }
+        let enabled = "provisioning.enabled"
+        let (command, url) = ("provisioning.activation.command", "provisioning.activation.url")
+        return [
+            one("on", .accepted, [enabled: "true"]), one("off", .accepted, [enabled: "false"]),
+            one("a switch without a value", .refused, [enabled: "null"]),
+            one("the sandbox's root", .accepted, ["provisioning.trust-roots": "[\(quoted("apple/root.pem"))]"]),
+            one(
+                "the sandbox's root in production", .refused,
+                ["provisioning.trust-roots": "[\(quoted("apple/root.pem"))]", "environment": "production"]),
+            one("a command", .accepted, [command: "[/bin/cat]"]),
+            one("a command that does not exist", .accepted, [command: "[\(quoted("nowhere"))]"]),
+            one("a relative command", .refused, [command: "[cat]"]),
+            one("no command", .refused, [command: "[]"]),
+            one("a loopback URL", .accepted, [url: "\"http://127.0.0.1:1/\""]),
+            one("a URL of another machine", .refused, [url: "\"http://192.0.2.1/\""]),
+            one("two hooks", .refused, [command: "[/bin/cat]", url: "\"http://127.0.0.1:1/\""]),
+            one(
+                "the path of the decryptor socket", .refused,
+                [enabled: "true", "sockets.issuer.path": quoted("d\(number).sock")]),
+            one(
+                "a socket in a directory that does not exist", .refused,
+                [enabled: "true", "sockets.issuer.path": quoted("nowhere/a.sock")]),
+            one(
+                "without it, the path of the issuer socket does not matter", .accepted,
+                ["sockets.issuer.path": quoted("nowhere/a.sock")]),
         ]
     }
 

@@ -116,7 +116,8 @@ struct SettingsMutations {
     private static let files: [(name: String, isList: Bool)] = [
         ("portal.tls.certificate", false), ("portal.tls.private-key", false), ("portal.tls.client-ca", false),
         ("apple.gateway.identity.certificate", false), ("trust.token-roots", true),
-        ("trust.certificate-issuers", true), ("apple.gateway.trust-roots", true), ("domain-check.trust-roots", true),
+        ("trust.certificate-issuers", true), ("provisioning.trust-roots", true), ("apple.gateway.trust-roots", true),
+        ("domain-check.trust-roots", true),
     ]
 
     private mutating func wrongFile(_ number: Int) -> SettingsMutation {

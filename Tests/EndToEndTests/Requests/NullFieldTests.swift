@@ -21,6 +21,8 @@ import Testing
               tls:
                 certificate: \(certified.certificate)
                 private-key: \(certified.privateKey)
+            provisioning:
+              enabled: true
 
             """
         try installation.start(config: installation.write(settings, "portal.yaml"))
@@ -37,6 +39,7 @@ import Testing
         servers = [
             "admin": ["--unix-socket", installation.adminSocket, "http://localhost"],
             "decryptor": ["--unix-socket", installation.decryptorSocket, "http://localhost"],
+            "issuer": ["--unix-socket", installation.path("state/issuer.sock"), "http://localhost"],
             "portal": [
                 "--cacert", installation.path("apple/root.pem"), "-H", "Authorization: Bearer \(token)",
                 // The certificate is for this name.
@@ -70,7 +73,7 @@ import Testing
     @Test func `null for a field that may be absent is refused by each server, and changes nothing`() throws {
         let document = try OpenAPIDocument()
         let before = try state()
-        for (server, smallest) in [("admin", 30), ("decryptor", 8), ("portal", 5)] {
+        for (server, smallest) in [("admin", 30), ("decryptor", 8), ("issuer", 1), ("portal", 5)] {
             let requests = try document.nullFieldRequests(
                 of: server,
                 [

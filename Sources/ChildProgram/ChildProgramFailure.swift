@@ -1,0 +1,40 @@
+import Glibc
+
+/// Why a program gave no output that can be used.
+package struct ChildProgramFailure: Error, Hashable, Sendable {
+    package enum Cause: Hashable, Sendable {
+        /// The program could not be started; an error of posix_spawn(3) or pipe(2).
+        case notStarted(errorNumber: Int32)
+        /// The program did not exit within the time limit, and was killed.
+        case timedOut
+        /// The program printed more than it may, and was killed.
+        case outputTooLong
+        /// The exit status was not 0.
+        case exited(status: Int32)
+        case killed(signal: Int32)
+    }
+
+    package let cause: Cause
+    /// The beginning of the program's standard error. It may contain whatever the program was given.
+    package let errorOutput: ErrorOutput
+
+    init(_ cause: Cause, _ errorOutput: [UInt8] = []) {
+        self.cause = cause
+        self.errorOutput = ErrorOutput(errorOutput)
+    }
+
+    /// The operating system's message for an error number.
+    package static func message(_ errorNumber: Int32) -> String { String(cString: strerror(errorNumber)) }
+}
+
+/// The beginning of a program's standard error, in a form that fits an error message: one line, without escape sequences
+/// for a terminal.
+package struct ErrorOutput: Hashable, Sendable, CustomStringConvertible {
+    /// Empty if the program printed nothing there.
+    package let description: String
+
+    init(_ bytes: [UInt8]) {
+        description = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
+            .map { String($0.filter { $0.isASCII && !$0.isNewline && $0 != "\u{1B}" }) }.joined(separator: "; ")
+    }
+}

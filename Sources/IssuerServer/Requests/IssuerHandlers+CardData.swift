@@ -1,0 +1,30 @@
+import FoundationEssentials
+import MerchantOperations
+import PassProvisioning
+import RESTKit
+import Secrets
+import ServerKit
+import StrictJSON
+import WireAPI
+
+extension IssuerHandlers {
+    /// Encrypts card data for Apple. No copy of the card number may stay in memory: the body and the copies of the card's
+    /// data are overwritten when this function returns. ``RequestInput`` has already overwritten the connection's buffer.
+    func encryptCardData(_ call: RESTCall) async throws -> RESTResponse {
+        defer { Wipe.sharedBytes(of: call.body) }
+        let request = try ProvisioningRequest(JSONFields(parsing: call.body))
+        defer { request.wipe() }
+        return try RESTResponse(
+            EncryptedPassDocument(try await operations.encrypt(request.order, for: call.request)))
+    }
+}
+
+extension EncryptedPassDocument {
+    fileprivate init(_ card: EncryptedCard) {
+        self.init(
+            encryptedPassData: card.pass.encryptedPassData.base64EncodedString(),
+            ephemeralPublicKey: card.pass.ephemeralPublicKey.base64EncodedString())
+        activationData = card.activationData.map { Data($0).base64EncodedString() }
+        if !card.warnings.isEmpty { warnings = card.warnings.map(InputFindingDocument.init) }
+    }
+}

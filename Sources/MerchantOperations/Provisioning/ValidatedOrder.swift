@@ -1,0 +1,69 @@
+import MerchantCore
+import PassProvisioning
+import Vocabulary
+
+/// An order whose certificates, nonce and card data have no faults.
+struct ValidatedOrder: Sendable {
+    let certificates: VerifiedProvisioningCertificates
+    let nonce: ProvisioningNonce
+    let nonceSignature: NonceSignature
+    let card: CardData
+
+    /// - Throws: `provisioningDataInvalid` with every finding.
+    init(_ order: ProvisioningOrder, trust: ProvisioningTrust, at now: Timestamp) throws(MerchantError) {
+        var findings: [InputFinding] = []
+        let certificates = Self.certificates(order, trust, now, &findings)
+        let nonce = try? ProvisioningNonce(hex: order.nonce)
+        let signature = try? NonceSignature(hex: order.nonceSignature)
+        if nonce == nil { findings += Self.faults(ProvisioningNonce.findings(hex: order.nonce)) }
+        if signature == nil { findings += Self.faults(NonceSignature.findings(hex: order.nonceSignature)) }
+        let card = Self.card(order, nonce, signature, &findings)
+        guard findings.isEmpty, let certificates, let nonce, let signature, let card else {
+            throw .provisioningDataInvalid(findings)
+        }
+        (self.certificates, self.nonce, nonceSignature, self.card) = (certificates, nonce, signature, card)
+    }
+
+    private static func certificates(
+        _ order: ProvisioningOrder, _ trust: ProvisioningTrust, _ now: Timestamp, _ findings: inout [InputFinding]
+    ) -> VerifiedProvisioningCertificates? {
+        let certificates: ProvisioningCertificates
+        do throws(CertificateFinding) {
+            certificates = try ProvisioningCertificates(base64: order.certificates)
+        } catch {
+            findings.append(InputFinding(error))
+            return nil
+        }
+        do throws(CertificateFinding) { return try certificates.verified(trust: trust, at: now.date) } catch {
+            // The error is only the first finding.
+            let all = certificates.findings(trust: trust, at: now.date)
+            findings += all.isEmpty ? [InputFinding(error)] : all.map { InputFinding($0) }
+            return nil
+        }
+    }
+
+    /// - Parameters:
+    ///   - nonce: nil if it has a fault. The card's faults do not depend on it, so they are found with another one.
+    ///   - signature: the same for the signature.
+    /// - Returns: nil if the card has a fault. The card data of an order with another fault is never used.
+    private static func card(
+        _ order: ProvisioningOrder, _ nonce: ProvisioningNonce?, _ signature: NonceSignature?,
+        _ findings: inout [InputFinding]
+    ) -> CardData? {
+        guard let nonce = nonce ?? (try? ProvisioningNonce(hex: "00000000")),
+            let signature = signature ?? (try? NonceSignature(hex: String(repeating: "00", count: 81)))
+        else { return nil }
+        do throws(CardDataFindings) {
+            return try CardData(
+                configuration: order.configuration, network: order.network, card: order.card, nonce: nonce,
+                nonceSignature: signature)
+        } catch {
+            findings += faults(error.all)
+            return nil
+        }
+    }
+
+    private static func faults(_ findings: [CardDataFinding]) -> [InputFinding] {
+        findings.filter { !$0.isWarning }.map { InputFinding($0) }
+    }
+}

@@ -1,0 +1,169 @@
+import ActivationHook
+import Foundation
+import MerchantCore
+import MerchantOperations
+import MerchantTestSupport
+import PassProvisioning
+import Testing
+
+/// The hooks of `provisioning.activation`, with real programs and a real HTTP server.
+@Suite struct ActivationHookTests {
+    private static let cardNumber = "5204740009900014"
+    private static let hasPython = ChildProcess.succeeds("python3", "-c", "import http.server")
+
+    let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    private static let question = ActivationQuestion(
+        requestId: "request-1", network: .mastercard, configuration: .cardNumber, nonce: "9c023092",
+        card: Array(#"{"primaryAccountNumber":"\#(cardNumber)","name":"Jo Example"}"#.utf8))
+
+    private static func hook(_ hook: ActivationSettings.Hook?, within seconds: Int = 20) -> ActivationHook {
+        ActivationHook(
+            CurrentValue(hook.map { ActivationSettings(hook: $0, timeLimit: .seconds(seconds)) }))
+    }
+
+    private static func shell(_ script: String, within seconds: Int = 20) -> ActivationHook {
+        hook(.command(["/bin/sh", "-c", script]), within: seconds)
+    }
+
+    private static func refusal(_ hook: ActivationHook) async throws -> MerchantError {
+        do { _ = try await hook.activationData(for: question) } catch let error as MerchantError { return error }
+        return try #require(nil as MerchantError?, "the hook gave activation data")
+    }
+
+    @Test func `without a hook there is no activation data`() async throws {
+        let data = try await Self.hook(nil).activationData(for: Self.question)
+        #expect(data == nil)
+    }
+
+    @Test func `a command gets the request as JSON on standard input, and its response is decoded once`() async throws {
+        let file = scratch.path("input.json")
+        let hook = Self.shell("cat >\(file); echo '{\"activationData\": \"T1RQLTEyMw==\", \"more\": 1}'")
+        let data = try await hook.activationData(for: Self.question)
+        #expect(data == Array("OTP-123".utf8))
+        let json = try JSONSerialization.jsonObject(with: Data(scratch.bytes("input.json")))
+        let input = try #require(json as? [String: Any])
+        #expect(Set(input.keys) == ["requestId", "network", "configuration", "nonce", "card"])
+        #expect(input["requestId"] as? String == "request-1" && input["network"] as? String == "Mastercard")
+        #expect(input["configuration"] as? Int == 1 && input["nonce"] as? String == "9c023092")
+        let card = try #require(input["card"] as? [String: Any])
+        #expect(card["primaryAccountNumber"] as? String == Self.cardNumber)
+    }
+
+    @Test(
+        "a command that fails is activationFailed, and its error has nothing that the command printed",
+        arguments: [
+            "cat >&2; exit 1", "cat", "cat; exit 1", "kill -9 $$", "echo '{\"activationData\": \"not Base64\"}'",
+            "echo '{\"activationData\": \"\"}'", "echo '{\"activationData\": null}'", "true",
+            "head -c 100000 /dev/zero",
+        ])
+    func failing(script: String) async throws {
+        let error = try await Self.refusal(Self.shell(script))
+        #expect(error.code == .activationFailed)
+        #expect(!error.detail.contains(Self.cardNumber) && !error.detail.contains("Jo Example"))
+    }
+
+    @Test func `a command that is missing or does not end is activationUnavailable`() async throws {
+        let missing = try await Self.refusal(Self.hook(.command(["/nowhere/at-all", "secret-argument"])))
+        #expect(missing.code == .activationUnavailable && !missing.detail.contains("secret-argument"))
+        let endless = try await Self.refusal(Self.shell("sleep 1000", within: 1))
+        #expect(endless.code == .activationUnavailable)
+    }
+
+    @Test func `more calls than may run at the same time all get their response`() async throws {
+        let hook = Self.shell("cat >/dev/null; echo '{\"activationData\": \"T1RQ\"}'")
+        let found = try await withThrowingTaskGroup(of: [UInt8]?.self) { tasks in
+            for _ in 0..<3 * ActivationHook.concurrentCalls {
+                tasks.addTask { try await hook.activationData(for: Self.question) }
+            }
+            return try await tasks.reduce(into: [[UInt8]?]()) { $0.append($1) }
+        }
+        #expect(found == Array(repeating: Array("OTP".utf8), count: 3 * ActivationHook.concurrentCalls))
+    }
+
+    // MARK: HTTP
+
+    /// Serves on a TCP port or on a Unix socket, prints the URL, and appends the body of each request to a file.
+    private static let server = """
+        import http.server, json, os, socketserver, sys, urllib.parse
+        socket, log, status, reply = sys.argv[1:5]
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                with open(log, "ab") as file: file.write(body)
+                self.send_response(int(status))
+                self.send_header("Content-Length", str(len(reply)))
+                self.end_headers()
+                self.wfile.write(reply.encode())
+            def address_string(self): return "client"
+            def log_message(self, *arguments): pass
+        class UnixServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+            daemon_threads = True
+        if socket:
+            server = UnixServer(socket, Handler)
+            print("http+unix://" + urllib.parse.quote(socket, safe="") + "/otp", flush=True)
+        else:
+            server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+            print("http://127.0.0.1:%d/otp" % server.server_address[1], flush=True)
+        server.serve_forever()
+        """
+
+    /// Runs `body` with the URL of a server that gives every request the same response.
+    private func serve(
+        onUnixSocket: Bool, status: Int = 200, reply: String, _ body: (ActivationEndpoint) async throws -> Void
+    ) async throws {
+        let process = try ChildProcess(
+            [
+                "python3", "-c", Self.server, onUnixSocket ? scratch.path("otp.sock") : "", scratch.path("requests"),
+                "\(status)", reply,
+            ], output: .file(scratch.path("url")))
+        defer { process.killAndWait() }
+        let url = try process.firstLine(in: scratch.path("url"))
+        try await body(try #require(ActivationEndpoint(text: url)))
+    }
+
+    @Test(
+        "an HTTP server gets the same JSON, and its response is decoded once",
+        .enabled(if: hasPython, "needs python3"), arguments: [false, true])
+    func endpoint(onUnixSocket: Bool) async throws {
+        try await serve(onUnixSocket: onUnixSocket, reply: #"{"activationData": "T1RQLTEyMw=="}"#) { endpoint in
+            let data = try await Self.hook(.endpoint(endpoint)).activationData(for: Self.question)
+            #expect(data == Array("OTP-123".utf8))
+        }
+        let json = try JSONSerialization.jsonObject(with: Data(scratch.bytes("requests")))
+        let input = try #require(json as? [String: Any])
+        #expect((input["card"] as? [String: Any])?["primaryAccountNumber"] as? String == Self.cardNumber)
+    }
+
+    @Test(
+        "an HTTP server that fails is activationFailed, without its response", .enabled(if: hasPython, "needs python3"),
+        arguments: [(500, #"{"activationData": "T1RQ"}"#), (200, "5204740009900014"), (302, "")])
+    func failingEndpoint(status: Int, reply: String) async throws {
+        try await serve(onUnixSocket: false, status: status, reply: reply) { endpoint in
+            let error = try await Self.refusal(Self.hook(.endpoint(endpoint)))
+            #expect(error.code == .activationFailed && !error.detail.contains(Self.cardNumber))
+        }
+    }
+
+    @Test func `an HTTP server that cannot be reached is activationUnavailable`() async throws {
+        let missing = scratch.path("none.sock").replacing("/", with: "%2F")
+        let endpoint = try #require(ActivationEndpoint(text: "http+unix://\(missing)/otp"))
+        let error = try await Self.refusal(Self.hook(.endpoint(endpoint)))
+        #expect(error.code == .activationUnavailable)
+    }
+
+    @Test(
+        "an endpoint is a Unix socket or a loopback address",
+        arguments: [
+            ("http+unix://%2Frun%2Fotp.sock/otp", true), ("http://127.0.0.1:9000/otp", true),
+            ("http://[::1]:9000/otp", true), ("http://localhost/otp", true), ("https://127.0.0.1/otp", false),
+            ("http://192.0.2.1/otp", false), ("http://otp.example.com/", false), ("http+unix://run/otp", false),
+            ("http://user@127.0.0.1/", false), ("http://127.0.0.1.example.com/", false), ("/run/otp.sock", false),
+            ("", false), ("http://", false),
+        ])
+    func endpointText(text: String, isAccepted: Bool) {
+        #expect((ActivationEndpoint(text: text) != nil) == isAccepted)
+    }
+}
