@@ -213,12 +213,15 @@ let composition: [Target] = [
         ]),
     module(
         "AdminCommands",
-        ["MerchantKeyClient", "WireAPI", "PaymentToken", "Vocabulary", "StrictJSON", .argumentParser]),
+        [
+            "MerchantKeyClient", "WireAPI", "PaymentToken", "PassProvisioning", "Vocabulary", "StrictJSON",
+            .argumentParser, .crypto,
+        ]),
     module(
         "SandboxKit",
         [
-            "Vocabulary", .crypto, .cryptoExtras, .x509, .swiftASN1, .argumentParser, .asyncHTTPClient, .nioCore,
-            .nioHTTP1, .nioPosix, .nioSSL,
+            "PassProvisioning", "Vocabulary", "StrictJSON", "Secrets", .crypto, .cryptoExtras, .x509, .swiftASN1,
+            .argumentParser, .asyncHTTPClient, .nioCore, .nioHTTP1, .nioPosix, .nioSSL,
         ]),
 ]
 
@@ -253,7 +256,8 @@ let testTargets: [Target] = [
         swiftSettings: strict),
     // Run by scripts/bench.
     .executableTarget(
-        name: "TokenBench", dependencies: ["PaymentToken", "Vocabulary", "CLibCrypto", .crypto],
+        name: "TokenBench",
+        dependencies: ["PaymentToken", "PassProvisioning", "Vocabulary", "CLibCrypto", .crypto],
         path: "Tests/TokenBench", swiftSettings: strict),
     // Built with libFuzzer by scripts/fuzz. Without libFuzzer, it runs its targets on files.
     .executableTarget(
@@ -263,7 +267,9 @@ let testTargets: [Target] = [
         "KeyCustodyTests",
         ["KeyCustody", "MerchantTestSupport", "MerchantCore", "Vocabulary", "Secrets", .crypto, .cryptoExtras]),
     tests(
-        "SandboxKitTests", ["SandboxKit", "MerchantTestSupport", "Vocabulary", .crypto], resources: [.copy("Scripts")]),
+        "SandboxKitTests",
+        ["SandboxKit", "PassProvisioning", "MerchantTestSupport", "Vocabulary", .crypto],
+        resources: [.copy("Scripts")]),
     tests(
         "AdminCommandsTests",
         ["AdminCommands", "MerchantKeyClient", "MerchantTestSupport", "PaymentToken", "WireAPI", "Vocabulary"]),

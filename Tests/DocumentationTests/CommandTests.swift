@@ -22,8 +22,8 @@ import Testing
     @Test func `the documents that operators follow have commands that run`() throws {
         let paths = try Set(Self.withCommands().map(\.path))
         for name in [
-            "operate", "roll-a-key", "register-merchants", "onboarding", "decryptor-api", "backup-and-recovery",
-            "master-key",
+            "operate", "roll-a-key", "register-merchants", "onboarding", "decryptor-api", "in-app-provisioning",
+            "backup-and-recovery", "master-key",
         ] {
             #expect(paths.contains("docs/\(name).md"), "\(name)")
         }

@@ -6,8 +6,13 @@ import Vocabulary
 // Measures how fast one core verifies and decrypts one EC_v1 token. For comparison it also measures the two operations
 // that every implementation needs: one ECDSA verification and one ECDH key agreement.
 // Usage: TokenBench TOKEN PRIVATE-KEY.pem MERCHANT-IDENTIFIER TIME-OF-RECEIPT [ROOT.pem]
+//        TokenBench provisioning LEAF.pem SUB-CA.pem ROOT.pem, see ProvisioningBench
 
 let arguments = CommandLine.arguments
+if arguments.count == 5, arguments[1] == "provisioning" {
+    try ProvisioningBench.run(Stopwatch(), certificates: Array(arguments[2...]))
+    exit(0)
+}
 guard (5...6).contains(arguments.count), let receivedAt = Timestamp(rfc3339: arguments[4]) else {
     FileHandle.standardError.write(Data("usage: TokenBench TOKEN PRIVATE-KEY.pem MERCHANT TIME [ROOT.pem]\n".utf8))
     exit(2)

@@ -3,12 +3,21 @@ import Glibc
 
 /// A file that a subcommand writes completely or not at all; `-` is standard output.
 package struct OutputFile: Sendable {
+    /// Who may read a file that is written.
+    package enum Readers: Sendable {
+        case everyUser
+        /// Only the user who runs the program.
+        case owner
+    }
+
     package let path: String
     private let overwrites: Bool
+    private let readers: Readers
 
-    package init(_ path: String, overwrites: Bool) {
+    package init(_ path: String, overwrites: Bool, readers: Readers = .everyUser) {
         self.path = path
         self.overwrites = overwrites
+        self.readers = readers
     }
 
     package var isStandardOutput: Bool { path == "-" }
@@ -28,11 +37,16 @@ package struct OutputFile: Sendable {
         guard overwrites else { throw existsFailure }
     }
 
-    /// Writes the file with mode 0644. When this returns, the content is on stable storage.
+    /// Writes the file with mode 0644, or 0600 if only the owner may read it. When this returns, the content is on stable
+    /// storage.
     package func write(_ bytes: Data) throws(CommandFailure) {
         guard !isStandardOutput else { return StandardStream.output.write(bytes) }
         try checkWritable()
-        switch WholeFile.write(to: path, overwrites: overwrites, content: { Self.writeAndSync($0, bytes) }) {
+        let readers = readers
+        let outcome = WholeFile.write(
+            to: path, overwrites: overwrites, mode: readers == .owner ? 0o600 : 0o644,
+            content: { Self.writeAndSync($0, bytes, readers) })
+        switch outcome {
         case .written: break
         case .exists: throw existsFailure
         case .failed(let code):
@@ -43,16 +57,19 @@ package struct OutputFile: Sendable {
     /// Writes the bytes, and waits until they are on stable storage.
     ///
     /// - Returns: 0, or errno if this failed.
-    private static func writeAndSync(_ descriptor: Int32, _ bytes: Data) -> Int32 {
-        // Every user may read the file, even if the umask denies this: the content is a CSR or a certificate, which is
-        // public.
-        guard fchmod(descriptor, 0o644) == 0 else { return errno }
+    private static func writeAndSync(_ descriptor: Int32, _ bytes: Data, _ readers: Readers) -> Int32 {
+        // Every user may read a CSR, a certificate or a picture, even if the umask denies this, because it is public.
+        if readers == .everyUser {
+            guard fchmod(descriptor, 0o644) == 0 else { return errno }
+        }
         let code = bytes.write(to: descriptor)
         guard code == 0 else { return code }
         return fsync(descriptor) == 0 ? 0 : errno
     }
 
     private var existsFailure: CommandFailure {
-        CommandFailure(.refused, "\(path) exists; name another file or use --force")
+        // The commands that write files for the owner only have no option --force.
+        CommandFailure(
+            .refused, "\(path) exists; name another file\(readers == .owner ? "" : " or use --force")")
     }
 }

@@ -1,4 +1,4 @@
-import Glibc
+package import Glibc
 
 /// Writes a file completely or not at all.
 package enum WholeFile {
@@ -13,7 +13,7 @@ package enum WholeFile {
     /// link(2): gives a file a second name. Returns 0, or -1 with errno set; fails with EEXIST if the name exists.
     package typealias Link = (_ path: String, _ newPath: String) -> Int32
 
-    /// Writes a file with mode 0644, without the permissions that the umask removes.
+    /// Writes a file.
     ///
     /// The file is first written under a temporary name, so that no other program reads an incomplete file. On a file
     /// system without hard links, such as FAT, a new file is then written under its own name. There, another program
@@ -21,13 +21,15 @@ package enum WholeFile {
     ///
     /// - Parameters:
     ///   - overwrites: whether to replace an existing file.
+    ///   - mode: the permissions of the file, from which the umask removes some.
     ///   - link: link(2); tests replace it.
     ///   - content: writes the content to a descriptor, and returns 0, or errno if this failed. Can be called twice.
     package static func write(
-        to path: String, overwrites: Bool, link: Link = { Glibc.link($0, $1) }, content: (Int32) -> Int32
+        to path: String, overwrites: Bool, mode: mode_t = 0o644, link: Link = { Glibc.link($0, $1) },
+        content: (Int32) -> Int32
     ) -> Outcome {
         let temporaryPath = "\(path).\(getpid()).new"
-        let temporaryCode = create(temporaryPath, content)
+        let temporaryCode = create(temporaryPath, mode, content)
         guard temporaryCode == 0 else { return .failed(code: temporaryCode) }
         defer { unlink(temporaryPath) }
         if overwrites { return rename(temporaryPath, path) == 0 ? .written : .failed(code: errno) }
@@ -37,15 +39,15 @@ package enum WholeFile {
         let linkCode = errno
         switch linkCode {
         case EEXIST: return .exists
-        case EPERM, EOPNOTSUPP, ENOSYS: return createInPlace(path, content)
+        case EPERM, EOPNOTSUPP, ENOSYS: return createInPlace(path, mode, content)
         default: return .failed(code: linkCode)
         }
     }
 
     /// Creates a file under its own name, and waits until its content is on stable storage: otherwise, an incomplete
     /// file could remain after a power failure.
-    private static func createInPlace(_ path: String, _ content: (Int32) -> Int32) -> Outcome {
-        let code = create(path) { descriptor in
+    private static func createInPlace(_ path: String, _ mode: mode_t, _ content: (Int32) -> Int32) -> Outcome {
+        let code = create(path, mode) { descriptor in
             let code = content(descriptor)
             guard code == 0 else { return code }
             return fsync(descriptor) == 0 ? 0 : errno
@@ -60,8 +62,8 @@ package enum WholeFile {
     /// Creates a file that must not exist, and removes it if the content can't be written.
     ///
     /// - Returns: 0, or errno if this failed; EEXIST if the file exists.
-    private static func create(_ path: String, _ content: (Int32) -> Int32) -> Int32 {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+    private static func create(_ path: String, _ mode: mode_t, _ content: (Int32) -> Int32) -> Int32 {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { return errno }
         var code = content(descriptor)
         if close(descriptor) != 0, code == 0 { code = errno }

@@ -17,12 +17,14 @@ enum AppleExtension {
     static let merchantHash: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 32]
     /// The marker of merchant identity certificates.
     static let merchantIdentity: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 46]
+    /// The marker of the certificates to whose keys issuers encrypt card data (in-app provisioning). It is critical.
+    static let cardDataEncryption: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 39]
     /// The certificate policy in the certificates of token signers and merchants.
     static let policy: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 5, 1]
 
-    /// Returns a marker extension, which is not critical.
-    static func marker(_ identifier: ASN1ObjectIdentifier) -> Certificate.Extension {
-        Certificate.Extension(oid: identifier, critical: false, value: TLV.null[...])
+    /// Returns a marker extension. Of Apple's markers, only ``cardDataEncryption`` is critical.
+    static func marker(_ identifier: ASN1ObjectIdentifier, critical: Bool = false) -> Certificate.Extension {
+        Certificate.Extension(oid: identifier, critical: critical, value: TLV.null[...])
     }
 
     /// Returns extension 1.2.840.113635.100.6.32: a UTF8String of 64 **upper-case** hexadecimal digits.

@@ -15,6 +15,9 @@ struct CertificateTemplate {
         case tokenSigner
         case paymentProcessing(MerchantIdentifier)
         case identity(MerchantIdentifier)
+        /// The encryption of card data for in-app provisioning. `marker` is nil for a certificate without a marker, which
+        /// is a fault.
+        case cardDataEncryption(KeyUsage, marker: Certificate.Extension?)
         /// A web server with these host names and IP addresses.
         case server([SandboxServerName])
     }
@@ -66,7 +69,8 @@ struct CertificateTemplate {
         }
         switch role {
         case .authority, .server: break
-        case .tokenSigner, .paymentProcessing, .identity: try list.append(AppleExtension.policies())
+        case .tokenSigner, .paymentProcessing, .identity, .cardDataEncryption:
+            try list.append(AppleExtension.policies())
         }
         if case .server(let names) = role {
             try list.append(.init(SubjectAlternativeNames(names.map(\.generalName)), critical: false))
@@ -88,6 +92,7 @@ struct CertificateTemplate {
         case .authority: KeyUsage(keyCertSign: true, cRLSign: true)
         case .tokenSigner, .identity, .server: KeyUsage(digitalSignature: true)
         case .paymentProcessing: KeyUsage(keyEncipherment: true, keyAgreement: true)
+        case .cardDataEncryption(let usage, _): usage
         }
     }
 
@@ -97,6 +102,7 @@ struct CertificateTemplate {
             case .authority(let marker): marker.map { [AppleExtension.marker($0)] } ?? []
             case .server: []
             case .tokenSigner: [AppleExtension.marker(AppleExtension.tokenSigner)]
+            case .cardDataEncryption(_, let marker): marker.map { [$0] } ?? []
             case .paymentProcessing(let merchant): [try AppleExtension.merchantHash(of: merchant)]
             case .identity(let merchant):
                 [

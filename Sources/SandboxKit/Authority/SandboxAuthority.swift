@@ -8,7 +8,8 @@ import X509
 /// ```text
 /// root (P-384) ─┬─ token issuer (P-256, marker …100.6.2.14) ─┬─ EC token signer (marker …100.6.29)
 ///               │                                            └─ RSA token signer (marker …100.6.29)
-///               ├─ processing issuer (P-256, marker …100.6.2.15) ── payment processing certificates, EC and RSA
+///               ├─ processing issuer (P-256, marker …100.6.2.15) ─┬─ payment processing certificates, EC and RSA
+///               │                                                 └─ card data encryption (P-256, marker …100.6.39)
 ///               └─ identity issuer (RSA-2048) ── merchant identity certificates
 /// ```
 ///
@@ -17,7 +18,7 @@ import X509
 ///
 /// The sandbox is an independent implementation of Apple's formats: it shares no code with the modules that verify and
 /// decrypt tokens. So if the sandbox or one of these modules has a mistake, the sandbox and the module disagree, and a
-/// test fails.
+/// test fails. The exception is ``ProvisioningBroker``, which checks card data with the rules of `PassProvisioning`.
 ///
 /// ``init(createdAt:)`` generates a hierarchy in memory, and ``AuthorityDirectory`` stores it in files.
 package struct SandboxAuthority: Sendable {

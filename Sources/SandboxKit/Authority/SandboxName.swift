@@ -15,6 +15,11 @@ enum SandboxName {
         try name(commonName: commonName, unit: "iOS Systems")
     }
 
+    /// Returns the subject of the certificate to whose key issuers encrypt card data.
+    static func cardDataEncryption(_ commonName: String) throws -> DistinguishedName {
+        try name(commonName: commonName, unit: "iOS Systems")
+    }
+
     /// Returns the name of a web server. Clients compare host names with the subject alternative names only; the common
     /// name is for people.
     static func server(_ name: SandboxServerName) throws -> DistinguishedName {

@@ -7,13 +7,14 @@ struct SandboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "applepay-sandbox",
         abstract:
-            "Stand in for Apple in tests: certificate authority, payment token mint, gateway.",
+            "Stand in for Apple in tests: certificate authority, payment token mint, gateway, provisioning broker.",
         discussion: """
             For tests only. Only programs that trust the sandbox's root.pem accept its certificates and tokens.
             """,
         version: Program.version,
         subcommands: [
             InitCommand.self, IssueCommand.self, IssueServerCommand.self, MintTokenCommand.self, ServeCommand.self,
+            ProvisioningCertificatesCommand.self, ProvisionCommand.self,
         ])
 }
 

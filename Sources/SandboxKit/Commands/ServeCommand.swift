@@ -23,6 +23,10 @@ struct ServeCommand: ParsableCommand {
             417, 429, 500, redirect or reset has no effect. A call with any other fault takes effect, although its \
             response is late, wrong or missing.
 
+            If the directory contains provisioning-leaf.key.pem, the server also plays Apple's broker for in-app \
+            provisioning, without a client certificate: POST /broker/v4/devices/ID/cards takes what 'provision' reads. \
+            The header x-apay-service-response-details of a 500 has the reasons.
+
             The control socket serves GET /registrations, GET /statistics, and GET, PUT and DELETE /faults. Example: \
             curl --unix-socket PATH -X PUT http://localhost/faults -d '{"faults": ["slow:x1"]}'
             """)
@@ -90,6 +94,8 @@ struct ServeCommand: ParsableCommand {
         settings.faults = fail
         settings.callsPerSecond = rateLimit
         settings.slowReplyDelay = .milliseconds(Int64(slowSeconds * 1000))
+        let brokerKey = ProvisioningFiles(directory: hierarchy.directory).privateKey
+        if Files.exists(brokerKey) { settings.broker = try ProvisioningBroker(keyFile: brokerKey) }
         if verifyDomains {
             settings.domainVerifier = try DomainVerifier(
                 resolving: resolve, file: try associationFile.map { try Files.read($0) },

@@ -27,6 +27,8 @@ struct GatewayService: Sendable {
     let domainVerifier: DomainVerifier?
     /// The delay of a response with the fault `slow`.
     let slowReplyDelay: Duration
+    /// The broker for in-app provisioning; nil for none.
+    let broker: ProvisioningBroker?
 
     func reply(to request: Request) async -> GatewayReply {
         var reply = await replyWithoutCorrelationIdentifier(to: request)
@@ -35,6 +37,10 @@ struct GatewayService: Sendable {
     }
 
     private func replyWithoutCorrelationIdentifier(to request: Request) async -> GatewayReply {
+        // Devices, which send cards to the broker, have no merchant's certificate.
+        if let broker, request.method == .POST, Self.isBrokerPath(request.uri) {
+            return broker.answer(to: request.body).reply
+        }
         if let reason = clientCertificateVerifier.rejectionReason(for: request.clientCertificate, at: .now) {
             return .error(401, GatewayReply.unauthorizedMessage, details: reason)
         }
@@ -47,6 +53,13 @@ struct GatewayService: Sendable {
         if let fault, !fault.carriesOutCall { return Self.reply(withoutCarryingOut: fault) }
         let reply = await carryOut(operation, request)
         return fault.map { apply($0, to: reply) } ?? reply
+    }
+
+    /// Whether this is the path to which a device sends a card: `/broker/v4/devices/ID/cards`.
+    private static func isBrokerPath(_ path: String) -> Bool {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.count == 6 && parts[..<4] == ["", "broker", "v4", "devices"] && !parts[4].isEmpty
+            && parts[5] == "cards"
     }
 
     private static func operation(_ request: Request) -> GatewayOperation? {

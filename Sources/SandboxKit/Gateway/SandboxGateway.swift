@@ -23,6 +23,8 @@ package final class SandboxGateway: Sendable {
         package var domainVerifier: DomainVerifier?
         /// The delay of a response with the fault `slow`.
         package var slowReplyDelay: Duration = .seconds(5)
+        /// The broker for in-app provisioning; nil for none.
+        package var broker: ProvisioningBroker?
 
         package init() {}
     }
@@ -49,7 +51,7 @@ package final class SandboxGateway: Sendable {
             registrations: try RegistrationStore(path: settings.registrationsPath),
             faults: FaultInjector(settings.faults), tally: CallTally(),
             limit: settings.callsPerSecond.map { RateLimit(callsPerSecond: $0) },
-            domainVerifier: settings.domainVerifier, slowReplyDelay: settings.slowReplyDelay)
+            domainVerifier: settings.domainVerifier, slowReplyDelay: settings.slowReplyDelay, broker: settings.broker)
         registrations = service.registrations
         faults = service.faults
         tally = service.tally
