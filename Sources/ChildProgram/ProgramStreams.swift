@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// Writes a program's standard input, and reads its standard output and standard error, all at the same time: a program

@@ -62,7 +62,7 @@ import Vocabulary
 
     @Test func `activation data that is not Base64 gets 500, and without activation data a card gets 200`() throws {
         let pass = try fixture.encrypt()
-        #expect(codes(ProvisioningFixture.json(pass, activationData: "T1R")) == ["missingPadding"])
+        #expect(codes(ProvisioningFixture.json(pass, activationData: "T1Q")) == ["missingPadding"])
         #expect(codes(ProvisioningFixture.json(pass, activationData: nil)) == [])
     }
 

@@ -280,6 +280,27 @@ final class ServeTests {
 
     @Test("The exit status of serve without a hierarchy is 1")
     func withoutHierarchy() { #expect(SandboxProgram.run(["serve", "--directory", path("nowhere")]) == 1) }
+
+    @Test("The broker answers devices, which have no client certificate, and gives the reason for a 500 in a header")
+    func broker() throws {
+        let card = try ProvisioningFixture()
+        let certificates = ["provisioning-certificates", "--directory", path("apple")]
+        try #require(SandboxProgram.run(certificates) == 0)
+        // Replaced by the key for which the fixture encrypts.
+        try fixture.scratch.write(card.credentials.privateKey, "apple/provisioning-leaf.key.pem")
+        try start()
+        let good = try request(
+            "/broker/v4/devices/0123/cards", ProvisioningFixture.json(try card.encrypt()), identity: nil)
+        #expect(good.status == 200)
+        let bad = try Programs.run([
+            "curl", "-s", "-i", "--cacert", path("apple/root.pem"), "-d", "{}", "\(url)/broker/v4/devices/0123/cards",
+        ])
+        #expect(bad.output.hasPrefix("HTTP/1.1 500"))
+        #expect(bad.output.contains("x-apay-service-response-details: "))
+        #expect(bad.output.contains("Broker Service Response exception"))
+        let other = try request("/broker/v4/devices//cards", "{}", identity: nil)
+        #expect(other.status == 401)
+    }
 }
 
 /// Tests of the command line of `serve` and `issue-server`.
@@ -302,25 +323,4 @@ final class ServeTests {
             ["issue-server", "--name", "a b", "--certificate", "x", "--private-key", "y"],
         ])
     func usage(arguments: [String]) { #expect(SandboxProgram.run(arguments) == 2) }
-
-    @Test("The broker answers devices, which have no client certificate, and gives the reason for a 500 in a header")
-    func broker() throws {
-        let card = try ProvisioningFixture()
-        let certificates = ["provisioning-certificates", "--directory", path("apple")]
-        try #require(SandboxProgram.run(certificates) == 0)
-        // Replaced by the key for which the fixture encrypts.
-        try fixture.scratch.write(card.credentials.privateKey, "apple/provisioning-leaf.key.pem")
-        try start()
-        let good = try request(
-            "/broker/v4/devices/0123/cards", ProvisioningFixture.json(try card.encrypt()), identity: nil)
-        #expect(good.status == 200)
-        let bad = try Programs.run([
-            "curl", "-s", "-i", "--cacert", path("apple/root.pem"), "-d", "{}", "\(url)/broker/v4/devices/0123/cards",
-        ])
-        #expect(bad.output.hasPrefix("HTTP/1.1 500"))
-        #expect(bad.output.contains("x-apay-service-response-details: "))
-        #expect(bad.output.contains("Broker Service Response exception"))
-        let other = try request("/broker/v4/devices//cards", "{}", identity: nil)
-        #expect(other.status == 401)
-    }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FoundationEssentials
 import Glibc
 
 /// The options of every subcommand with a bulk operation.
@@ -32,8 +33,8 @@ struct Directory {
     let path: String
 
     static func exists(_ path: String) -> Bool {
-        var found = stat()
-        return stat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFDIR
+        var isDirectory = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory
     }
 
     /// Creates the directory, or uses the existing one.

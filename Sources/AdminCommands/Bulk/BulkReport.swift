@@ -48,8 +48,8 @@ final class BulkReport {
         guard descriptor >= 0 else {
             throw CommandFailure(.refused, "can't write the report \(path): \(String(cString: strerror(errno)))")
         }
-        var found = stat()
-        guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
+        let type = try? FileManager.default.attributesOfItem(atPath: path)[.type]
+        guard type as? FileAttributeType == .typeRegular else {
             throw CommandFailure(
                 .refused, "can't use \(path) as the report: it is not a regular file; name another file with --report")
         }

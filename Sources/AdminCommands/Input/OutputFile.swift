@@ -28,10 +28,10 @@ package struct OutputFile: Sendable {
     /// - Throws: ``CommandFailure`` if the file exists and may not be replaced.
     package func checkWritable() throws(CommandFailure) {
         guard !isStandardOutput else { return }
-        var found = stat()
-        guard lstat(path, &found) == 0 else { return }
+        // Describes a link itself, not the file to which it refers.
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return }
         // Writing replaces the file. Replacing a device or a link would break the programs that use the device or link.
-        guard found.st_mode & S_IFMT == S_IFREG else {
+        guard attributes[.type] as? FileAttributeType == .typeRegular else {
             throw CommandFailure(.refused, "\(path) is not a regular file; name another file")
         }
         guard overwrites else { throw existsFailure }

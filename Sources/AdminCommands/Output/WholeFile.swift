@@ -1,4 +1,4 @@
-package import Glibc
+import Glibc
 
 /// Writes a file completely or not at all.
 package enum WholeFile {
@@ -25,7 +25,7 @@ package enum WholeFile {
     ///   - link: link(2); tests replace it.
     ///   - content: writes the content to a descriptor, and returns 0, or errno if this failed. Can be called twice.
     package static func write(
-        to path: String, overwrites: Bool, mode: mode_t = 0o644, link: Link = { Glibc.link($0, $1) },
+        to path: String, overwrites: Bool, mode: UInt32 = 0o644, link: Link = { Glibc.link($0, $1) },
         content: (Int32) -> Int32
     ) -> Outcome {
         let temporaryPath = "\(path).\(getpid()).new"

@@ -1,6 +1,6 @@
-import ArgumentParser
+public import ArgumentParser
 import FoundationEssentials
-import PassProvisioning
+public import PassProvisioning
 import Vocabulary
 import WireAPI
 

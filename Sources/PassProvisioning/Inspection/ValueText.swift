@@ -148,7 +148,7 @@ struct ValueText {
         let unused = [0, 0, 4, 2][digits.count % 4]
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
         guard unused > 0, let last = digits.last, let value = alphabet.firstIndex(of: last) else { return text }
-        let cleared = alphabet[value >> unused << unused]
+        let cleared = alphabet[(value >> unused) << unused]
         let padding = text.utf8.dropFirst(digits.count)
         return String(decoding: Array(digits.dropLast()) + [cleared] + Array(padding), as: UTF8.self)
     }

@@ -1,5 +1,5 @@
-import ArgumentParser
-import PassProvisioning
+public import ArgumentParser
+public import PassProvisioning
 import Vocabulary
 
 /// `applepay-sandbox provision`

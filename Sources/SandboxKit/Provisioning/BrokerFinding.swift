@@ -1,4 +1,4 @@
-package import PassProvisioning
+import PassProvisioning
 
 /// A fault that only the broker can find, because it compares the card data with other values.
 package enum BrokerFinding: ProvisioningFinding {

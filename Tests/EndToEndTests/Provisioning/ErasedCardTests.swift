@@ -58,7 +58,8 @@ struct ErasedCardTests {
             #expect(try issuer.code(issuer.request(nonce: "00000009", change)) == code)
         }
         let process = try #require(installation.process)
-        #expect(try search.findings(inMemoryOf: process) == [])
+        let found = try search.findings(inMemoryOf: process)
+        #expect(found == [])
         #expect(try installation.diagnose().outcome("core dumps") == "success")
         installation.stop()
         #expect(try search.findings(inFilesBelow: installation.stateDirectory) == [])

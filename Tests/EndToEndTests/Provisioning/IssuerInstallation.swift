@@ -4,8 +4,8 @@ import Testing
 
 /// A daemon with an issuer socket, the sandbox's provisioning certificates, and an issuer that sends cards.
 struct IssuerInstallation: Sendable {
-    /// A test number, which occurs nowhere else.
-    static let cardNumber = "5204740009900014"
+    /// A test number. Not that of the examples in openapi.yaml, which the daemon has in its memory.
+    static let cardNumber = "5204829137460858"
     static let cardholder = "Jo Cardholder Example"
 
     let installation: Installation
