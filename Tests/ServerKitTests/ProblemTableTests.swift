@@ -14,14 +14,16 @@ import Testing
     @Test("only what the caller can't change is a server error, and only what passes by itself says when to ask again")
     func ours() {
         let ours: Set<MerchantError.Code> = [
-            .overloaded, .storeUnavailable, .keyDamaged, .internalError,
+            .overloaded, .storeUnavailable, .keyDamaged, .internalError, .provisioningDisabled,
+            // The hook's.
+            .activationFailed, .activationUnavailable,
             // Apple's, or of the way there: nothing that the caller could change.
             .gatewayUnauthorized, .gatewayUntrusted, .gatewayFailed, .gatewayUnavailable, .gatewayNotConfigured,
             .gatewayResponseNotReceived,
         ]
         let passing: Set<MerchantError.Code> = [
             .overloaded, .storeUnavailable, .registrationConflict, .gatewayRateLimited, .gatewayUnavailable,
-            .gatewayResponseNotReceived, .tooManyRequests,
+            .gatewayResponseNotReceived, .tooManyRequests, .activationUnavailable,
         ]
         for code in MerchantError.Code.allCases {
             #expect((ProblemTable.status(of: code).status >= 500) == ours.contains(code), "\(code)")

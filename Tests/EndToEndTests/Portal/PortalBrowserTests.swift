@@ -77,7 +77,7 @@ struct PortalBrowserTests {
 
     static let notices = [
         "sign-in": "signIn", "home-certificate": "notice.keyPairGenerated",
-        "home-activation": "notice.certificateStored", "home-roll-certificate": "notice.rollStarted",
+        "home-activation": "notice.certificateStored", "home-roll-certificate": "notice.rollStartedWithReserve",
         "domain-invalid": "problem.domainInvalid", "domain-registered": "notice.domainsRegistered",
         "domain-unregistered": "notice.domainUnregistered", "invitation-used": "invitationRefused.used",
         "not-found": "error.notFound", "signed-out": "signedOut", "session-ended": "sessionEnded",
