@@ -18,14 +18,21 @@ struct ProvisioningChainCheck {
     let subCA: Certificate
     let trust: ProvisioningTrust
     private(set) var findings: [CertificateFinding] = []
-    /// The trusted roots that have the name of the sub-CA's issuer.
-    private let rootCandidates: [Certificate]
+    /// Whether a trusted root has the name of the sub-CA's issuer.
+    private let isRootNamed: Bool
+    /// The trusted root that signed the sub-CA.
+    private let issuingRoot: Certificate?
 
     init(leaf: Certificate, subCA: Certificate, trust: ProvisioningTrust) {
         self.leaf = leaf
         self.subCA = subCA
         self.trust = trust
-        rootCandidates = trust.roots.filter { $0.subject == subCA.issuer }
+        let candidates = trust.roots.filter { $0.subject == subCA.issuer }
+        isRootNamed = !candidates.isEmpty
+        issuingRoot = trust.subCAs.issuer(of: subCA) {
+            guard Self.acceptedAlgorithms.contains(subCA.signatureAlgorithm) else { return nil }
+            return candidates.first { $0.publicKey.isValidSignature(subCA.signature, for: subCA) }
+        }
     }
 
     // MARK: - Identity
@@ -46,10 +53,9 @@ struct ProvisioningChainCheck {
         }
     }
 
-    private var isIssuedByApple: Bool {
-        guard let apple = try? Certificate(derEncoded: Array(ProvisioningTrust.appleRootCAG3)) else { return false }
-        return subCA.issuer == apple.subject
-    }
+    private var isIssuedByApple: Bool { subCA.issuer == Self.appleRootName }
+
+    private static let appleRootName = try? Certificate(derEncoded: Array(ProvisioningTrust.appleRootCAG3)).subject
 
     /// Apple's leaf has a common name that ends in `_UC6-PROD`. In test environments, it ends differently, and the
     /// sub-CA is named `Test Apple Worldwide Developers Relations CA - ECC`. The names of this project's sandbox begin
@@ -75,18 +81,13 @@ struct ProvisioningChainCheck {
         } else if !subCA.publicKey.isValidSignature(leaf.signature, for: leaf) {
             findings.append(.invalidSignature(.leaf))
         }
-        if rootCandidates.isEmpty {
+        if !isRootNamed {
             findings.append(.untrustedRoot(subCAIssuer: subCA.issuer.text))
         } else if !Self.acceptedAlgorithms.contains(subCA.signatureAlgorithm) {
             findings.append(.weakSignatureAlgorithm(.subCA, algorithm: subCA.signatureAlgorithmText))
         } else if issuingRoot == nil {
             findings.append(.invalidSignature(.subCA))
         }
-    }
-
-    /// The trusted root that signed the sub-CA.
-    private var issuingRoot: Certificate? {
-        rootCandidates.first { $0.publicKey.isValidSignature(subCA.signature, for: subCA) }
     }
 
     // MARK: - Extensions and key

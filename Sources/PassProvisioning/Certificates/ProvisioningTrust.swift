@@ -36,6 +36,8 @@ public struct ProvisioningTrust: Sendable {
     /// Whether validity periods are checked.
     public let validityPeriod: ValidityPeriod
     let roots: [Certificate]
+    /// Belongs to `roots`: other roots have another cache.
+    let subCAs = SubCACache()
 
     /// Creates the rules for accepting certificates.
     ///

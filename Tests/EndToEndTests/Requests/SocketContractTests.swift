@@ -2,10 +2,10 @@ import Foundation
 import MerchantTestSupport
 import Testing
 
-/// The admin's and the decryptor's part of `schema/openapi.yaml`, compared with the running daemon.
+/// The parts of `schema/openapi.yaml` that the three Unix sockets serve, compared with the running daemon.
 @Suite(.tags(.slow), .skippedInQuickRuns) struct SocketContractTests {
     @Test(
-        "schemathesis finds no response of the two sockets that differs from the contract",
+        "schemathesis finds no response of the three sockets that differs from the contract",
         .enabled(if: Schemathesis.isInstalled, "Python's package schemathesis is not installed"))
     func contract() throws {
         let script = try #require(

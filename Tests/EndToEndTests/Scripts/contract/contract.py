@@ -1,12 +1,12 @@
 """Compares one listener of a running daemon with the contract: schemathesis sends valid and invalid requests to each operation.
 
 usage: contract.py LISTENER ADDRESS OPENAPI [--examples N] [--max-time SECONDS] [--ca FILE] [--access-token FILE]
-                   [--backups DIRECTORY] [--payment-token FILE] [NAME=VALUE...]
+                   [--backups DIRECTORY] [--payment-token FILE] [--card FILE] [NAME=VALUE...]
 
-LISTENER is admin, decryptor or portal. ADDRESS is the path of a socket, or the port of the portal on localhost.
+LISTENER is admin, decryptor, issuer or portal. ADDRESS is the path of a socket, or the port of the portal on localhost.
 The portal must trust 127.0.0.1 as a proxy, and permit many requests a minute; --ca names its CA, and --access-token a file with an
 access token. Backups are written to the directory of --backups. --payment-token names a token that half of the requests to
-decrypt contain. NAME=VALUE sets a parameter of paths or queries, such as a merchant that exists; without values, parameters are
+decrypt contain, --card a valid request to encrypt card data, which half of these requests contain. NAME=VALUE sets a parameter of paths or queries, such as a merchant that exists; without values, parameters are
 random.
 Prints what schemathesis finds. Exit status 0 if it finds nothing and has tested every operation of the listener: no status 5xx, no
 status and no error code that the contract does not list for the operation, and no response that violates its schema.
@@ -119,6 +119,9 @@ def run(arguments, url, directory):
     if arguments.payment_token:
         with open(arguments.payment_token) as file:
             hooks["token"] = json.load(file)
+    if arguments.card:
+        with open(arguments.card) as file:
+            hooks["card"] = json.load(file)
     with open(f"{directory}/hooks.json", "w") as file:
         json.dump(hooks, file)
     settings(arguments, directory)
@@ -142,11 +145,11 @@ def run(arguments, url, directory):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("listener", choices=["admin", "decryptor", "portal"])
+    options.add_argument("listener", choices=["admin", "decryptor", "issuer", "portal"])
     options.add_argument("address")
     options.add_argument("openapi")
     options.add_argument("values", nargs="*")
-    for name in ("examples", "max-time", "ca", "access-token", "backups", "payment-token"):
+    for name in ("examples", "max-time", "ca", "access-token", "backups", "payment-token", "card"):
         options.add_argument(f"--{name}")
     arguments = options.parse_intermixed_args()
     with tempfile.TemporaryDirectory() as directory:

@@ -9,7 +9,8 @@ import time
 
 MERCHANT, INTEGRATOR = "merchant.com.example.contract", "platformintegrator.com.example"
 PERMITS = [
-    "resolve", "symmetricKey", "decrypt", "decryptUnverified", "judgeAtOtherTime", "exportPrivateKey", "monitor", "read", "administer"]
+    "resolve", "symmetricKey", "decrypt", "decryptUnverified", "judgeAtOtherTime", "exportPrivateKey", "provision", "monitor", "read",
+    "administer"]
 
 
 class Installation:
@@ -55,12 +56,14 @@ class Installation:
             "gateway", f"{self.programs}/applepay-sandbox", "serve", "--directory", apple, "--slow-seconds", "0.3",
             "--control", self.path("control.sock"), "--resolve", "shop.example.com=127.0.0.1:1")
         self.wait(gateway, "gateway", lambda: "\n" in open(self.path("gateway.log")).read())
+        self.run("applepay-sandbox", "provisioning-certificates", "--directory", apple, "--request", self.path("wallet.json"))
         url = open(self.path("gateway.log")).readline().strip()
         with open(self.path("merchantkeyd.yaml"), "w") as file:
             file.write(
                 f"environment: sandbox\napple:\n  gateway:\n    url: {url}\n    trust-roots: [{apple}/root.pem]\n"
                 f"callers:\n  - {{uid: {os.getuid()}, permits: [{', '.join(PERMITS)}]}}\n"
                 f"trust:\n  token-roots: [{apple}/root.pem]\n"
+                f"provisioning:\n  trust-roots: [{apple}/root.pem]\n"
                 "portal:\n  listen: 127.0.0.1:0\n"
                 f"  tls: {{certificate: {self.path('portal.pem')}, private-key: {self.path('portal.key')}}}\n")
         os.mkdir(self.path("state"), 0o700)
@@ -78,6 +81,18 @@ class Installation:
                  self.path("token.json"))
         os.mkdir(self.path("backups"))
         return key
+
+    def card(self):
+        """Writes a request to encrypt a card, with what Wallet hands to an app. Returns its path."""
+        with open(self.path("wallet.json")) as file:
+            request = json.load(file)
+        request |= {
+            "configuration": 1, "network": "Mastercard", "activationData": "T1RQLTEyMw==",
+            "card": {
+                "primaryAccountNumber": "5204240250000002", "expiration": "12/49", "name": "Alex Example", "productType": "MCD"}}
+        with open(self.path("card.json"), "w") as file:
+            json.dump(request, file)
+        return self.path("card.json")
 
     def fill(self):
         """Creates a record of each further kind. Returns parameters with which requests find them."""

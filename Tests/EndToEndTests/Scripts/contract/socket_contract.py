@@ -1,4 +1,4 @@
-"""Starts a daemon in a temporary directory, and compares both of its sockets with the contract: contract.py.
+"""Starts a daemon in a temporary directory, and compares each of its sockets with the contract: contract.py.
 
 usage: socket_contract.py PROGRAMS OPENAPI EXAMPLES
 
@@ -29,6 +29,7 @@ try:
     results = {
         "decryptor": compare(
             installation, "decryptor", "--payment-token", installation.path("token.json"), f"publicKeyHash={key}"),
+        "issuer": compare(installation, "issuer", "--card", installation.card()),
         "admin": compare(
             installation, "admin", "--backups", installation.path("backups"), f"merchantIdentifier={MERCHANT}", f"merchant={MERCHANT}",
             # Without a value, each of these requests could wait for 30 seconds.
