@@ -42,6 +42,41 @@ import Vocabulary
         #expect(try await !bench.auditText().contains(begun.secret.text))
     }
 
+    @Test func `a browser that uses a link twice within a minute gets the same session`() async throws {
+        let bench = try await bench()
+        let sessions = bench.operations.portalSessions
+        let link = try await invite(bench).secret
+        #expect(try await sessions.begun(by: link.text, .invitation, in: "browser") == nil)
+        let begun = try await sessions.begin(
+            invitation: link.text, in: "browser", address: "192.0.2.7", requestId: "r-2")
+        bench.clock.advance(by: .seconds(59))
+        let again = try #require(try await sessions.begun(by: link.text, .invitation, in: "browser"))
+        #expect(again.text == begun.secret.text)
+        #expect(try await sessions.begun(by: link.text, .invitation, in: "other browser") == nil)
+        let otherLink = try await invite(bench).secret
+        #expect(try await sessions.begun(by: otherLink.text, .invitation, in: "browser") == nil)
+        bench.clock.advance(by: .seconds(1))
+        #expect(try await sessions.begun(by: link.text, .invitation, in: "browser") == nil)
+        #expect(try await sessions.resume(begun.secret.text, extending: false) != nil)
+    }
+
+    @Test func `a session that has ended is not begun by a second press of the button`() async throws {
+        let bench = try await bench()
+        let sessions = bench.operations.portalSessions
+        let link = try await sessions.createLogin(uid: 1000, groups: [], for: bench.request).secret
+        let begun = try await sessions.begin(login: link.text, in: "browser", address: "192.0.2.7", requestId: "r-2")
+        try await sessions.end(begun.secret.text)
+        #expect(try await sessions.begun(by: link.text, .login, in: "browser") == nil)
+    }
+
+    @Test func `sessions of one link in two browsers, or without a browser's value, have different secrets`() {
+        let link = PortalSecret(generating: .invitation)
+        let texts = ["a", "b", nil, nil].map { PortalSecret.session(begunBy: link, in: $0).text }
+        #expect(Set(texts).count == 4)
+        #expect(texts.allSatisfy { PortalSecret(text: $0, kind: .session) != nil })
+        #expect(PortalSecret.session(begunBy: link, in: "a").text == texts[0])
+    }
+
     @Test func `an unknown secret begins nothing, and is not told from a malformed one`() async throws {
         let bench = try await bench()
         let sessions = bench.operations.portalSessions

@@ -41,6 +41,26 @@ package struct PortalSecret: Sendable, CustomStringConvertible, CustomReflectabl
         self.init(kind, content + Self.checksum(of: content))
     }
 
+    /// The secret of the session that a browser begins with a link. The same link and browser have the same session, and
+    /// nobody can compute the secret without both.
+    ///
+    /// - Parameter browser: a value that only the browser sends. nil generates a secret.
+    package static func session(begunBy link: PortalSecret, in browser: String?) -> PortalSecret {
+        guard let browser else { return PortalSecret(generating: .session) }
+        let length = identifierLength + randomLength
+        let key = HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: SymmetricKey(data: Array(link.text.utf8)), salt: Array(browser.utf8),
+            info: Array("session of the portal".utf8), outputByteCount: 2 * length)
+        let characters: [UInt8] = key.withUnsafeBytes { bytes in
+            // With two bytes for each character, no character is noticeably more frequent than another.
+            (0..<length).map { index in
+                Base62.digits[(Int(bytes[2 * index]) << 8 | Int(bytes[2 * index + 1])) % Base62.digits.count]
+            }
+        }
+        let content: [UInt8] = Array(Kind.session.rawValue.utf8) + characters
+        return PortalSecret(.session, content + checksum(of: content))
+    }
+
     /// - Returns: nil if the text is not a secret of this kind: it has another length, prefix or checksum, or other
     ///   characters than letters and digits.
     package init?(text: String, kind: Kind) {

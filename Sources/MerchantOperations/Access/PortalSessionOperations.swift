@@ -9,6 +9,9 @@ package struct PortalSessionOperations: Sendable {
         any PortalSessionWriting & InvitationWriting & MerchantReading & ChangeRecording
     >
 
+    /// How long after the first press of a link's button a second press gets the same session.
+    package static let repeatLimit: Duration = .seconds(60)
+
     let records: Records
     /// The daemon's own count of time. Sessions end by the later of this time and the machine's clock, so that a clock
     /// that was set back does not make an ended session valid again.
@@ -34,15 +37,16 @@ package struct PortalSessionOperations: Sendable {
     ///
     /// - Parameters:
     ///   - text: the text of the link's secret.
+    ///   - browser: a value that only the client's browser sends. With it, ``begun(by:_:in:)`` finds the session.
     ///   - address: the client's address, for the audit.
     /// - Throws: `unauthorized` unless the invitation is open; ``invitationState(_:)`` then says why.
     package func begin(
-        invitation text: String, address: String, requestId: String
+        invitation text: String, in browser: String? = nil, address: String, requestId: String
     ) async throws -> (session: PortalSession, secret: PortalSecret) {
         guard let secret = PortalSecret(text: text, kind: .invitation) else { throw InvitationState.unknown.refusal }
         let time = confirmedTime.reading()
         let now = time.latest
-        let sessionSecret = PortalSecret(generating: .session)
+        let sessionSecret = PortalSecret.session(begunBy: secret, in: browser)
         let session: PortalSession = try await records.write { transaction in
             let state = try transaction.state(of: secret, at: now)
             guard case .open(var invitation) = state else { throw state.refusal }
@@ -97,12 +101,12 @@ package struct PortalSessionOperations: Sendable {
     ///
     /// - Throws: `unauthorized` if the login is unknown, used or expired.
     package func begin(
-        login text: String, address: String, requestId: String
+        login text: String, in browser: String? = nil, address: String, requestId: String
     ) async throws -> (session: PortalSession, secret: PortalSecret) {
         guard let secret = PortalSecret(text: text, kind: .login) else { throw Self.loginRefused }
         let time = confirmedTime.reading()
         let now = time.latest
-        let sessionSecret = PortalSecret(generating: .session)
+        let sessionSecret = PortalSecret.session(begunBy: secret, in: browser)
         let session: PortalSession = try await records.write { transaction in
             guard var login = try transaction.openLogin(secret, at: now) else { throw Self.loginRefused }
             login.usedAt = now
@@ -117,6 +121,28 @@ package struct PortalSessionOperations: Sendable {
             return session
         }
         return (session, sessionSecret)
+    }
+
+    /// The secret of the session that this browser has just begun with a link, for a person who pressed the button twice:
+    /// the browser may have discarded the response to the first press.
+    ///
+    /// - Parameters:
+    ///   - text: the text of the link's secret.
+    ///   - kind: `invitation` or `login`.
+    /// - Returns: nil if the browser began no session with the link, or began it longer than ``repeatLimit`` ago, or if the
+    ///   session has ended.
+    package func begun(
+        by text: String, _ kind: PortalSecret.Kind, in browser: String
+    ) async throws -> PortalSecret? {
+        guard let link = PortalSecret(text: text, kind: kind) else { return nil }
+        let secret = PortalSecret.session(begunBy: link, in: browser)
+        let now = confirmedTime.reading().latest
+        let identifier = secret.identifier
+        guard let session = try await records.read({ try $0.portalSession(secretIdentifier: identifier) }),
+            session.secret.matches(secret), session.isValid(at: now),
+            now < session.createdAt.adding(Self.repeatLimit)
+        else { return nil }
+        return secret
     }
 
     /// The session that has this secret.

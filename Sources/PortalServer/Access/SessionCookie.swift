@@ -20,12 +20,8 @@ enum SessionCookie {
 
     /// The secret in the request's cookie; nil if the request has no such cookie, or more than one.
     static func secret(in headers: HTTPFields) -> String? {
-        let values = headers[values: .cookie].flatMap { $0.split(separator: ";") }
-            .map { $0.drop { $0 == " " } }
-            .filter { $0.hasPrefix("\(name)=") }
-            .map { $0.dropFirst(name.count + 1) }
-        guard values.count == 1, let value = values.first, value.utf8.count == PortalSecret.length else { return nil }
-        return String(value)
+        guard let value = headers.cookie(named: name), value.utf8.count == PortalSecret.length else { return nil }
+        return value
     }
 
     /// The token that every form of a session contains. It is derived from the session's secret, so it needs no store,

@@ -13,6 +13,8 @@ struct PageCall: Sendable {
     let session: ResumedSession?
     /// The secret in the session's cookie; nil without a session.
     let sessionSecret: String?
+    /// The value of the ``BrowserCookie``; nil without one.
+    let browser: String?
     let requestId: String
     let method: HTTPRequest.Method
     let path: String
@@ -49,7 +51,7 @@ struct PageCall: Sendable {
 
 /// What a handler answers.
 enum PageReply: Sendable {
-    case page(any HTMLPage)
+    case page(any HTMLPage, setCookie: String? = nil)
     /// Status 303, so that reloading the next page does not send the form again.
     case redirect(String, setCookie: String? = nil)
     /// A page that ends the session in the browser.

@@ -34,7 +34,9 @@ extension PageHandlers {
     /// invitation up.
     func showInvitation(_ call: PageCall) async throws -> PageReply {
         let state = try await operations.sessions.invitationState(call.parameter)
-        if case .open(let invitation) = state { return .page(InvitationPage(invitation, path: call.path)) }
+        if case .open(let invitation) = state {
+            return .page(InvitationPage(invitation, path: call.path), setCookie: Self.newBrowserCookie(call))
+        }
         if case .unknown = state { try call.countFailure() }
         return .page(InvitationRefusedPage(state: state) ?? InvitationRefusedPage(.unknown))
     }
@@ -42,16 +44,31 @@ extension PageHandlers {
     func useInvitation(_ call: PageCall) async throws -> PageReply {
         // Read first: a request with a wrong secret must not wait for the database's writer.
         guard case .open = try await operations.sessions.invitationState(call.parameter) else {
+            if let reply = try await resume(.invitation, at: PortalPaths.home, call) { return reply }
             return try await showInvitation(call)
         }
         do {
             let (_, secret) = try await operations.sessions.begin(
-                invitation: call.parameter, address: call.address, requestId: call.requestId)
+                invitation: call.parameter, in: call.browser, address: call.address, requestId: call.requestId)
             try await endFormerSession(call)
             return .redirect(PortalPaths.home, setCookie: SessionCookie.beginning(secret))
         } catch let error as MerchantError where error.code == .unauthorized {
+            if let reply = try await resume(.invitation, at: PortalPaths.home, call) { return reply }
             return try await showInvitation(call)
         }
+    }
+
+    /// The redirect that the first press of the button got, for a second press in the same browser; nil otherwise.
+    private func resume(_ kind: PortalSecret.Kind, at path: String, _ call: PageCall) async throws -> PageReply? {
+        guard let browser = call.browser,
+            let secret = try await operations.sessions.begun(by: call.parameter, kind, in: browser)
+        else { return nil }
+        return .redirect(path, setCookie: SessionCookie.beginning(secret))
+    }
+
+    /// nil if the browser has the cookie already.
+    private static func newBrowserCookie(_ call: PageCall) -> String? {
+        call.browser == nil ? BrowserCookie.beginning() : nil
     }
 
     func showLogin(_ call: PageCall) async throws -> PageReply {
@@ -59,17 +76,21 @@ extension PageHandlers {
             try call.countFailure()
             return .page(LoginRefusedPage())
         }
-        return .page(LoginPage(path: call.path))
+        return .page(LoginPage(path: call.path), setCookie: Self.newBrowserCookie(call))
     }
 
     func useLogin(_ call: PageCall) async throws -> PageReply {
-        guard try await operations.sessions.isLoginOpen(call.parameter) else { return try await showLogin(call) }
+        guard try await operations.sessions.isLoginOpen(call.parameter) else {
+            if let reply = try await resume(.login, at: PortalPaths.fleet, call) { return reply }
+            return try await showLogin(call)
+        }
         do {
             let (_, secret) = try await operations.sessions.begin(
-                login: call.parameter, address: call.address, requestId: call.requestId)
+                login: call.parameter, in: call.browser, address: call.address, requestId: call.requestId)
             try await endFormerSession(call)
             return .redirect(PortalPaths.fleet, setCookie: SessionCookie.beginning(secret))
         } catch let error as MerchantError where error.code == .unauthorized {
+            if let reply = try await resume(.login, at: PortalPaths.fleet, call) { return reply }
             return .page(LoginRefusedPage())
         }
     }

@@ -17,7 +17,10 @@ struct PageOutput: Sendable {
 
     func response(_ reply: PageReply, for visitor: PageVisitor) async throws -> Response {
         switch reply {
-        case .page(let page): return try await response(page, for: visitor)
+        case .page(let page, let setCookie):
+            var response = try await response(page, for: visitor)
+            if let setCookie { response.headers[.setCookie] = setCookie }
+            return response
         case .redirect(let path, let setCookie):
             var headers = PageHeaders.httpFields
             headers[.contentType] = nil

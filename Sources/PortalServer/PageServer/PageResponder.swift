@@ -144,7 +144,8 @@ struct PageResponder: Sendable {
         }
         return PageCall(
             peer: visitor.identity.peer, session: visitor.identity.session, sessionSecret: visitor.sessionSecret,
-            requestId: context.requestId, method: route.method, path: String(target.path), parameter: parameter,
+            browser: BrowserCookie.value(in: request.headers), requestId: context.requestId, method: route.method,
+            path: String(target.path), parameter: parameter,
             query: query, form: form, now: now(),
             countFailure: { () throws(MerchantError) in try authentication.countFailure(in: context) })
     }

@@ -1,3 +1,4 @@
+import MerchantCore
 import MerchantTestSupport
 import Testing
 
@@ -80,6 +81,61 @@ import Testing
                 portal.clock.advance(by: .seconds(1200))
                 let reply = try await portal.curl("/merchant/keys", headers: [cookie] + headers)
                 #expect(reply.status == "200", "\(reply)")
+            }
+        }
+    }
+
+    /// Opens the page of a link, and presses its button.
+    ///
+    /// - Parameter cookies: those that the browser has.
+    private func press(
+        _ path: String, token: Substring, _ cookies: [String], _ portal: ServerFixture
+    ) async throws -> (status: String, cookies: [String]) {
+        let reply = try await portal.curl(
+            path, headers: cookies.map { "Cookie: \($0)" },
+            ["--include", "--header", "Origin: https://127.0.0.1:\(portal.port)", "--data", "csrf=\(token)"])
+        return (reply.status, Self.cookies(reply.body))
+    }
+
+    private static func cookies(_ head: String) -> [String] {
+        head.matches(of: /(?i)set-cookie: ([^;\r\n]+)/).map { String($0.1) }
+    }
+
+    @Test(arguments: [PortalSecret.Kind.invitation, .login])
+    func `a button that is pressed twice signs in once, in one browser only`(kind: PortalSecret.Kind) async throws {
+        try await ServerFixture.run { portal in
+            let path = try await portal.signInPath(kind)
+            let page = try await portal.curl(path, ["--include"])
+            let browser = Self.cookies(page.body)
+            #expect(browser.count == 1)
+            let token = try #require(page.body.firstMatch(of: /name="csrf" value="([0-9a-f]+)"/)).1
+            let first = try await press(path, token: token, browser, portal)
+            let second = try await press(path, token: token, browser, portal)
+            #expect(first.status == "303" && second.status == "303")
+            #expect(first.cookies.count == 1 && first.cookies == second.cookies)
+            let name = try #require(browser[0].split(separator: "=").first)
+            let otherBrowser = "\(name)=\(String(repeating: "0f", count: 16))"
+            let other = try await press(path, token: token, [otherBrowser], portal)
+            let none = try await press(path, token: token, [], portal)
+            #expect(other.status != "303" && none.status != "303", "\(other) \(none)")
+            let home = try await portal.curl(
+                kind == .login ? "/fleet" : "/merchant/keys", headers: ["Cookie: \(first.cookies[0])"])
+            #expect(home.status == "200")
+        }
+    }
+
+    @Test(arguments: ["GET", "HEAD"])
+    func `opening a link does not use it up`(method: String) async throws {
+        try await ServerFixture.run { portal in
+            for kind in [PortalSecret.Kind.invitation, .login] {
+                let path = try await portal.signInPath(kind)
+                for _ in 0..<3 {
+                    let reply = try await portal.curl(path, method == "HEAD" ? ["--head"] : [])
+                    #expect(reply.status == "200", "\(reply)")
+                }
+                let page = try await portal.curl(path)
+                let token = try #require(page.body.firstMatch(of: /name="csrf" value="([0-9a-f]+)"/)).1
+                #expect(try await press(path, token: token, [], portal).status == "303")
             }
         }
     }

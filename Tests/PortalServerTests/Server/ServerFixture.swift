@@ -99,6 +99,19 @@ struct ServerFixture: Sendable {
         return Self.cookie(secret)
     }
 
+    /// - Parameter kind: `invitation` or `login`.
+    /// - Returns: the path of a new link, which nobody has used.
+    func signInPath(_ kind: PortalSecret.Kind) async throws -> String {
+        if kind == .login {
+            let login = try await operations.portalSessions.createLogin(
+                uid: Self.operatorUID, groups: [], for: Self.request)
+            return "/login/\(login.secret.text)"
+        }
+        let invitation = try await operations.invitations.create(
+            for: Self.merchant, expiresAt: nil, note: nil, for: Self.request)
+        return "/invitations/\(invitation.secret.text)"
+    }
+
     /// Abandons the merchant's roll and revokes its key pair, so that the onboarding begins again.
     func revokeKey() async throws {
         let rolls = try await operations.rolls.rolls(of: Self.merchant, state: nil, before: nil, limit: 1)
