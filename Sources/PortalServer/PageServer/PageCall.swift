@@ -16,7 +16,10 @@ struct PageCall: Sendable {
     /// The value of the ``BrowserCookie``; nil without one.
     let browser: String?
     let requestId: String
+    /// `GET` for a request with `HEAD` too.
     let method: HTTPRequest.Method
+    /// Whether the visitor sees only the head of the response, so that nothing may be shown for the only time.
+    let isHead: Bool
     let path: String
     /// The value of the path's parameter, decoded; empty if the path has none.
     let parameter: String

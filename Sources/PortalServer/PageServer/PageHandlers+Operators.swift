@@ -134,7 +134,9 @@ extension PageHandlers {
     func showNewInvitation(_ call: PageCall) async throws -> PageReply {
         let identifier = try Self.invitation(call)
         let invitation = try await operations.invitations.invitation(identifier)
-        let url = newInvitationLinks.take(identifier, session: call.session?.identifier ?? "", at: call.now)
+        let url =
+            call.isHead
+            ? nil : newInvitationLinks.take(identifier, session: call.session?.identifier ?? "", at: call.now)
         return .page(InvitationCreatedPage(invitation, url: url))
     }
 

@@ -145,6 +145,7 @@ struct PageResponder: Sendable {
         return PageCall(
             peer: visitor.identity.peer, session: visitor.identity.session, sessionSecret: visitor.sessionSecret,
             browser: BrowserCookie.value(in: request.headers), requestId: context.requestId, method: route.method,
+            isHead: request.method == .head,
             path: String(target.path), parameter: parameter,
             query: query, form: form, now: now(),
             countFailure: { () throws(MerchantError) in try authentication.countFailure(in: context) })

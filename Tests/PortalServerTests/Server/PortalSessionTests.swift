@@ -139,4 +139,23 @@ import Testing
             }
         }
     }
+
+    @Test func `a HEAD request does not use up the page that shows the link of a new invitation`() async throws {
+        try await ServerFixture.run { portal in
+            let cookie = try await portal.signInOperator()
+            let created = try await portal.form(
+                "/fleet/invitations", of: "/fleet/invitations/new",
+                ["merchant=\(ServerFixture.merchant)", "days=7", "note=", "idempotencyKey=0123456789abcdef"],
+                cookie: cookie, ["--include"])
+            let path = String(try #require(created.body.firstMatch(of: /(?i)location: ([^\r\n]+)/)).1)
+            let head = try await portal.curl(path, headers: [cookie], ["--head"])
+            #expect(head.status == "200")
+            func showsLink() async throws -> Bool {
+                try await portal.curl(path, headers: [cookie]).body.contains("/invitations/mki_")
+            }
+            #expect(try await showsLink())
+            let isShownAgain = try await showsLink()
+            #expect(!isShownAgain)
+        }
+    }
 }

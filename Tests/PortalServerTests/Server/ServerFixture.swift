@@ -156,10 +156,13 @@ struct ServerFixture: Sendable {
     ///   - page: the path of the page with the form.
     ///   - fields: such as `domain=shop.example`.
     ///   - cookie: of the session, as ``signInMerchant()`` returns it.
-    func form(_ path: String, of page: String, _ fields: [String], cookie: String) async throws -> Reply {
+    ///   - options: further options of curl.
+    func form(
+        _ path: String, of page: String, _ fields: [String], cookie: String, _ options: [String] = []
+    ) async throws -> Reply {
         let shown = try await curl(page, headers: [cookie])
         let token = try #require(shown.body.firstMatch(of: /name="csrf" value="([0-9a-f]+)"/)?.1)
-        let arguments = (["csrf=\(token)"] + fields).flatMap { ["--data-urlencode", $0] }
+        let arguments = options + (["csrf=\(token)"] + fields).flatMap { ["--data-urlencode", $0] }
         return try await curl(path, headers: [cookie, "Origin: https://127.0.0.1:\(port)"], arguments)
     }
 
