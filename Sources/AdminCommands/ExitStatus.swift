@@ -16,11 +16,14 @@ package struct CommandFailure: Error, Hashable, Sendable {
     package let message: String
     /// The daemon's refusal, if it is the cause.
     package let refusal: Refusal?
+    /// The code in the JSON form of the error; nil if the daemon's code or the exit status determines it.
+    package let code: String?
 
-    package init(_ status: ExitStatus, _ message: String, refusal: Refusal? = nil) {
+    package init(_ status: ExitStatus, _ message: String, refusal: Refusal? = nil, code: String? = nil) {
         self.status = status
         self.message = message
         self.refusal = refusal
+        self.code = code
     }
 
     /// How the message about an error of the program itself begins.
@@ -35,6 +38,7 @@ package struct CommandFailure: Error, Hashable, Sendable {
     init(_ error: ClientError) {
         switch error {
         case .unreachable: self.init(.unreachable, "\(Self.programPrefix)\(error)")
+        case .notPermitted: self.init(.unreachable, "\(Self.programPrefix)\(error)", code: "notPermitted")
         case .refused(let refusal):
             self.init(
                 .refused, "refused: \(refusal)" + (refusal.requestId.isEmpty ? "" : " (request \(refusal.requestId))"),

@@ -2,11 +2,12 @@ package import WireAPI
 
 /// Why a call to the daemon failed.
 public enum ClientError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// No response arrived. For example, no process listens on the socket, the caller may not open it, or the call
-    /// timed out.
+    /// No response arrived. For example, no process listens on the socket, or the call timed out.
     ///
     /// If the connection ended after the request was sent, the daemon may have executed the request.
     case unreachable(socketPath: String, why: String)
+    /// The operating system does not let this process open the socket or enter the socket's directory. Nothing was sent.
+    case notPermitted(socketPath: String, why: String)
     /// The daemon refused the request.
     case refused(Refusal)
     /// The daemon's response does not conform to the daemon's OpenAPI document. The text says how.
@@ -17,7 +18,8 @@ public enum ClientError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A human-readable description in one line.
     public var description: String {
         switch self {
-        case .unreachable(let socketPath, let why): "can't reach the daemon at \(socketPath): \(why)"
+        case .unreachable(let socketPath, let why), .notPermitted(let socketPath, let why):
+            "can't reach the daemon at \(socketPath): \(why)"
         case .refused(let refusal): refusal.description
         case .protocolViolation(let why): "the daemon's response can't be read: \(why)"
         case .malformed(let why): why

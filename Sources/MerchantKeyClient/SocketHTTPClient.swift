@@ -106,6 +106,9 @@ final class SocketHTTPClient: Sendable {
             return .protocolViolation("the response has more than \(Self.largestResponse) bytes")
         }
         if error is HTTPParserError { return .protocolViolation("the response is not HTTP") }
+        if let error = error as? IOError, [EACCES, EPERM].contains(error.errnoCode) {
+            return .notPermitted(socketPath: socketPath, why: permissionText)
+        }
         return .unreachable(socketPath: socketPath, why: reason(for: error))
     }
 
@@ -134,5 +137,17 @@ final class SocketHTTPClient: Sendable {
             "the daemon's connection queue has been full for \(retryTimeout.components.seconds) seconds; see the daemon's log for the process that floods the socket"
         default: String(cString: strerror(error.errnoCode))
         }
+    }
+
+    /// Why this process may not connect, and what to do.
+    private var permissionText: String {
+        let user = "the user id \(geteuid())"
+        let directory = socketPath.lastIndex(of: "/").map { String(socketPath[..<$0]) } ?? "."
+        guard access(directory.isEmpty ? "/" : directory, X_OK) == 0 else {
+            return
+                "\(user) may not enter the directory of the socket; use root or the daemon's user, or move the socket into a directory that this user may enter (settings 'sockets.admin.path' and 'sockets.decryptor.path')"
+        }
+        return
+            "\(user) may not open the socket; use root or the daemon's user, or add this user to the setting 'callers', which also opens the socket to other users"
     }
 }

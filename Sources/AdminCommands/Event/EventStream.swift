@@ -72,7 +72,7 @@ extension ClientError {
         switch self {
         case .unreachable: true
         case .refused(let refusal): refusal.status == 503
-        case .protocolViolation, .malformed: false
+        case .notPermitted, .protocolViolation, .malformed: false
         }
     }
 }

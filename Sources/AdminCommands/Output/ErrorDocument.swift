@@ -34,9 +34,9 @@ struct ErrorDocument {
             .printable(keepingLines: false)
     }
 
-    /// The daemon's code for a refusal; otherwise the meaning of the exit status.
+    /// The daemon's code for a refusal; otherwise the code of the failure, or the meaning of the exit status.
     private var code: String {
-        if let refusal = failure.refusal { return refusal.code }
+        if let code = failure.refusal?.code ?? failure.code { return code }
         return switch failure.status {
         case .done, .refused: "failed"
         case .wrongUsage: "wrongUsage"
