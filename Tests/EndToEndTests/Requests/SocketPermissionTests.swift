@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What a user is told whom the operating system does not let connect.
+/// The errors for a user whom the operating system does not let connect.
 @Suite(.enabled(if: geteuid() == 0, "only root can run a command as another user")) struct SocketPermissionTests {
     private static let nobody: uid_t = 65_534
     let installation: Installation
