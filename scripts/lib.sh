@@ -97,15 +97,16 @@ need_browser() {
 }
 
 # need_test_tools: installs every program that the tests run, so that no test is skipped because of a missing program.
-# Does not install the runtimes of the example clients in docs/examples: only clients with a runtime are tested.
+# Does not install the runtimes of the example clients in docs/examples: only clients with a runtime are tested. Java is an
+# exception, because tests of 'key import-all' need its keytool; javac comes with the package that the example client needs.
 need_test_tools() {
-  need_commands openssl=openssl curl=curl strace=strace cc=gcc jq=jq testssl=testssl.sh
+  need_commands openssl=openssl curl=curl strace=strace cc=gcc jq=jq testssl=testssl.sh javac=default-jdk-headless
   need_packages libc6-dev
   need_python
   need_promtool
   need_browser
   local runtime missing=()
-  for runtime in go java node php; do command -v "$runtime" >/dev/null || missing+=("$runtime"); done
+  for runtime in go node php; do command -v "$runtime" >/dev/null || missing+=("$runtime"); done
   [ ${#missing[@]} -eq 0 ] || say "example clients without a runtime here are not tested: ${missing[*]}"
 }
 
