@@ -1,14 +1,13 @@
 import Foundation
 import MerchantCore
 import MerchantTestSupport
-import PostgresStore
 import SQLiteStore
 import Testing
 import Vocabulary
 
 /// The stores that every contract runs on. Add a case for another store.
 enum StoreUnderTest: String, CaseIterable, Sendable {
-    case memory, sqlite, postgresql
+    case memory, sqlite
 
     /// An empty store.
     func open() throws -> OpenStore {
@@ -23,13 +22,6 @@ enum StoreUnderTest: String, CaseIterable, Sendable {
             return OpenStore(store) {
                 try? store.close()
                 try? FileManager.default.removeItem(at: directory)
-            }
-        case .postgresql:
-            let database = try PostgresUnderTest.create()
-            let store = PostgresStore(try database.open(), clock: SystemClock())
-            return OpenStore(store) {
-                store.close()
-                database.remove()
             }
         }
     }

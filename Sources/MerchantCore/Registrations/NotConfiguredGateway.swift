@@ -24,5 +24,5 @@ package struct NotConfiguredGateway: RegistrationGateway {
 
     package var health: GatewayHealth { .notConfigured(detail) }
 
-    var refusal: GatewayError { GatewayError(.identityUnusable, detail, mayHaveActed: false) }
+    private var refusal: GatewayError { GatewayError(.identityUnusable, detail, mayHaveActed: false) }
 }

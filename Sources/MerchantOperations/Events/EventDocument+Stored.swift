@@ -12,6 +12,5 @@ extension EventDocument {
         merchantIdentifier = event.merchantIdentifier
         publicKeyHash = event.publicKeyHash
         rollId = event.rollId
-        merchantToken = event.merchantToken.map(MerchantTokenReportDocument.init)
     }
 }

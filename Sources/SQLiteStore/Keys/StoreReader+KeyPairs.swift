@@ -78,12 +78,11 @@ extension StoreReading {
         }
     }
 
-    func activeIdentityKeyPairs(of merchant: MerchantIdentifier) throws -> [KeyPair] {
+    func activeIdentityKeyPairs() throws -> [KeyPair] {
         try allRows(
             """
             SELECT \(KeyPairRow.columns) FROM key_pairs INDEXED BY key_pairs_active_identities
-            WHERE merchant_identifier = ? AND purpose = 'identity' AND state IN ('standby', 'current', 'retiring')
-            ORDER BY id
-            """, [merchant.rawValue], KeyPairRow.keyPair)
+            WHERE purpose = 'identity' AND state IN ('standby', 'current', 'retiring') ORDER BY id
+            """, [], KeyPairRow.keyPair)
     }
 }

@@ -86,5 +86,4 @@ struct MemoryState: Sendable {
     /// Merchants that once had an active payment processing key pair.
     var hadActiveKeyPair: Set<MerchantIdentifier> = []
     var portal = MemoryPortal()
-    var merchantTokens = MemoryMerchantTokens()
 }

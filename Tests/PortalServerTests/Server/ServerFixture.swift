@@ -30,34 +30,28 @@ struct ServerFixture: Sendable {
     let port: Int
     let files: TestCertificates
     let operations: Operations
-    let repository: MemoryRepository
     let clock: HandMovedClock
     let readLimits: ReadLimits
 
     static func run(
         rates: RequestRates.Limits = RequestRates.Limits(), limits: PortalLimits = PortalLimits(),
-        notifications: TokenNotificationPolicy = TokenNotificationPolicy(), proxies: [AddressRange] = [],
-        logger: Logger = Logger(label: "portal") { _ in SwiftLogNoOpLogHandler() },
-        merchantTokens: MerchantTokenPolicy = MerchantTokenPolicy(),
-        domainChecker: any DomainChecker = FakeDomainChecker(), sessions: SessionOperations.Ports? = nil,
+        domainChecker: any DomainChecker = FakeDomainChecker(),
         _ body: @escaping @Sendable (ServerFixture) async throws -> Void
     ) async throws {
         let files = try TestCertificates()
         let clock = HandMovedClock()
-        let repository = MemoryRepository()
+        let logger = Logger(label: "portal") { _ in SwiftLogNoOpLogHandler() }
         let operations = Operations(
-            repository: repository, custodian: FakeCustodian(clock: clock), clock: clock,
-            merchantTokens: merchantTokens, domainChecker: domainChecker, sessions: sessions)
+            repository: MemoryRepository(), custodian: FakeCustodian(clock: clock), clock: clock,
+            domainChecker: domainChecker)
         _ = try await operations.merchants.addMerchant(
             merchant, name: merchantName, targetActiveKeyPairs: nil, for: request)
         let address = PortalAddress { "https://127.0.0.1:\($0)" }
         let grant = Grant(permits: [.read, .onboard], merchants: nil)
         let readLimits = ReadLimits()
         let server = try PortalServer(
-            settings: PortalListenerSettings(
-                listen: try #require(ListenAddress(text: "127.0.0.1:0")), trustedProxies: TrustedProxies(proxies),
-                limits: limits),
-            rates: rates, notifications: notifications,
+            settings: PortalListenerSettings(listen: try #require(ListenAddress(text: "127.0.0.1:0")), limits: limits),
+            rates: rates,
             certificates: try PortalCertificates(files.settings(), now: { Timestamp(Date()) }, logger: logger),
             operations: PortalOperations(from: operations), environment: .sandbox,
             policy: CurrentValue(CallerPolicy(rules: [.init(subject: .uid(operatorUID), grant: grant)])),
@@ -74,8 +68,7 @@ struct ServerFixture: Sendable {
                     let port = try #require(address.url.flatMap { URL(string: $0)?.port })
                     try await body(
                         ServerFixture(
-                            port: port, files: files, operations: operations, repository: repository, clock: clock,
-                            readLimits: readLimits))
+                            port: port, files: files, operations: operations, clock: clock, readLimits: readLimits))
                     result = .success(())
                 } catch { result = .failure(error) }
                 await group.triggerGracefulShutdown()

@@ -1,0 +1,93 @@
+package import Foundation
+package import FoundationNetworking
+package import MerchantCore
+package import OutboundHTTP
+
+/// Sends requests with `URLSession` over an ``OutboundClient``. Each request has a `URLSession` of its own.
+///
+/// On Linux `URLSession` supports neither client certificates nor a choice of trust roots, so ``GatewayURLProtocol``
+/// passes each request to the client.
+package final class GatewaySession: Sendable {
+    private let client: OutboundClient
+    /// The queue on which the URLSessions of all requests call their completion handlers.
+    private let completions = OperationQueue()
+
+    /// - Parameter client: the HTTP client, which ``shutdown()`` shuts down.
+    package init(client: OutboundClient) { self.client = client }
+
+    package func shutdown() async { await client.shutdown() }
+
+    /// Sends one request. The request is never repeated, and redirects are not followed. `timeoutInterval` of the
+    /// request limits the time until the end of the response.
+    ///
+    /// - Parameter identity: the client certificate; nil presents none.
+    package func data(
+        for request: URLRequest, identity: ClientIdentity? = nil
+    ) async throws(OutboundFailure) -> (Data, HTTPURLResponse) {
+        let context = RequestContext(client: client, identity: identity.map(TLSIdentity.init))
+        do {
+            // `with` passes a copy of the request, with a header by which the protocol finds the context.
+            return try await GatewayURLProtocol.with(context, request) { requestWithHeader in
+                try await response(to: requestWithHeader, context)
+            }
+        } catch let failure as OutboundFailure {
+            guard let url = request.url else { throw failure }
+            // If the server's certificate is not trusted, this connects again to find out why.
+            throw await client.explained(failure, url: url)
+        } catch {
+            throw .unreachable(.other("\(error)"))
+        }
+    }
+
+    /// Settings for a session that stores no cookies, credentials or responses, and adds none to a request.
+    ///
+    /// They are not derived from `ephemeral`, which creates a cache with a directory in the user's home directory each
+    /// time; see also ``SharedURLStorage``.
+    private static var configuration: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.default
+        configuration.protocolClasses = [GatewayURLProtocol.self]
+        configuration.httpCookieStorage = nil
+        configuration.httpShouldSetCookies = false
+        configuration.urlCache = nil
+        configuration.urlCredentialStorage = nil
+        return configuration
+    }
+
+    /// Sends the request in a session of its own. The session's task always completes, and completes once. Cancelling
+    /// the caller's task cancels the request through `context`.
+    ///
+    /// Each request needs its own session to prevent a data race in Foundation on Linux. Foundation keeps a session's
+    /// tasks in a dictionary that only the session's queue may use, but also reads it on the thread on which a
+    /// URLProtocol reports. If a session has only one task, there is no race.
+    private func response(to request: URLRequest, _ context: RequestContext) async throws -> (Data, HTTPURLResponse) {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let session = URLSession(
+                    configuration: Self.configuration, delegate: nil, delegateQueue: completions)
+                session.dataTask(with: request) { data, response, error in
+                    if let response = response as? HTTPURLResponse, error == nil {
+                        continuation.resume(returning: (data ?? Data(), response))
+                    } else {
+                        continuation.resume(throwing: error ?? OutboundFailure.notHTTP("no HTTP response"))
+                    }
+                }.resume()
+            }
+        } onCancel: {
+            context.cancel()
+        }
+    }
+}
+
+extension TLSIdentity {
+    init(_ identity: ClientIdentity) {
+        self.init(
+            certificateChain: identity.certificateChain,
+            signatureSchemes: identity.signatureAlgorithms.map(\.rawValue)
+        ) { scheme, bytes in
+            guard let algorithm = TLSSignatureAlgorithm(rawValue: scheme) else {
+                throw IdentityError.unusable("TLS asks for the unknown signature scheme \(scheme)")
+            }
+            return try identity.sign(algorithm, bytes)
+        }
+    }
+}
