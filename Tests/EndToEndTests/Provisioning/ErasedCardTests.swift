@@ -58,12 +58,13 @@ struct ErasedCardTests {
             #expect(try issuer.code(issuer.request(nonce: "00000009", change)) == code)
         }
         let process = try #require(installation.process)
-        // The daemon overwrites the buffers of a response after it has sent it, so the client may have the response earlier.
+        // Measured: after the first requests, copies of the card data sometimes stay in memory for one to four seconds. The
+        // cause is not known. The copies must be erased at once, so this is a defect.
+        let found = try search.findings(inMemoryOf: process)
+        withKnownIssue("card data stays in memory for some seconds", isIntermittent: true) { #expect(found == []) }
         try installation.eventually("card data and keys are erased") {
             try search.findings(inMemoryOf: process).isEmpty
         }
-        let found = try search.findings(inMemoryOf: process)
-        #expect(found == [])
         #expect(try installation.diagnose().outcome("core dumps") == "success")
         installation.stop()
         #expect(try search.findings(inFilesBelow: installation.stateDirectory) == [])
