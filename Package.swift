@@ -73,11 +73,13 @@ let base: [Target] = [
     .target(name: "CWipingAllocator"),
     .systemLibrary(
         name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CLibPQ", path: "Sources/CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     module(
         "Schema", path: "schema", sources: ["Schema.swift"],
         resources: [
             .embedInCode("migrations/v0001_initial.sql"), .embedInCode("claims/v0001_claims.sql"),
-            .embedInCode("claims/v0002_nonces.sql"), .embedInCode("openapi.yaml"),
+            .embedInCode("claims/v0002_nonces.sql"), .embedInCode("postgresql/v0001_postgresql.sql"),
+            .embedInCode("openapi.yaml"),
         ]),
     .systemLibrary(
         name: "CLibCrypto", path: "Sources/CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
@@ -175,6 +177,7 @@ let edges: [Target] = [
             .serviceLifecycle, .tracing,
         ]),
     module("SQLiteStore", ["MerchantCore", "Vocabulary", "Schema", "MetricsKit", "CSQLite", .grdb, .crypto]),
+    module("PostgresStore", ["MerchantCore", "Vocabulary", "Secrets", "Schema", "MetricsKit", "CLibPQ", .crypto]),
     module(
         "KeyCustody",
         [
@@ -192,7 +195,7 @@ let edges: [Target] = [
         ["WireAPI", "Vocabulary", "StrictJSON", .asyncHTTPClient, .nioCore, .nioHTTP1]),
     module(
         "AppleGateway",
-        ["MerchantCore", "Vocabulary", "OutboundHTTP", "MetricsKit", .crypto, .nioPosix, .logging]),
+        ["MerchantCore", "Vocabulary", "StrictJSON", "OutboundHTTP", "MetricsKit", .crypto, .nioPosix, .logging]),
 ]
 
 let composition: [Target] = [
@@ -314,7 +317,7 @@ let testTargets: [Target] = [
         "MerchantOperationsTests",
         [
             "MerchantOperations", "PaymentToken", "SQLiteStore", "MerchantTestSupport", "MerchantCore", "WireAPI",
-            "Vocabulary", "Secrets",
+            "Vocabulary", "Secrets", "MetricsKit",
         ]),
     tests(
         "AdminServerTests",
@@ -341,7 +344,11 @@ let testTargets: [Target] = [
         ]),
     tests(
         "SQLiteStoreTests",
-        ["SQLiteStore", "MetricsKit", "MerchantTestSupport", "MerchantCore", "Vocabulary", "Schema", .grdb, .crypto]),
+        [
+            "SQLiteStore", "MetricsKit", "MerchantTestSupport", "MerchantCore", "Vocabulary", "Schema", "CSQLite",
+            .grdb,
+            .crypto,
+        ]),
     tests(
         "ActivationHookTests",
         [
@@ -351,12 +358,17 @@ let testTargets: [Target] = [
     tests("ChildProgramTests", ["ChildProgram", "Secrets", "MerchantTestSupport"]),
     // One suite for each port of the store. Each runs on every implementation of the store.
     tests(
-        "StoreContractTests", ["MerchantTestSupport", "SQLiteStore", "MerchantCore", "Vocabulary"]),
+        "StoreContractTests",
+        ["MerchantTestSupport", "SQLiteStore", "PostgresStore", "MerchantCore", "Vocabulary"]),
+    tests(
+        "PostgresStoreTests",
+        ["PostgresStore", "MerchantTestSupport", "MerchantCore", "Vocabulary", "Secrets", "Schema"]),
     tests(
         "DaemonKitTests",
         [
-            "DaemonKit", "ActivationHook", "PassProvisioning", "HTTPKit", "LocalSocket", "MerchantTestSupport",
-            "MerchantCore", "Vocabulary", "WireAPI", .yams, .logging, .serviceLifecycle, .tracing,
+            "DaemonKit", "AppleGateway", "ActivationHook", "PassProvisioning", "PortalServer", "HTTPKit", "LocalSocket",
+            "MerchantTestSupport", "MerchantOperations", "MerchantCore", "Vocabulary", "WireAPI", .yams, .logging,
+            .serviceLifecycle, .tracing,
         ]),
     tests(
         "EndToEndTests", ["MerchantTestSupport", "SandboxKit", "Vocabulary", .crypto], resources: [.copy("Scripts")]),
@@ -364,9 +376,7 @@ let testTargets: [Target] = [
         "AppleGatewayTests",
         [
             "AppleGateway", "OutboundHTTP", "KeyCustody", "SandboxKit", "MetricsKit", "MerchantTestSupport",
-            "MerchantCore",
-            "Vocabulary", .logging,
-            .nioCore, .nioHTTP1, .nioPosix, .nioSSL,
+            "MerchantCore", "Vocabulary", .crypto, .logging, .nioCore, .nioHTTP1, .nioPosix, .nioSSL,
         ], resources: [.copy("Scripts")]),
     tests(
         "EventDeliveryTests",

@@ -15,6 +15,11 @@ package enum Schema {
         ("v0002_nonces", String(decoding: PackageResources.v0002_nonces_sql, as: UTF8.self)),
     ]
 
+    /// The migrations of a PostgreSQL database, oldest first. This database also contains the claims.
+    package static let postgresqlMigrations: [(name: String, sql: String)] = [
+        ("v0001_postgresql", String(decoding: PackageResources.v0001_postgresql_sql, as: UTF8.self))
+    ]
+
     /// The OpenAPI document of the HTTP interface, which the admin server returns at `/v1/openapi.yaml`.
     package static let openAPI: [UInt8] = PackageResources.openapi_yaml
 }

@@ -45,7 +45,7 @@ need_commands() {
 need_toolchain() {
   command -v swift >/dev/null \
     || die "there is no Swift toolchain: install Swift 6.2 or newer from https://www.swift.org/install/linux and put its usr/bin on PATH"
-  need_packages libssl-dev libsqlite3-dev
+  need_packages libssl-dev libsqlite3-dev libpq-dev
 }
 
 # need_python: puts a python3 on PATH that has the packages of Tests/requirements.txt. If the installed python3 lacks
@@ -85,6 +85,21 @@ need_promtool() {
   export PATH=$directory:$PATH
 }
 
+# need_postgresql: installs PostgreSQL. The tests start servers of their own. Debian's package would also create a database
+# cluster and start a server for it; a setting prevents that during the installation.
+need_postgresql() {
+  local program status=0 setting=/etc/postgresql-common/createcluster.d/merchantkeyd-tests.conf
+  for program in /usr/lib/postgresql/*/bin/initdb; do [ ! -x "$program" ] || return 0; done
+  ! command -v initdb >/dev/null || return 0
+  can_be_root || need_packages postgresql
+  need_packages postgresql-common
+  as_root mkdir -p "${setting%/*}"
+  as_root tee "$setting" <<<'create_main_cluster = false' >/dev/null
+  (need_packages postgresql) || status=1
+  as_root rm -f "$setting"
+  return "$status"
+}
+
 # need_browser: installs Chromium, in which tests use the portal's pages. Where the system has no such packages, as on
 # Ubuntu, the tests are skipped.
 need_browser() {
@@ -104,6 +119,7 @@ need_test_tools() {
   need_packages libc6-dev
   need_python
   need_promtool
+  need_postgresql
   need_browser
   local runtime missing=()
   for runtime in go node php; do command -v "$runtime" >/dev/null || missing+=("$runtime"); done

@@ -19,6 +19,7 @@ struct MerchantKeyCtl: SubcommandGroup, AsyncParsableCommand {
         version: Program.version,
         subcommands: [
             MerchantCommands.self, KeyCommands.self, CertificateCommands.self, RollCommands.self, TokenCommands.self,
+            SessionCommands.self, MerchantTokenCommands.self,
             ProvisioningCommands.self, RegistrationCommands.self, DomainCommands.self, AccessCommands.self,
             InviteCommands.self, Console.self,
             StatusShow.self, EventCommands.self, WebhookCommands.self, AuditCommands.self, BackupCommands.self,

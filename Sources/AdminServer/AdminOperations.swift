@@ -13,6 +13,7 @@ package struct AdminOperations: Sendable {
     let registrations: RegistrationOperations
     let registrationSync: RegistrationSync
     let domains: DomainOperations
+    let merchantTokens: MerchantTokenOperations
     let audit: AuditOperations
     let backups: BackupOperations
     let masterKey: MasterKeyOperations
@@ -26,6 +27,8 @@ package struct AdminOperations: Sendable {
     /// Returns the beginning of every link to the portal, such as `https://pay.example.com`; nil if the settings define
     /// no portal, or if the portal does not listen yet.
     let portalURL: @Sendable () -> String?
+    /// The beginning of the paths at which the portal receives notifications of merchant tokens, such as `/tokenapi`.
+    let tokenNotificationPrefix: String
     /// Whether the portal reads client certificates: whether `portal.tls.client-ca` is in force.
     let readsClientCertificates: @Sendable () -> Bool
     let reload: ReloadSettings
@@ -39,10 +42,12 @@ package struct AdminOperations: Sendable {
     /// - Parameters:
     ///   - portalURL: returns the setting `portal.public-url` or its default, without a final slash; nil if the
     ///     settings define no portal, or if the portal does not listen yet.
+    ///   - tokenNotificationPrefix: the setting `merchant-tokens.path`.
     ///   - readsClientCertificates: returns whether `portal.tls.client-ca` is in force.
     ///   - reload: reads the daemon's settings again.
     package init(
         from operations: Operations, portalURL: @escaping @Sendable () -> String? = { nil },
+        tokenNotificationPrefix: String = "/tokenapi",
         readsClientCertificates: @escaping @Sendable () -> Bool = { false },
         reload: @escaping ReloadSettings
     ) {
@@ -55,6 +60,7 @@ package struct AdminOperations: Sendable {
         registrations = operations.registrations
         registrationSync = operations.registrationSync
         domains = operations.domains
+        merchantTokens = operations.merchantTokens
         audit = operations.audit
         backups = operations.backups
         masterKey = operations.masterKey
@@ -65,6 +71,7 @@ package struct AdminOperations: Sendable {
         invitations = operations.invitations
         portalSessions = operations.portalSessions
         self.portalURL = portalURL
+        self.tokenNotificationPrefix = tokenNotificationPrefix
         self.readsClientCertificates = readsClientCertificates
         self.reload = reload
         refusals = operations.refusals
@@ -83,5 +90,12 @@ extension AdminOperations {
                 "this daemon has no portal: set 'portal.listen' and the portal's TLS files, then restart the daemon")
         }
         return url
+    }
+
+    /// The URL at which the portal receives notifications of merchant tokens, without a secret.
+    ///
+    /// - Throws: `portalNotConfigured` if there is no portal.
+    func requiredTokenNotificationURL() throws(MerchantError) -> String {
+        try requiredPortalURL() + tokenNotificationPrefix
     }
 }

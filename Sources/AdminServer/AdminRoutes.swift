@@ -6,7 +6,8 @@ package typealias AdminRoute = RESTRoute<AdminHandlers>
 /// The routes of the admin socket. Each route is declared in the same file as its handler.
 package enum AdminRoutes {
     package static let all: [AdminRoute] = [
-        merchants, keys, keyTransitions, registrations, domains, rolls, access, invitations, operators, audit, backups,
+        merchants, keys, keyTransitions, registrations, domains, rolls, merchantTokens, access, invitations, operators,
+        audit, backups,
         masterKey, reload, events, webhooks, monitoring,
     ].flatMap(\.self)
 

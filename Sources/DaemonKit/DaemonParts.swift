@@ -77,9 +77,12 @@ struct DaemonParts {
                 verifier: live.value { $0.verifier }, rollPolicy: live.value { $0.rolls },
                 backupPolicy: live.value { $0.backupPolicy },
                 backups: BackupService(store: store, masterKey: settings.masterKey, clock: clock), masterKey: rotation,
-                conditions: { daemonHealth.findings }, gateway: outbound.gateway, domainChecker: outbound.domainChecker,
+                conditions: { daemonHealth.findings }, gateway: outbound.gateway,
+                merchantTokenGateway: outbound.gateway,
+                merchantTokenPolicy: settings.merchantTokens.policy, domainChecker: outbound.domainChecker,
                 webhooks: WebhookTester(live.value { $0.webhooks }), notifier: observedStore.notifier,
-                provisioning: Self.provisioning(live, nonces: claims.ledger)))
+                provisioning: Self.provisioning(live, nonces: claims.ledger),
+                sessions: Self.sessions(live, gateway: outbound.gateway, logger: logger)))
         if operations.provisioning != nil { lifecycle.servers.expect(.issuer) }
         reload = Reload(
             prepared, live, recording: operations.settingsRecording, certificates: portal?.certificates,
@@ -101,10 +104,27 @@ struct DaemonParts {
             activation: ActivationHook(live.value { $0.provisioning?.activation }))
     }
 
+    private static func sessions(
+        _ live: LiveSettings, gateway: any SessionGateway, logger: Logger
+    ) -> SessionOperations.Ports {
+        let log = LimitedLog(logger)
+        return SessionOperations.Ports(gateway: gateway, policy: live.value { $0.sessions }) { unregistered in
+            log.write(
+                .warning, "merchant session requested for a domain that is not registered",
+                source: unregistered.caller,
+                metadata: [
+                    "domain": "\(unregistered.domain)", "merchant": "\(unregistered.merchantIdentifier)",
+                    "caller": "\(unregistered.caller)",
+                ])
+        }
+    }
+
     /// The parts of the daemon that count in memory, other than the servers' requests.
     var metricsSources: [any MetricsSource] {
         [
             observedStore.keyResponses, operations.tokenMetrics, operations.provisioningMetrics,
+            operations.sessionMetrics,
+            operations.merchantTokenMetrics,
             StoreMetrics(observedStore.store, claims: claims.store),
             outbound.gateway.metrics,
         ]

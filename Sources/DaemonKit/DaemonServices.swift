@@ -28,7 +28,7 @@ struct DaemonServices {
     /// services that stop later then store what is only in memory, such as the uses of keys by the last requests.
     var all: [any Service] {
         let groups: [[any Service]] = [
-            watchdog, signals, storing, schedule, events, auditHeads, checks, backups, sessionExpiry,
+            watchdog, signals, storing, schedule, events, merchantTokens, auditHeads, checks, backups, sessionExpiry,
             [decryptorServer, SimultaneousServices(otherServers)], notifications,
         ]
         return groups.flatMap { $0 }
@@ -60,8 +60,14 @@ struct DaemonServices {
                 every: .seconds(3), start: .afterOneInterval,
                 KeyUseStorage(operations: operations.keyUses, caller: caller, logger: logger)),
             Recurring(
+                every: .seconds(3), start: .afterOneInterval,
+                MerchantTokenPaymentStorage(operations: operations.merchantTokenPayments, logger: logger)),
+            Recurring(
                 every: RefusalRecording.shortestPause, start: .afterOneInterval,
                 RefusalRecording(operations: operations.refusalAudit, caller: caller, logger: logger)),
+            Recurring(
+                every: ValidationURLAudit.interval, start: .afterOneInterval,
+                ValidationURLRecording(audit: operations.validationURLAudit, caller: caller, logger: logger)),
         ]
     }
 
@@ -90,6 +96,16 @@ struct DaemonServices {
                     operations: operations.events, retention: live.value { $0.eventRetention }, logger: logger)),
             EventDelivery(
                 to: live.value { $0.webhooks }, deliveries: operations.deliveries, notifier: operations.notifier,
+                logger: logger),
+        ]
+    }
+
+    private var merchantTokens: [any Service] {
+        [
+            Recurring(
+                every: .seconds(600), TokenNotificationExpiry(operations: operations.tokenEvents, logger: logger)),
+            TokenEventFetcher(
+                operations: operations.tokenEvents, arrivals: operations.tokenNotificationArrivals, caller: caller,
                 logger: logger),
         ]
     }
@@ -188,10 +204,11 @@ struct DaemonServices {
 
     private var decryptorServer: any Service {
         DecryptorServer(
-            socket: parts.sockets.decryptor, operations: operations.paymentTokens, refusals: operations.refusals,
-            integrity: operations.integrity, policy: live.value { $0.callers }, health: parts.health,
-            openAPI: Schema.openAPI, responses: parts.observedStore.keyResponses, requests: parts.requestMetrics,
-            accessLog: parts.accessLog, loopProbe: lifecycle.loopProbe, logger: logger,
+            socket: parts.sockets.decryptor, operations: operations.paymentTokens,
+            sessions: operations.merchantSessions, refusals: operations.refusals, integrity: operations.integrity,
+            policy: live.value { $0.callers }, health: parts.health, openAPI: Schema.openAPI,
+            responses: parts.observedStore.keyResponses, requests: parts.requestMetrics, accessLog: parts.accessLog,
+            loopProbe: lifecycle.loopProbe, logger: logger,
             onListening: { [servers = lifecycle.servers] in servers.didStartListening(.decryptor) })
     }
 
@@ -214,6 +231,7 @@ struct DaemonServices {
                 socket: parts.sockets.admin,
                 operations: AdminOperations(
                     from: operations, portalURL: portalURL,
+                    tokenNotificationPrefix: settings.merchantTokens.notifications.prefix.text,
                     readsClientCertificates: { [certificates = parts.portal?.certificates] in
                         certificates?.readsClientCertificates ?? false
                     },

@@ -41,7 +41,8 @@ struct PortalParts {
         requests: RequestMetrics, accessLog: AccessLog, clock: any WallClock, logger: Logger
     ) throws -> PortalServer {
         try PortalServer(
-            settings: self.settings.listener, rates: self.settings.rates, certificates: certificates,
+            settings: self.settings.listener, rates: self.settings.rates,
+            notifications: settings.merchantTokens.notifications, certificates: certificates,
             operations: PortalOperations(from: operations), environment: settings.environment, policy: policy,
             address: address, health: health, openAPI: Schema.openAPI, requests: requests, accessLog: accessLog,
             logger: logger,

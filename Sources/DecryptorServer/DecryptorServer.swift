@@ -13,7 +13,7 @@ import ServiceLifecycle
 package import WireAPI
 
 /// The REST server on the decryptor socket. For payment tokens, it finds the merchant and the certificate of a
-/// publicKeyHash, restores symmetric keys, and verifies and decrypts tokens.
+/// publicKeyHash, restores symmetric keys, and verifies and decrypts tokens. It also requests merchant sessions from Apple.
 ///
 /// The socket's file has its final mode before a client can connect. The kernel identifies the caller of each connection,
 /// and the setting `callers` decides which permits the caller has. During a graceful shutdown, the server accepts no
@@ -22,6 +22,7 @@ package import WireAPI
 package struct DecryptorServer: Service {
     private let socket: SocketSource
     private let operations: PaymentTokenOperations
+    private let sessions: SessionOperations
     private let refusals: RefusalLog
     private let integrity: IntegrityFindings
     private let policy: CurrentValue<CallerPolicy>
@@ -48,7 +49,7 @@ package struct DecryptorServer: Service {
     ///   - loopProbe: gets the event loops of the server while it serves.
     ///   - onListening: called as soon as clients can connect.
     package init(
-        socket: SocketSource, operations: PaymentTokenOperations, refusals: RefusalLog,
+        socket: SocketSource, operations: PaymentTokenOperations, sessions: SessionOperations, refusals: RefusalLog,
         integrity: IntegrityFindings, policy: CurrentValue<CallerPolicy>,
         health: @escaping @Sendable () -> HealthDocument, openAPI: [UInt8], responses: KeyResponseCache,
         requests: RequestMetrics, limits: Limits = Limits(), accessLog: AccessLog = .off,
@@ -57,6 +58,7 @@ package struct DecryptorServer: Service {
     ) {
         self.socket = socket
         self.operations = operations
+        self.sessions = sessions
         self.refusals = refusals
         self.integrity = integrity
         self.policy = policy
@@ -87,7 +89,7 @@ package struct DecryptorServer: Service {
             lingerTime: limits.lingerTime)
         let environment = ConnectionHandler.Environment(
             endpoints: Endpoints(
-                operations: operations, responses: responses, health: HealthResponses(health),
+                operations: operations, sessions: sessions, responses: responses, health: HealthResponses(health),
                 openAPI: EncodedResponse(sharing: ByteBuffer(bytes: openAPI), mediaType: "application/yaml"),
                 blockingPool: pool),
             problems: ProblemReporter(

@@ -13,7 +13,7 @@ package import Vocabulary
 /// the parts of the key that may remain in the thread's registers and stack.
 package final class KeyCustody: KeyCustodian, KeyPairVerifier {
     let keyring: Keyring
-    private let currentIssuers: CurrentValue<CertificateIssuers?>
+    let currentIssuers: CurrentValue<CertificateIssuers?>
     var certificateIssuers: CertificateIssuers? { currentIssuers.value }
     private let cache: UnsealedKeyCache
     let readKeyPair: @Sendable (PublicKeyHash) throws -> SealedKeyPair?

@@ -23,4 +23,11 @@ extension MerchantError {
             .registrationNotFound,
             "there is no registration \(partner): check the spelling, or list the registrations")
     }
+
+    package static func merchantTokenNotFound(_ identifier: MerchantTokenIdentifier) -> MerchantError {
+        MerchantError(
+            .merchantTokenNotFound,
+            "there is no merchant token \(identifier): the daemon knows the tokens of decrypted payments and of notifications; 'merchant-token list' shows them"
+        )
+    }
 }

@@ -94,6 +94,22 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case domainNotRegistered
         case tooManyDomains
         case domainFileNotSet
+        // A merchant session that is refused.
+        /// The domain is not registered for the merchant, by the daemon's records or by Apple's response.
+        case sessionDomainNotRegistered
+        /// Apple does not let the identity request sessions for the merchant.
+        case sessionMerchantUnauthorized
+        /// A platform integrator's identifier was given as the merchant's.
+        case sessionMerchantWrongKind
+        /// There is no valid identity certificate for the merchant.
+        case sessionIdentityMissing
+        /// The URL is not one of Apple's hosts: an attacker may try to make the daemon send a request to another server.
+        case validationURLRefused
+        // A merchant token.
+        case merchantTokenNotFound
+        case merchantTokenStateConflict
+        /// Apple has not generated the token's public key yet.
+        case merchantTokenKeyNotReady
         // Apple, or the connection to Apple.
         case gatewayRefused
         case gatewayRateLimited

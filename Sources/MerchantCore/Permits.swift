@@ -15,6 +15,8 @@ package enum Permit: String, Sendable, CaseIterable {
     case judgeAtOtherTime
     /// Export a private key. Never granted by default.
     case exportPrivateKey
+    /// Request merchant sessions from Apple.
+    case merchantSession
     /// Encrypt card data for in-app provisioning on the issuer socket.
     case provision
     /// Onboard a merchant through the portal: its key pairs, certificates, rolls and registrations.
@@ -60,6 +62,7 @@ extension Permit {
         case .read: 1 << 8
         case .administer: 1 << 9
         case .provision: 1 << 10
+        case .merchantSession: 1 << 11
         }
     }
 }

@@ -7,7 +7,7 @@ package import WireAPI
 extension AdminClient {
     /// The timeout of calls for which the daemon connects to Apple or to a merchant's domain. The daemon itself stops
     /// waiting for Apple earlier, even if it retries its request.
-    private static let appleTimeout: TimeAmount = .seconds(300)
+    static let appleTimeout: TimeAmount = .seconds(300)
 
     /// Registers a merchant with Apple, or adds domains to its registration.
     package func register(_ request: RegisterRequest) async throws(ClientError) -> Response<RegistrationDocument> {

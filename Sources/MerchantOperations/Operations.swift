@@ -27,11 +27,14 @@ package struct Operations: Sendable {
         /// Returns the current findings about the daemon itself and its machine.
         package let conditions: @Sendable () -> [StatusFinding]
         package let gateway: any RegistrationGateway
+        package let merchantTokenGateway: any MerchantTokenGateway
+        package let merchantTokenPolicy: MerchantTokenPolicy
         package let domainChecker: any DomainChecker
         package let webhooks: any WebhookTesting
         package let notifier: EventNotifier
         /// nil if the settings define no in-app provisioning.
         package let provisioning: ProvisioningOperations.Ports?
+        package let sessions: SessionOperations.Ports
 
         /// - Parameters:
         ///   - confirmedTime: nil for a confirmed time that starts as the time of the machine's clock.
@@ -43,9 +46,11 @@ package struct Operations: Sendable {
             rollPolicy: CurrentValue<RollPolicy>, backupPolicy: CurrentValue<BackupPolicy>,
             backups: any BackupManaging, masterKey: any MasterKeyRotating,
             conditions: @escaping @Sendable () -> [StatusFinding] = { [] },
-            gateway: any RegistrationGateway = NotConfiguredGateway(), domainChecker: any DomainChecker,
+            gateway: any RegistrationGateway = NotConfiguredGateway(),
+            merchantTokenGateway: any MerchantTokenGateway = NotConfiguredGateway(),
+            merchantTokenPolicy: MerchantTokenPolicy = MerchantTokenPolicy(), domainChecker: any DomainChecker,
             webhooks: any WebhookTesting = NoWebhooks(), notifier: EventNotifier,
-            provisioning: ProvisioningOperations.Ports? = nil
+            provisioning: ProvisioningOperations.Ports? = nil, sessions: SessionOperations.Ports? = nil
         ) {
             self.store = store
             self.custodian = custodian
@@ -60,10 +65,13 @@ package struct Operations: Sendable {
             self.masterKey = masterKey
             self.conditions = conditions
             self.gateway = gateway
+            self.merchantTokenGateway = merchantTokenGateway
+            self.merchantTokenPolicy = merchantTokenPolicy
             self.domainChecker = domainChecker
             self.webhooks = webhooks
             self.notifier = notifier
             self.provisioning = provisioning
+            self.sessions = sessions ?? .notConfigured(environment)
         }
     }
 
@@ -96,8 +104,15 @@ package struct Operations: Sendable {
     package let portalSessions: PortalSessionOperations
     package let onboarding: OnboardingOperations
     package let fleet: FleetOperations
+    package let merchantTokens: MerchantTokenOperations
+    package let tokenNotifications: TokenNotificationIntake
+    package let tokenEvents: TokenEventFetching
+    package let merchantTokenPayments: MerchantTokenPaymentRecording
     /// nil if the settings define no in-app provisioning.
     package let provisioning: ProvisioningOperations?
+    /// Merchant sessions of Apple Pay on the Web, not to be confused with ``portalSessions``.
+    package let merchantSessions: SessionOperations
+    package let validationURLAudit: ValidationURLAudit
 
     /// Wakes the tasks that wait for events. The store notifies this object of new events.
     package let notifier: EventNotifier
@@ -109,6 +124,10 @@ package struct Operations: Sendable {
     package let observedUses = KeyUses()
     package let tokenMetrics = TokenMetrics()
     package let provisioningMetrics: ProvisioningMetrics
+    package let sessionMetrics: SessionMetrics
+    package let merchantTokenMetrics: MerchantTokenMetrics
+    /// Wakes the tasks that fetch events of merchant tokens, when a notification has arrived.
+    package let tokenNotificationArrivals = ChangeSignal()
 
     package init(_ parts: Collaborators) {
         let (store, clock, confirmedTime, policy) = (parts.store, parts.clock, parts.confirmedTime, parts.rollPolicy)
@@ -150,9 +169,30 @@ package struct Operations: Sendable {
         domains = DomainOperations(
             records: .init(store, reads: { $0 }, writes: { $0 }), domainChecker: parts.domainChecker, clock: clock)
 
+        let merchantTokenMetrics = MerchantTokenMetrics(clock: clock)
+        self.merchantTokenMetrics = merchantTokenMetrics
+        let merchantTokenPolicy = parts.merchantTokenPolicy
+        let merchantTokenPayments = MerchantTokenPayments(
+            isEnabled: merchantTokenPolicy.recordsPayments, metrics: merchantTokenMetrics)
+        merchantTokens = MerchantTokenOperations(
+            records: .init(store, reads: { $0 }, writes: { $0 }), gateway: parts.merchantTokenGateway, clock: clock,
+            confirmedTime: confirmedTime)
+        tokenNotifications = TokenNotificationIntake(
+            records: .init(store, reads: { $0 }, writes: { $0 }), policy: merchantTokenPolicy,
+            metrics: merchantTokenMetrics, arrivals: tokenNotificationArrivals, clock: clock)
+        tokenEvents = TokenEventFetching(
+            records: .init(store, reads: { $0 }, writes: { $0 }), gateway: parts.merchantTokenGateway,
+            metadata: TokenMetadataDecryption(
+                records: .init(store, reads: { $0 }, writes: { _ in }), custodian: parts.custodian,
+                verifier: parts.verifier, uses: observedUses, clock: clock),
+            metrics: merchantTokenMetrics, clock: clock, confirmedTime: confirmedTime)
+        self.merchantTokenPayments = MerchantTokenPaymentRecording(
+            records: .init(store, reads: { _ in }, writes: { $0 }), payments: merchantTokenPayments)
+
         paymentTokens = PaymentTokenOperations(
             records: .init(store, reads: { $0 }, writes: { $0 }), custodian: parts.custodian, claims: parts.claims,
-            verifier: parts.verifier, tokenTimes: tokenTimes, uses: observedUses, metrics: tokenMetrics, clock: clock)
+            verifier: parts.verifier, tokenTimes: tokenTimes, uses: observedUses,
+            merchantTokens: merchantTokenPayments, metrics: tokenMetrics, clock: clock)
         keyUses = KeyUseRecording(
             records: .init(store, reads: { $0 }, writes: { $0 }), uses: observedUses, policy: policy,
             confirmedTime: confirmedTime)
@@ -178,7 +218,8 @@ package struct Operations: Sendable {
                 clockBehindClaims: { [claims = parts.claims] in claims.clockBehindClaims },
                 gateway: { [gateway = parts.gateway] in gateway.health },
                 circuit: { [gateway = parts.gateway] in gateway.circuitHealth }),
-            integrity: integrity, tokenTimes: tokenTimes, environment: parts.environment, policy: policy,
+            integrity: integrity, tokenTimes: tokenTimes, merchantTokens: merchantTokenMetrics,
+            merchantTokenPolicy: merchantTokenPolicy, environment: parts.environment, policy: policy,
             backupPolicy: parts.backupPolicy, clock: clock, confirmedTime: confirmedTime)
         self.clock = ClockOperations(
             records: .init(store, reads: { $0 }, writes: { $0 }), policy: policy, confirmedTime: confirmedTime)
@@ -212,5 +253,12 @@ package struct Operations: Sendable {
                 ports, records: .init(store, reads: { _ in }, writes: { $0 }), metrics: provisioningMetrics,
                 clock: clock)
         }
+        validationURLAudit = ValidationURLAudit(
+            records: .init(store, reads: { _ in }, writes: { $0 }), clock: clock)
+        sessionMetrics = SessionMetrics()
+        merchantSessions = SessionOperations(
+            parts.sessions, records: .init(store, reads: { $0 }, writes: { _ in }),
+            validationURLAudit: validationURLAudit, metrics: sessionMetrics, environment: parts.environment,
+            clock: clock)
     }
 }

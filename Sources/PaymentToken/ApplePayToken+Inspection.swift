@@ -16,7 +16,7 @@ extension ApplePayToken {
         return TokenInspection(
             version: version, publicKeyHash: publicKeyHash.base64, transactionId: transactionId.hex,
             applicationDataHash: applicationDataHash.map { Hex.encode($0) }, keyMaterialLength: keyMaterial.bytes.count,
-            ciphertextLength: data.count - Self.tagLength, signatureLength: signature.count,
+            ciphertextLength: data.count - MessageEncryption.tagLength, signatureLength: signature.count,
             signingTime: signingTime.flatMap { ASN1Time(tag: $0.tag, $0.bytes) }?.date,
             environment: signingCertificates.count == 1
                 ? TokenEnvironment(signerCommonNames: signingCertificates[0].subjectCommonNames) : nil,

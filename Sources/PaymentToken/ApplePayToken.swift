@@ -47,11 +47,7 @@ public struct ApplePayToken: Sendable {
         keyMaterial: KeyMaterial, transactionId: TransactionId, publicKeyHash: PublicKeyHash,
         applicationDataHash: [UInt8]?, data: [UInt8], signature: [UInt8]
     ) {
-        version =
-            switch keyMaterial {
-            case .ephemeralPublicKey: .ecV1
-            case .wrappedKey: .rsaV1
-            }
+        version = keyMaterial.version
         self.keyMaterial = keyMaterial
         self.transactionId = transactionId
         self.publicKeyHash = publicKeyHash
@@ -60,22 +56,18 @@ public struct ApplePayToken: Sendable {
         self.signature = signature
     }
 
-    /// The algorithm of the merchant key pairs to which tokens of this version are encrypted.
-    package var algorithm: KeyAlgorithm {
-        switch version {
-        case .ecV1: .ecV1
-        case .rsaV1: .rsaV1
-        }
-    }
-
     /// The SHA-256 hash of the merchant public key (DER `SubjectPublicKeyInfo`) to which the token is encrypted: 44
     /// characters of Base64, as in the token.
     public var publicKeyHashBase64: String { publicKeyHash.base64 }
+}
 
-    /// The bytes that the signature covers: the decoded key material, data, transaction identifier and, if present,
-    /// applicationData hash, concatenated in this order.
-    package var signedContent: [UInt8] {
-        keyMaterial.bytes + data + transactionId.bytes + (applicationDataHash ?? [])
+extension ApplePayToken: AppleMessage {
+    package static var messageName: String { "token" }
+
+    package var otherSignedParts: [SignedPart] {
+        let transaction = SignedPart(name: "transactionId", bytes: transactionId.bytes)
+        guard let applicationDataHash else { return [transaction] }
+        return [transaction, SignedPart(name: "applicationData", bytes: applicationDataHash)]
     }
 }
 

@@ -85,7 +85,7 @@ extension MerchantTokenMetadata.CardMetadata {
 
 extension JSONFields {
     /// Returns a required string that consists of decimal digits. `count` is the permitted number of digits.
-    fileprivate mutating func digits(_ name: String, _ count: ClosedRange<Int>) throws(JSONFault) -> String {
+    mutating func digits(_ name: String, _ count: ClosedRange<Int>) throws(JSONFault) -> String {
         let text = try requiredString(name)
         guard count.contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             let expected = count.count == 1 ? "\(count.lowerBound)" : "\(count.lowerBound) to \(count.upperBound)"

@@ -4,18 +4,19 @@
 public struct PaymentTokenError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of error.
     public enum Code: String, Sendable, CaseIterable {
-        /// The input is not a valid payment token, part of a token, or merchant identifier.
+        /// The input is not a valid payment token or encrypted token metadata, or a part of them is not valid; or it is
+        /// not a valid merchant identifier, merchant token identifier or public key; or it is too long.
         case malformed
-        /// The version of the payment token is neither EC_v1 nor RSA_v1.
+        /// The version of the payment token or token metadata is neither EC_v1 nor RSA_v1.
         case unsupportedVersion
-        /// The symmetric key has the wrong length for the version of the token.
+        /// The symmetric key has the wrong length for the version of the payment token or token metadata.
         case wrongKeyLength
-        /// The token cannot be decrypted: the symmetric key was computed with the wrong private key or merchant
-        /// identifier, or the token was modified.
+        /// The payment token or token metadata cannot be decrypted: the symmetric key was computed with the wrong
+        /// private key or merchant identifier, or the message was modified.
         case decryptionFailed
-        /// The token was decrypted, but its plaintext is not valid payment data.
+        /// The payment token or token metadata was decrypted, but its plaintext is not valid.
         case plaintextMalformed
-        /// A check of the token's signature failed.
+        /// A check of the signature failed.
         case verificationFailed
         /// A ``TrustRoot`` cannot be created, because the input is not a root certificate. A root certificate belongs
         /// to a certificate authority, and its subject and issuer are equal.

@@ -8,6 +8,8 @@ package struct PortalOperations: Sendable {
     let accesses: AccessAuthentication
     let invitations: InvitationOperations
     let sessions: PortalSessionOperations
+    let merchantSessions: SessionOperations
+    let tokenNotifications: TokenNotificationIntake
     /// Counts requests that were refused for lack of a permit, until the audit records them.
     let refusals: RefusalLog
     let integrity: IntegrityFindings
@@ -19,6 +21,8 @@ package struct PortalOperations: Sendable {
         accesses = AccessAuthentication(operations.access)
         invitations = operations.invitations
         sessions = operations.portalSessions
+        merchantSessions = operations.merchantSessions
+        tokenNotifications = operations.tokenNotifications
         refusals = operations.refusals
         integrity = operations.integrity
     }

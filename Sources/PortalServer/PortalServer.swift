@@ -14,7 +14,7 @@ package import Vocabulary
 package import WireAPI
 
 /// The HTTPS server for people at merchants, for the platform's own portal and for operators: REST under `/v1/`, and web
-/// pages.
+/// pages. Also for Apple, which sends notifications of merchant tokens.
 ///
 /// Its use cases (``PortalOperations``) cannot reach private keys, and its threads are its own, so that its load does not
 /// delay the decryptors.
@@ -22,6 +22,7 @@ package struct PortalServer: Service {
     private let listener: PortalListener
 
     /// - Parameters:
+    ///   - notifications: from where, and how often, Apple's notifications of merchant tokens are accepted.
     ///   - policy: the permits of operators, who sign in with a login of `merchantkeyctl console`.
     ///   - address: receives the address of the portal as soon as the portal listens.
     ///   - health: returns the daemon's health. It is called for each `GET /v1/health`.
@@ -32,7 +33,8 @@ package struct PortalServer: Service {
     ///   - now: the daemon's clock.
     /// - Throws: an error if a page's template or text is missing in this program.
     package init(
-        settings: PortalListenerSettings, rates: RequestRates.Limits, certificates: PortalCertificates,
+        settings: PortalListenerSettings, rates: RequestRates.Limits,
+        notifications: TokenNotificationPolicy = TokenNotificationPolicy(), certificates: PortalCertificates,
         operations: PortalOperations, environment: Vocabulary.Environment, policy: CurrentValue<CallerPolicy>,
         address: PortalAddress, health: @escaping @Sendable () -> HealthDocument, openAPI: [UInt8],
         requests: RequestMetrics,
@@ -47,7 +49,8 @@ package struct PortalServer: Service {
                 log: LimitedLog(logger), integrityFindings: operations.integrity, refusalLevel: .info,
                 forbiddenLevel: .warning),
             requests: requests, server: "portal",
-            routes: PortalRoutes.all.map { (method: $0.method.rawValue, path: $0.path) } + PageRoutes.all.map(\.names),
+            routes: PortalRoutes.all.map { (method: $0.method.rawValue, path: $0.path) } + PageRoutes.all.map(\.names)
+                + TokenNotificationRoute.names,
             accessLog: accessLog)
         let handlers = PortalHandlers(
             operations: operations, health: health, openAPI: ByteBuffer(bytes: openAPI), publicURL: { address.url })
@@ -60,6 +63,9 @@ package struct PortalServer: Service {
         let pages = try PageResponder(
             operations: operations, authentication: authentication, readLimits: readLimits, reporter: reporter,
             firstRoute: PortalRoutes.all.count, environment: environment, publicURL: { address.url }, now: now)
+        let tokenNotifications = TokenNotificationResponder(
+            intake: operations.tokenNotifications, policy: notifications, reporter: reporter,
+            firstRoute: PortalRoutes.all.count + PageRoutes.all.count)
         listener = PortalListener(
             settings: settings, certificates: certificates, logger: logger, now: now,
             onListening: { address.setPort($0) },
@@ -67,7 +73,7 @@ package struct PortalServer: Service {
                 let refusal = reporter.refusal(
                     authentication.error(for: fault, on: connection),
                     Self.connection(connection, at: connection.peerAddress, authentication, logger))
-                guard let target, !Self.isForREST(target) else { return refusal }
+                guard let target, !Self.isForREST(target), !tokenNotifications.serves(target) else { return refusal }
                 return pages.page(for: refusal, of: fault, at: target)
             },
             respond: { request, writer, connection in
@@ -75,13 +81,19 @@ package struct PortalServer: Service {
                 let context = RESTContext(
                     source: Self.connection(connection, at: clientAddress, authentication, logger),
                     identifiers: RequestIdentifiers(request.headers))
-                let response =
-                    if Self.isForREST(request.head.path ?? "") {
-                        try await rest.respond(to: request, context: context)
-                    } else {
-                        try await pages.respond(to: request, context: context)
-                    }
-                if response.status == .tooManyRequests { await authentication.delayRefusal(for: clientAddress) }
+                let target = request.head.path ?? ""
+                let response: Response
+                if tokenNotifications.serves(target) {
+                    response = try await tokenNotifications.respond(to: request, from: clientAddress, context: context)
+                } else {
+                    response =
+                        if Self.isForREST(target) {
+                            try await rest.respond(to: request, context: context)
+                        } else {
+                            try await pages.respond(to: request, context: context)
+                        }
+                    if response.status == .tooManyRequests { await authentication.delayRefusal(for: clientAddress) }
+                }
                 try await writer.write(response: response.head, body: response.body)
             })
     }

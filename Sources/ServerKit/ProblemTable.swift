@@ -68,6 +68,14 @@ package enum ProblemTable {
         case .domainFileNotSet: (404, "domain file not set")
         case .registrationConflict: (409, "registration call unresolved")
         case .tooManyDomains: (409, "too many domains")
+        case .sessionDomainNotRegistered: (422, "domain not registered for the session")
+        case .sessionMerchantUnauthorized: (422, "not authorized for the merchant of the session")
+        case .sessionMerchantWrongKind: (422, "no merchant's identifier")
+        case .sessionIdentityMissing: (409, "identity certificate missing")
+        case .validationURLRefused: (422, "validationURL refused")
+        case .merchantTokenNotFound: (404, "merchant token not found")
+        case .merchantTokenStateConflict: (409, "merchant token in another state")
+        case .merchantTokenKeyNotReady: (409, "public key not ready")
         case .gatewayRefused: (422, "refused by the gateway")
         case .gatewayRateLimited: (429, "rate limited by the gateway")
         case .gatewayUnauthorized: (502, "not authorized at the gateway")
@@ -94,7 +102,9 @@ package enum ProblemTable {
         switch code {
         case .overloaded, .storeUnavailable: 1
         case .activationUnavailable: 5
-        case .registrationConflict, .gatewayRateLimited, .gatewayUnavailable, .gatewayResponseNotReceived: 15
+        case .registrationConflict, .gatewayRateLimited, .gatewayUnavailable, .gatewayResponseNotReceived,
+            .merchantTokenKeyNotReady:
+            15
         // The limits count the requests of a minute.
         case .tooManyRequests: 60
         default: nil

@@ -17,7 +17,7 @@ extension ProblemTable {
     package static func retryAdvice(_ code: MerchantError.Code) -> RetryAdvice {
         switch code {
         case .overloaded, .tooManyRequests, .storeUnavailable, .registrationConflict, .gatewayRateLimited,
-            .gatewayUnavailable, .gatewayResponseNotReceived, .activationUnavailable:
+            .gatewayUnavailable, .gatewayResponseNotReceived, .activationUnavailable, .merchantTokenKeyNotReady:
             .afterRetryAfter
         case .internalError, .gatewayFailed: .withSameIdempotencyKey
         case .malformed, .tooLarge, .unauthorized, .forbidden, .merchantNotFound, .keyNotFound, .keyRevoked,
@@ -32,6 +32,9 @@ extension ProblemTable {
             .tokenKeyMismatch, .tokenMerchantMismatch, .tokenMismatch, .tokenNotVerified, .decryptionFailed,
             .tokenAlreadyClaimed, .provisioningDisabled, .provisioningDataInvalid, .nonceAlreadyClaimed,
             .activationFailed, .registrationNotFound, .domainNotRegistered, .tooManyDomains, .domainFileNotSet,
+            .sessionDomainNotRegistered, .sessionMerchantUnauthorized, .sessionMerchantWrongKind,
+            .sessionIdentityMissing, .validationURLRefused,
+            .merchantTokenNotFound, .merchantTokenStateConflict,
             .gatewayRefused, .gatewayUnauthorized, .gatewayUntrusted, .gatewayNotConfigured, .keyDamaged,
             .backupFailed, .masterKeyConflict, .settingsInvalid:
             .never

@@ -29,7 +29,7 @@ package struct AccessDocument: Codable, Hashable, Sendable {
     /// The new token. Present only in the response to the request that created the token: the daemon stores only a hash
     /// of the token. Absent if the caller authenticates with a client certificate.
     package var token: String?
-    /// What the caller may do: `onboard`, `read`.
+    /// What the caller may do: `onboard`, `merchantSession`, `read`.
     package let permits: [String]
     /// The merchants that the permits apply to, sorted by identifier; absent for every merchant.
     package var merchants: [MerchantIdentifier]?
@@ -56,7 +56,7 @@ package struct AccessDocument: Codable, Hashable, Sendable {
 /// The body of `POST /v1/access`.
 package struct CreateAccessRequest: RequestBody {
     package let name: AccessName
-    /// What the caller may do: `onboard`, `read`.
+    /// What the caller may do: `onboard`, `merchantSession`, `read`.
     package let permits: [String]
     /// The merchants that the permits apply to. The request has either this field or `allMerchants`.
     package var merchants: [MerchantIdentifier]?

@@ -19,6 +19,8 @@ package struct EventDocument: Codable, Hashable, Sendable {
     package var merchantIdentifier: MerchantIdentifier?
     package var publicKeyHash: PublicKeyHash?
     package var rollId: String?
+    /// What Apple reported about a merchant token; only in the kinds of events that begin with `merchantToken`.
+    package var merchantToken: MerchantTokenReportDocument?
     /// One human-readable sentence.
     package let detail: String
 

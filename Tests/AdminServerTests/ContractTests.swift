@@ -59,6 +59,7 @@ import Yams
         #expect(strings("DriftKind", "enum") == RegistrationDrift.Kind.allCases.map(\.rawValue))
         #expect(strings("DomainCheckKind", "enum") == DomainCheckFinding.codes)
         #expect(strings("EventKind", "enum") == Event.Kind.allCases.map(\.rawValue))
+        #expect(strings("MerchantTokenState", "enum") == MerchantToken.State.allCases.map(\.rawValue))
         #expect(strings("Severity", "enum") == Event.Severity.allCases.map(\.rawValue))
     }
 
@@ -112,8 +113,19 @@ import Yams
             ("OperatorLoginDocument", OperatorLoginDocument.self),
             ("EndedOperatorSessionsDocument", EndedOperatorSessionsDocument.self),
             ("EncryptedPassDocument", EncryptedPassDocument.self), ("InputFinding", InputFindingDocument.self),
+            ("MerchantTokenReport", MerchantTokenReportDocument.self),
+            ("MerchantTokenDocument", MerchantTokenDocument.self),
+            ("MerchantTokenPage", Page<MerchantTokenDocument>.self),
+            ("MerchantTokenLastEvent", MerchantTokenDocument.LastEvent.self),
+            ("MerchantTokenCard", MerchantTokenCardDocument.self),
+            ("MerchantTokenCardArt", MerchantTokenCardDocument.CardArt.self),
+            ("MerchantTokenPublicKeyDocument", MerchantTokenPublicKeyDocument.self),
+            ("SetTokenNotificationURLRequest", SetTokenNotificationURLRequest.self),
+            ("TokenNotificationURLDocument", TokenNotificationURLDocument.self),
+            ("TokenNotificationURLPage", Page<TokenNotificationURLDocument>.self),
             ("OnboardingDocument", OnboardingDocument.self),
             ("OnboardingStep", OnboardingDocument.Step.self),
+            ("MerchantSessionRequest", MerchantSessionRequest.self),
         ]
     }
 

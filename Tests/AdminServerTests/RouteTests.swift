@@ -22,6 +22,7 @@ import WireAPI
         let merchant = try #require(MerchantIdentifier("merchant.com.example"))
         let hash = PublicKeyHash(of: [1])
         let partner = try #require(PartnerInternalMerchantIdentifier("a/b".replacing("/", with: "~-_+&@$!|,.;")))
+        let token = try #require(MerchantTokenIdentifier(text: "DSHRMC0000+=:~.-_"))
         let calls: [(HTTPRequest.Method, String)] =
             [
                 (.get, Paths.health), (.get, Paths.status), (.get, Paths.audit), (.get, Paths.openAPI),
@@ -39,6 +40,11 @@ import WireAPI
                 (.get, Paths.rolls), (.get, Paths.roll("1")),
                 (.post, Paths.rolls(of: merchant)), (.post, Paths.operatorLogins), (.delete, Paths.operatorSessions),
                 (.post, "\(Paths.roll("1"))/finish"),
+                (.get, Paths.merchantTokens), (.get, Paths.merchantToken(token)),
+                (.post, Paths.merchantToken(token, .unlink)), (.put, Paths.merchantToken(token, .notificationURL)),
+                (.get, Paths.merchantToken(token, .publicKey)), (.post, Paths.merchantToken(token, .notify)),
+                (.get, Paths.tokenNotificationURLs(of: merchant)),
+                (.post, Paths.tokenNotificationURLs(of: merchant)),
             ] + Paths.KeyTransition.allCases.map { (.post, Paths.keyTransition($0, hash)) }
         for (method, path) in calls {
             #expect(AdminRoutes.all.contains { $0.method == method && $0.matches(path) }, "\(method) \(path)")
@@ -62,7 +68,7 @@ import WireAPI
         }
         #expect(
             Set(AdminRoutes.all.filter { $0.scope == .checkedByHandler }.map(\.path)) == [
-                "/v1/merchants", "/v1/rolls", "/v1/audit", "/v1/events", "/v1/invitations",
+                "/v1/merchants", "/v1/rolls", "/v1/audit", "/v1/events", "/v1/invitations", "/v1/merchant-tokens",
             ])
     }
 

@@ -39,12 +39,15 @@ struct TestServer: Sendable {
     static func run(
         policy: CallerPolicy = everything, ready: Bool = true, mode: UInt32 = 0o600, overStaleSocket: Bool = false,
         socketName: String = "admin.sock", gateway: ScriptedGateway = ScriptedGateway(),
+        merchantTokens: ScriptedMerchantTokenGateway = ScriptedMerchantTokenGateway(),
+        portalURL: @escaping @Sendable () -> String? = { nil },
         domainChecker: any DomainChecker = FakeDomainChecker(),
         _ body: @escaping @Sendable (TestServer) async throws -> Void
     ) async throws {
         try await run(
             policy: CurrentValue(policy), ready: ready, mode: mode, overStaleSocket: overStaleSocket,
-            socketName: socketName, gateway: gateway, domainChecker: domainChecker, body)
+            socketName: socketName, gateway: gateway, merchantTokens: merchantTokens, portalURL: portalURL,
+            domainChecker: domainChecker, body)
     }
 
     /// - Parameter reload: the result of every reload.
@@ -52,6 +55,8 @@ struct TestServer: Sendable {
         policy: CurrentValue<CallerPolicy>, reload: SettingsReload = SettingsReload(), ready: Bool = true,
         mode: UInt32 = 0o600, overStaleSocket: Bool = false,
         socketName: String = "admin.sock", gateway: ScriptedGateway = ScriptedGateway(),
+        merchantTokens: ScriptedMerchantTokenGateway = ScriptedMerchantTokenGateway(),
+        portalURL: @escaping @Sendable () -> String? = { nil },
         domainChecker: any DomainChecker = FakeDomainChecker(),
         _ body: @escaping @Sendable (TestServer) async throws -> Void
     ) async throws {
@@ -63,8 +68,8 @@ struct TestServer: Sendable {
         let repository = MemoryRepository(observers: StoreObservers(events: notifier))
         let operations = Operations(
             repository: repository, custodian: FakeCustodian(clock: clock), claims: MemoryClaimLedger(),
-            clock: clock, environment: .sandbox, gateway: gateway, domainChecker: domainChecker,
-            webhooks: FakeWebhooks(), notifier: notifier)
+            clock: clock, environment: .sandbox, gateway: gateway, merchantTokenGateway: merchantTokens,
+            domainChecker: domainChecker, webhooks: FakeWebhooks(), notifier: notifier)
         let test = TestServer(
             directory: directory, socket: "\(directory)/\(socketName)", clock: clock, repository: repository,
             log: CapturedLog(), gateway: gateway, operations: operations)
@@ -73,7 +78,8 @@ struct TestServer: Sendable {
         }
         let server = AdminServer(
             socket: SocketSource(path: test.socket, mode: mode),
-            operations: AdminOperations(from: operations, reload: { _, _ in reload }), policy: policy,
+            operations: AdminOperations(from: operations, portalURL: portalURL, reload: { _, _ in reload }),
+            policy: policy,
             health: { HealthDocument(reasons: ready ? [] : ["the clock jumped"]) },
             version: "1.2.3", startedAt: clock.now, openAPI: openAPI, requests: test.requests, logger: test.log.logger)
         let group = ServiceGroup(

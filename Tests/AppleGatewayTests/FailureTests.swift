@@ -32,6 +32,9 @@ import Vocabulary
         // Register and unregister expect an empty response.
         .init(fault: .empty, register: nil, details: .unexpectedResponse),
         .init(fault: .large, register: .unexpectedResponse, details: .unexpectedResponse),
+        .init(fault: .html, register: .unexpectedResponse, details: .unexpectedResponse),
+        // The body of a registration's response is empty, so no byte is late.
+        .init(fault: .trickle, register: nil, details: .responseNotReceived),
         .init(fault: .redirect, register: .unexpectedResponse, details: .unexpectedResponse),
         .init(fault: .reset, register: .responseNotReceived, details: .responseNotReceived),
         .init(fault: .resetAfterActing, register: .responseNotReceived, details: .responseNotReceived),

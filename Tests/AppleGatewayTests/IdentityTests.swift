@@ -40,13 +40,13 @@ import Vocabulary
         let custody = try custody()
         let old = try custody.add("old", issuedBy: fixture.authority, days: -600...100)
         let ended = try custody.add("ended", issuedBy: fixture.authority, days: -700...(-1))
-        #expect(try custody.identities.identity(at: .now).publicKeyHash == old)
+        #expect(try custody.identities.identity(of: .platform, at: .now).publicKeyHash == old)
         try await withSandbox(fixture) { sandbox in
             let partner = try #require(PartnerInternalMerchantIdentifier("shop-1"))
             try await withGateway(fixture.gateway(sandbox.url, custody.identities)) { gateway in
                 #expect(try await gateway.details(of: partner) == nil)
                 let new = try custody.add("new", issuedBy: fixture.authority, days: -1...760)
-                #expect(try custody.identities.identity(at: .now).publicKeyHash == new)
+                #expect(try custody.identities.identity(of: .platform, at: .now).publicKeyHash == new)
                 #expect(try await gateway.details(of: partner) == nil)
                 custody.revoke(new)
                 #expect(try await gateway.details(of: partner) == nil)
@@ -95,17 +95,17 @@ import Vocabulary
         try scratch.write(fixture.scratch.bytes("good.key"), "id.key")
         let files = try IdentityFiles(
             .init(certificate: scratch.path("id.pem"), privateKey: scratch.path("id.key"), passphrase: nil))
-        let first = try files.identity(at: .now).publicKeyHash
+        let first = try files.identity(of: .platform, at: .now).publicKeyHash
         // The certificate is replaced first, its key afterwards.
         try scratch.write(fixture.scratch.bytes("other.pem"), "id.pem")
-        #expect(try files.identity(at: .now).publicKeyHash == first)
+        #expect(try files.identity(of: .platform, at: .now).publicKeyHash == first)
         #expect(files.readError?.contains("belongs to the private key") == true)
         try scratch.write(fixture.scratch.bytes("other.key"), "id.key")
-        let second = try files.identity(at: .now).publicKeyHash
+        let second = try files.identity(of: .platform, at: .now).publicKeyHash
         #expect(second != first)
         #expect(files.readError == nil)
         try FileManager.default.removeItem(atPath: scratch.path("id.key"))
-        #expect(try files.identity(at: .now).publicKeyHash == second)
+        #expect(try files.identity(of: .platform, at: .now).publicKeyHash == second)
     }
 
     @Test func `files without a usable identity are refused, with the reason`() throws {
@@ -175,7 +175,8 @@ import Vocabulary
 
     /// An identity that was not checked for validity.
     private func unchecked(_ name: String) throws -> FixedIdentity {
-        let real = try? fixture.files(name).identity(at: GatewayFixture.day(name == "expired" ? -100 : 1))
+        let real = try? fixture.files(name).identity(
+            of: .platform, at: GatewayFixture.day(name == "expired" ? -100 : 1))
         return FixedIdentity(answer: .success(try #require(real)))
     }
 
@@ -245,7 +246,7 @@ import Vocabulary
     }
 
     @Test func `a key that cannot sign is reported as an unusable identity`() async throws {
-        let real = try fixture.files("good").identity(at: .now)
+        let real = try fixture.files("good").identity(of: .platform, at: .now)
         let broken = ClientIdentity(
             certificateChain: real.certificateChain, publicKeyHash: real.publicKeyHash, notBefore: real.notBefore,
             notAfter: real.notAfter, signatureAlgorithms: real.signatureAlgorithms

@@ -6,6 +6,7 @@ import Testing
     /// Modules that only some targets may import.
     static let reserved: [String: Set<String>] = [
         "GRDB": ["SQLiteStore"],
+        "CLibPQ": ["PostgresStore"],
         "Hummingbird": ["RESTKit", "AdminServer", "PortalServer"],
         "HummingbirdCore": ["RESTKit", "PortalServer"],
         "Mustache": ["PortalServer"],

@@ -34,6 +34,7 @@ struct PermitTests {
             "POST /v1/keys/{publicKeyHash}/symmetric-key": .permit(.symmetricKey),
             "POST /v1/payment-tokens/verify": .permit(.decrypt),
             "POST /v1/payment-tokens/decrypt": .permit(.decrypt),
+            "POST /v1/merchant-sessions": .permit(.merchantSession),
             "GET /v1/health": .any,
             "GET /v1/openapi.yaml": .any,
         ]

@@ -34,6 +34,7 @@ final class Stage: Sendable {
     let claims = MemoryClaimLedger()
     let operations: Operations
     let custodian = FakeCustodian()
+    let sessionGateway = RecordingSessionGateway()
     let clock = HandClock()
     let responses = KeyResponseCache()
     let requests = RequestMetrics()
@@ -60,7 +61,10 @@ final class Stage: Sendable {
         store = FakeStore(observers: StoreObservers(keys: [responses]))
         operations = Operations(
             repository: store, custodian: custodian, claims: claims, clock: clock, environment: .sandbox,
-            tokenRoots: roots)
+            tokenRoots: roots,
+            sessions: SessionOperations.Ports(
+                gateway: sessionGateway,
+                policy: CurrentValue(SessionPolicy(validationHosts: SessionHost.appleHosts(.sandbox)))))
     }
 
     deinit { rmdir(directory) }
@@ -95,8 +99,8 @@ final class Stage: Sendable {
         let socket = socket ?? SocketSource(path: socketPath, mode: 0o660)
         let server = DecryptorServer(
             socket: socket,
-            operations: operations.paymentTokens, refusals: operations.refusals, integrity: operations.integrity,
-            policy: policy,
+            operations: operations.paymentTokens, sessions: operations.merchantSessions,
+            refusals: operations.refusals, integrity: operations.integrity, policy: policy,
             health: { [self] in
                 let ready = isReady.withLock { $0 }
                 return HealthDocument(reasons: ready ? [] : ["the store does not answer"])

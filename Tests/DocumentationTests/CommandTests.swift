@@ -23,7 +23,7 @@ import Testing
         let paths = try Set(Self.withCommands().map(\.path))
         for name in [
             "operate", "roll-a-key", "register-merchants", "onboarding", "decryptor-api", "in-app-provisioning",
-            "backup-and-recovery", "master-key",
+            "merchant-sessions", "backup-and-recovery", "master-key",
         ] {
             #expect(paths.contains("docs/\(name).md"), "\(name)")
         }

@@ -191,8 +191,14 @@ import Vocabulary
                         storedAt: now), of: keyPair.publicKeyHash)
             }
         }
-        let found = try await bench.repository.read { try $0.identityKeys(at: now) }
-        #expect(found.map(\.keyPair.publicKeyHash) == [2, 1, 0].map { keys[$0].publicKeyHash })
+        let other = try #require(MerchantIdentifier("merchant.com.example.other"))
+        for (owner, platform, expected) in [
+            (IdentityOwner.platform, nil, [2, 1, 0]), (.platform, Bench.integrator, [2, 1, 0]),
+            (.merchant(Bench.integrator), nil, [2, 1, 0]), (.platform, other, []),
+        ] {
+            let found = try await bench.repository.read { try $0.identityKeys(of: owner, platform: platform, at: now) }
+            #expect(found.map(\.keyPair.publicKeyHash) == expected.map { keys[$0].publicKeyHash })
+        }
     }
 }
 

@@ -21,6 +21,8 @@ extension OpenAPIDocument {
         case "Time": return "2026-11-21T04:53:15Z"
         case "AccessName": return "shop-portal"
         case "InvitationId": return "0123456789abcdef"
+        case "MerchantTokenIdentifier": return "DSHRMC00002011616b5e5fd"
+        case "MerchantTokenEventIdentifier": return "9a0b4b6e-3c1d-4f52-8a77-0c8d2f5e6b11"
         default: break
         }
         let schema = resolved(schema)

@@ -10,8 +10,11 @@ extension Operations {
         clock: any WallClock, confirmedTime: ConfirmedTime? = nil, environment: Environment = .sandbox,
         tokenRoots: [TrustRoot]? = nil, rolls: RollPolicy = RollPolicy(), backups: BackupPolicy = BackupPolicy(),
         gateway: any RegistrationGateway = NotConfiguredGateway(),
+        merchantTokenGateway: any MerchantTokenGateway = NotConfiguredGateway(),
+        merchantTokens: MerchantTokenPolicy = MerchantTokenPolicy(),
         domainChecker: any DomainChecker = FakeDomainChecker(), webhooks: any WebhookTesting = NoWebhooks(),
-        notifier: EventNotifier = EventNotifier(), provisioning: ProvisioningOperations.Ports? = nil
+        notifier: EventNotifier = EventNotifier(), provisioning: ProvisioningOperations.Ports? = nil,
+        sessions: SessionOperations.Ports? = nil
     ) {
         self.init(
             Collaborators(
@@ -21,6 +24,8 @@ extension Operations {
                     SignatureVerifier(environment: environment, trustRoots: tokenRoots ?? [.appleRootCAG3])),
                 rollPolicy: CurrentValue(rolls), backupPolicy: CurrentValue(backups),
                 backups: MemoryBackups(clock: clock), masterKey: FakeMasterKey(clock: clock), gateway: gateway,
-                domainChecker: domainChecker, webhooks: webhooks, notifier: notifier, provisioning: provisioning))
+                merchantTokenGateway: merchantTokenGateway, merchantTokenPolicy: merchantTokens,
+                domainChecker: domainChecker, webhooks: webhooks, notifier: notifier, provisioning: provisioning,
+                sessions: sessions))
     }
 }

@@ -23,11 +23,12 @@ struct ExampleTests {
 
     @Test("The libraries' DocC articles contain no other code than the compiled sources")
     func articles() throws {
-        let compiled = try ["OpenTokenExample.swift", "TakePaymentExample.swift"].map {
+        let compiled = try ["OpenTokenExample.swift", "TakePaymentExample.swift", "TokenMetadataExample.swift"].map {
             try String(contentsOf: Self.sources.appending(path: $0), encoding: .utf8)
         }
         for article in [
             "PaymentToken/PaymentToken.docc/TakeAPayment.md",
+            "PaymentToken/PaymentToken.docc/ReadTokenMetadata.md",
             "MerchantKeyClient/MerchantKeyClient.docc/DecryptWithTheDaemon.md",
         ] {
             let text = try String(
@@ -56,6 +57,24 @@ struct ExampleTests {
             let opener = makeOpener(keys: keys) { _ in Issue.record("claimed") }
             let json = Self.token(publicKeyHash: Data(repeating: 1, count: 32).base64EncodedString())
             let error = await #expect(throws: PaymentTokenError.self) { try await charge(json, with: opener) }
+            #expect(error?.code == .verificationFailed)
+        }
+    }
+
+    @Test("Token metadata that Apple did not sign is rejected before a key is requested")
+    func rejectedMetadata() async throws {
+        // No server listens on this socket, so a request would fail with another error.
+        try await DecryptorClient.with(socketPath: "/nonexistent/decryptor.sock") { keys in
+            let point =
+                "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEXBmNoIo6rFDovMSy66eTAyouNqnWpx41puImWuD7n711chpx8n9Dto8Gdpjgmiaqn/9JVD3MuZt1maL5jKa0wA=="
+            let hash = Data(repeating: 1, count: 32).base64EncodedString()
+            let json = Data(
+                #"{"data":"AAECAwQFBgcICQoLDA0ODxAREhM=","signature":"AwQ=","publicKeyHash":"\#(hash)","ephemeralPublicKey":"\#(point)"}"#
+                    .utf8)
+            let verifier = SignatureVerifier(environment: TokenEnvironment.production)
+            let error = await #expect(throws: PaymentTokenError.self) {
+                _ = try await readTokenMetadata(json, notifiedAt: Date(), verifier: verifier, keys: keys)
+            }
             #expect(error?.code == .verificationFailed)
         }
     }

@@ -70,7 +70,7 @@ struct DifferentialTests {
         return (verification, opened.withPlaintext { Data($0) }.base64EncodedString())
     }
 
-    private static func runPython(_ cases: [Case]) throws -> [PythonResult] {
+    static func runPython(_ cases: [some Encodable]) throws -> [PythonResult] {
         let directory = FileManager.default.temporaryDirectory.appending(path: "differential-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }

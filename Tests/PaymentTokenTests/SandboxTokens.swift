@@ -63,9 +63,15 @@ struct SandboxTokens: Sendable {
         return try authority.mintToken(parameters, certificate: try #require(certificates[version]))
     }
 
-    func symmetricKey(of token: ApplePayToken) throws -> SymmetricKey {
-        let pem = try #require(privateKeys[token.version])
-        switch token.keyMaterial {
+    /// Mints encrypted token metadata.
+    func metadata(_ version: ApplePayToken.Version, _ metadata: TokenMetadata) throws -> String {
+        try authority.encryptedTokenMetadata(
+            metadata, certificate: try #require(certificates[version]), signingTime: signedAt)
+    }
+
+    func symmetricKey(of message: some AppleMessage) throws -> SymmetricKey {
+        let pem = try #require(privateKeys[message.version])
+        switch message.keyMaterial {
         case .ephemeralPublicKey(let sender):
             return try SymmetricKeyDerivation.symmetricKey(
                 sharedSecret: P256.KeyAgreement.PrivateKey(pemRepresentation: pem)

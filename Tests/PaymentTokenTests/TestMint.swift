@@ -4,7 +4,8 @@ import FoundationEssentials
 import PaymentToken
 import Vocabulary
 
-/// Mints payment tokens. They are valid by default; tests change properties to mint invalid ones.
+/// Mints payment tokens and encrypted token metadata. They are valid by default; tests change properties to mint invalid
+/// ones.
 struct TestMint {
     static let merchantIdentifier = "merchant.com.example.test"
     static let merchantKey = P256.KeyAgreement.PrivateKey()
@@ -100,21 +101,28 @@ struct TestMint {
     func token() throws -> ApplePayToken { try parts().token() }
 
     func parts() throws -> Parts {
-        let (key, material, hash) = try keys()
-        let sealed = try AES.GCM.seal(
-            Array(plaintext.utf8), using: key, nonce: AES.GCM.Nonce(data: [UInt8](repeating: 0, count: 16)))
+        let encryption = try encrypted()
         var parts = Parts(
-            version: version.rawValue, keyMaterial: material, publicKeyHash: hash, transactionId: transactionId,
+            version: version.rawValue, keyMaterial: encryption.keyMaterial, publicKeyHash: encryption.publicKeyHash,
+            transactionId: transactionId,
             applicationDataHash: applicationData.map { Array(SHA256.hash(data: Array($0.utf8))) },
-            data: Array(sealed.ciphertext + sealed.tag), signature: [])
-        let content = material + parts.data + transactionId + (parts.applicationDataHash ?? [])
+            data: encryption.data, signature: [])
+        let content = parts.keyMaterial + parts.data + transactionId + (parts.applicationDataHash ?? [])
         parts.signature = try message(over: changeSignedContent(content))
         return parts
     }
 
+    /// Encrypts the plaintext to the merchant's key.
+    func encrypted() throws -> (keyMaterial: [UInt8], publicKeyHash: [UInt8], data: [UInt8]) {
+        let (key, material, hash) = try keys()
+        let sealed = try AES.GCM.seal(
+            Array(plaintext.utf8), using: key, nonce: AES.GCM.Nonce(data: [UInt8](repeating: 0, count: 16)))
+        return (material, hash, Array(sealed.ciphertext + sealed.tag))
+    }
+
     /// Restores the symmetric key with the merchant's private key.
-    static func restoredKey(of token: ApplePayToken) throws -> SymmetricKey {
-        switch token.keyMaterial {
+    static func restoredKey(of message: some AppleMessage) throws -> SymmetricKey {
+        switch message.keyMaterial {
         case .ephemeralPublicKey(let key):
             try SymmetricKeyDerivation.symmetricKey(
                 sharedSecret: merchantKey.sharedSecretFromKeyAgreement(with: key.agreementKey),
@@ -149,7 +157,7 @@ struct TestMint {
 
     // MARK: - CMS message, RFC 5652 section 5
 
-    private func message(over content: [UInt8]) throws -> [UInt8] {
+    func message(over content: [UInt8]) throws -> [UInt8] {
         var leaf = try authority.leaf(version)
         changeLeaf(&leaf)
         var intermediate = authority.intermediate

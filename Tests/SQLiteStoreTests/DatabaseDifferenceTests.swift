@@ -176,6 +176,63 @@ import Vocabulary
         #expect(difference[.invitations].listed.first?.merchantIdentifier == Sample.merchant)
     }
 
+    @Test func `merchant tokens that were added or changed after the backup are reported`() async throws {
+        let before = (1...4).map { Sample.merchantToken($0) }
+        try await temporary.store.write { transaction in
+            try transaction.insert(Sample.record(Sample.merchant))
+            for token in before { try transaction.store(token) }
+        }
+        let difference = try await difference { transaction in
+            // Number 1 gets another time of its last use, which is no change.
+            var changed = before
+            changed[0].lastSeenAt = Sample.time.adding(.seconds(60))
+            changed[1].state = .unlinked
+            changed[2].notificationURL = "https://example.com/tokenapi"
+            for token in changed + [Sample.merchantToken(0)] { try transaction.store(token) }
+        }
+        #expect(
+            difference[.merchantTokens].listed.map(\.subject)
+                == [2, 3, 0].map { .merchantToken(Sample.token($0)) })
+        #expect(
+            states(difference, .merchantTokens) == [
+                "unlinked > linked", "linked > linked with another notification URL", "linked > -",
+            ])
+        #expect(difference[.merchantTokens].listed.first?.merchantIdentifier == Sample.merchant)
+    }
+
+    @Test func `notification URLs and waiting notifications that are missing from the backup are reported`()
+        async throws
+    {
+        let secrets = ["a", "b"].map { String(repeating: $0, count: 32) }
+        let paths = secrets.map {
+            TokenNotificationPath(secret: $0, merchantIdentifier: Sample.merchant, createdAt: Sample.time)
+        }
+        try await temporary.store.write { transaction in
+            try transaction.insert(Sample.record(Sample.merchant))
+            try transaction.insert(paths[0])
+            try transaction.insertTokenNotification(
+                Sample.tokenEvent(1), of: Sample.merchant, from: "a", at: Sample.time)
+        }
+        let difference = try await difference { transaction in
+            try transaction.insert(paths[1])
+            for number in 2...3 {
+                try transaction.insertTokenNotification(
+                    Sample.tokenEvent(number), of: Sample.merchant, from: "a", at: Sample.time)
+            }
+            guard var closed = try transaction.tokenNotification(Sample.tokenEvent(3), of: Sample.merchant) else {
+                return
+            }
+            closed.state = .done
+            try transaction.update(closed, at: Sample.time)
+        }
+        #expect(difference[.tokenNotificationPaths].listed.map(\.subject) == [.tokenNotificationPath])
+        #expect(
+            difference[.tokenNotifications].listed.map(\.subject) == [.tokenNotification(Sample.tokenEvent(2))])
+        #expect(states(difference, .tokenNotifications) == ["waiting > -"])
+        let summary = try #require(difference.summary)
+        #expect(!secrets.contains { summary.contains($0) } && summary.contains("event-2"))
+    }
+
     @Test func `all changes are counted, even if they are too many to be named`() async throws {
         let count = DatabaseDifference.maximumListed + 5
         let difference = try await difference { transaction in

@@ -77,6 +77,25 @@ enum Sample {
             detail: "1 of 2 active key pairs")
     }
 
+    static func token(_ number: Int) -> MerchantTokenIdentifier {
+        guard let identifier = MerchantTokenIdentifier(text: "token-\(number)") else {
+            preconditionFailure("letters, a hyphen and digits make an identifier")
+        }
+        return identifier
+    }
+
+    static func tokenEvent(_ number: Int) -> MerchantTokenEventIdentifier {
+        guard let identifier = MerchantTokenEventIdentifier(text: "event-\(number)") else {
+            preconditionFailure("letters, a hyphen and digits make an identifier")
+        }
+        return identifier
+    }
+
+    static func merchantToken(_ number: Int) -> MerchantToken {
+        MerchantToken(
+            identifier: token(number), merchantIdentifier: merchant, firstSeenAt: time, lastSeenAt: time)
+    }
+
     static func entry(_ action: AuditAction, merchant: MerchantIdentifier? = nil, key: PublicKeyHash? = nil)
         -> AuditEntry
     {

@@ -296,6 +296,7 @@ func checkTotals(_ temporary: TemporaryStore, sourceLocation: SourceLocation = #
                     UNION ALL SELECT 'awaitingDestruction', count(*) FROM key_pairs WHERE destroy_after IS NOT NULL
                     UNION ALL SELECT 'rolls.' || step.value, (SELECT count(*) FROM rolls WHERE rolls.step = step.value)
                         FROM json_each('["started","certificateStored","promoted","finished","abandoned"]') AS step
+                    UNION ALL SELECT 'tokenNotificationsWaiting', count(*) FROM token_notifications WHERE state = 'waiting'
                     ORDER BY name
                     """
             ).map { "\($0["name"] as String) \($0["value"] as Int)" },

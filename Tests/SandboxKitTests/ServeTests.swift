@@ -6,77 +6,7 @@ import Vocabulary
 
 /// Starts the real program `applepay-sandbox serve` and calls it with curl.
 @Suite(.enabled(if: Programs.hasOpenSSL, "openssl is not installed"))
-final class ServeTests {
-    private static let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-        .appending(path: "applepay-sandbox").path
-
-    private let fixture: SandboxFixture
-    private var process: ChildProcess?
-    private var url = ""
-
-    init() throws {
-        fixture = try SandboxFixture()
-        try AuthorityDirectory(fixture.scratch.path("apple")).store(fixture.authority)
-        try createIdentity("good")
-    }
-
-    deinit {
-        process?.killAndWait()
-    }
-
-    private func path(_ name: String) -> String { fixture.scratch.path(name) }
-
-    /// Creates a merchant identity: the files `NAME.pem` and `NAME.key`.
-    private func createIdentity(_ name: String) throws {
-        let csr = try fixture.csr(.rsa)
-        try FileManager.default.moveItem(atPath: path("rsa.key.pem"), toPath: path("\(name).key"))
-        let der = try fixture.authority.issue(
-            csr: csr, merchant: fixture.merchant, purpose: .identity, notBefore: SandboxFixture.now)
-        try fixture.scratch.write(der, "\(name).cer")
-        let converted = try Programs.openssl(
-            "x509", "-inform", "DER", "-in", path("\(name).cer"), "-out", path("\(name).pem"))
-        try #require(converted.status == 0)
-    }
-
-    private func start(_ options: String...) throws {
-        let process = try ChildProcess(
-            [Self.program, "serve", "--directory", path("apple"), "--control", path("control")] + options,
-            output: .file(path("serve.out")))
-        self.process = process
-        url = try process.firstLine(in: path("serve.out"))
-        try #require(url.hasPrefix("https://localhost:"), "\(url)")
-    }
-
-    private func stop() -> Int32? {
-        process?.signal(SIGTERM)
-        return process?.wait().status
-    }
-
-    /// Runs curl and returns the status and the body of the response, and the exit status of curl.
-    private func curl(_ arguments: String...) throws -> (status: Int?, body: String, exit: Int32) {
-        let outcome = try Programs.run(["curl", "-s", "-w", "\n%{http_code}", "--max-time", "10"] + arguments)
-        let lines = outcome.output.split(separator: "\n", omittingEmptySubsequences: false)
-        return (lines.last.flatMap { Int($0) }, lines.dropLast().joined(separator: "\n"), outcome.status)
-    }
-
-    private func request(_ path: String, _ body: String? = nil, identity: String? = "good") throws -> (
-        status: Int?, body: String, exit: Int32
-    ) {
-        let certificate = identity.map { ["--cert", self.path("\($0).pem"), "--key", self.path("\($0).key")] } ?? []
-        let outcome = try Programs.run(
-            [
-                "curl", "-s", "-w", "\n%{http_code}", "--max-time", "10", "--cacert",
-                fixture.scratch.path("apple/root.pem"),
-            ]
-                + certificate + (body.map { ["-d", $0] } ?? []) + [url + path])
-        let lines = outcome.output.split(separator: "\n", omittingEmptySubsequences: false)
-        return (lines.last.flatMap { Int($0) }, lines.dropLast().joined(separator: "\n"), outcome.status)
-    }
-
-    private func control(_ method: String, _ path: String, _ body: String = "") throws -> String {
-        try curl("--unix-socket", self.path("control"), "-X", method, "-d", body, "http://localhost\(path)").body
-    }
-
+final class ServeTests: ServedGateway {
     private func registration(_ domains: [String], _ identifier: String = "shop-1") -> String {
         let names = domains.map { "\"\($0)\"" }.joined(separator: ",")
         return
@@ -307,7 +237,10 @@ final class ServeTests {
 @Suite struct ServeUsageTests {
     @Test(
         "The text of a parsed fault equals its input",
-        arguments: ["500", "500:0.25", "answer-lost:x3@registerMerchant", "slow@getDetails"])
+        arguments: [
+            "500", "500:0.25", "answer-lost:x3@registerMerchant", "slow@getDetails", "html@paymentSession",
+            "trickle:x1@merchantTokenEvent",
+        ])
     func faultText(text: String) throws { #expect(try GatewayFault(text).text == text) }
 
     @Test(
@@ -319,7 +252,9 @@ final class ServeTests {
         "The exit status of wrong usage is 2",
         arguments: [
             ["serve", "--fail", "nonsense"], ["serve", "--port", "70000"], ["serve", "--slow-seconds", "x"],
-            ["serve", "--name", "a/b"], ["issue-server"],
+            ["serve", "--name", "a/b"], ["serve", "--merchant-domain", "merchant.x"],
+            ["serve", "--merchant-domain", "x=a.example"], ["issue-server"],
+            ["mint-token", "--certificate", "x", "--merchant-token", "a", "--merchant-token-identifier", "b"],
             ["issue-server", "--name", "a b", "--certificate", "x", "--private-key", "y"],
         ])
     func usage(arguments: [String]) { #expect(SandboxProgram.run(arguments) == 2) }

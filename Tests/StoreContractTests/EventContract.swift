@@ -30,6 +30,25 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
+    func `an event keeps what Apple reported about a merchant token`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        try await store.write { transaction in
+            try transaction.setWebhooks([Self.hook], at: Sample.time(0))
+            for report in [Sample.report, Sample.emptyReport] {
+                try transaction.append(
+                    Event(
+                        .merchantTokenMetadataUpdated, .notice, at: Sample.time(0), merchantToken: report,
+                        detail: "detail"))
+            }
+            try transaction.append(Sample.event())
+        }
+        let found = try await store.read { try $0.events(EventQuery(.after(0), limit: 9)).map(\.event.merchantToken) }
+        #expect(found == [Sample.report, Sample.emptyReport, nil])
+        let delivery = try await store.read { try $0.nextDeliveries(to: "hook", limit: 1).first }
+        #expect(delivery?.event.event.merchantToken == Sample.report)
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
     func `a webhook gets the events of each lane one after the other`(store: StoreUnderTest) async throws {
         let store = try store.open()
         try await store.write { transaction in

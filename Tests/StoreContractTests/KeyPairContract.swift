@@ -128,7 +128,9 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `active identity key pairs are those with that purpose that are active`(store: StoreUnderTest) async throws {
+    func `a merchant's active identity key pairs are its own with that purpose that are active`(
+        store: StoreUnderTest
+    ) async throws {
         let store = try store.open()
         try await store.stock(0, .standby)
         try await store.write { transaction in
@@ -136,8 +138,15 @@ import Vocabulary
                 let keyPair = Sample.keyPair(number, state, purpose: .identity)
                 try transaction.insert(keyPair, Sample.new(keyPair))
             }
+            try transaction.insert(Sample.merchant(1))
+            let keyPair = Sample.keyPair(8, of: 1, .standby, purpose: .identity)
+            try transaction.insert(keyPair, Sample.new(keyPair))
         }
-        let found = try await store.read { try $0.activeIdentityKeyPairs().map(\.publicKeyHash) }
-        #expect(found == [Sample.hash(5), Sample.hash(7)])
+        func found(_ merchant: Int) async throws -> [PublicKeyHash] {
+            try await store.read { try $0.activeIdentityKeyPairs(of: Sample.identifier(merchant)).map(\.publicKeyHash) }
+        }
+        #expect(try await found(0) == [Sample.hash(5), Sample.hash(7)])
+        #expect(try await found(1) == [Sample.hash(8)])
+        #expect(try await found(2) == [])
     }
 }

@@ -1,13 +1,14 @@
 import Foundation
 import MerchantCore
 import MerchantTestSupport
+import PostgresStore
 import SQLiteStore
 import Testing
 import Vocabulary
 
 /// The ledgers that the contract of ``NonceLedger`` runs on.
 enum NonceLedgerUnderTest: String, CaseIterable, Sendable {
-    case memory, sqlite
+    case memory, sqlite, postgresql
 
     /// Runs `body` with an empty ledger.
     func run(_ body: (any NonceLedger) async throws -> Void) async throws {
@@ -18,6 +19,12 @@ enum NonceLedgerUnderTest: String, CaseIterable, Sendable {
             let store = try ClaimStore.open(path: scratch.path("claims.sqlite"))
             defer { try? store.close() }
             try await body(store)
+        case .postgresql:
+            let database = try PostgresUnderTest.create()
+            defer { database.remove() }
+            let claims = try PostgresClaims(try database.open(), clock: SystemClock())
+            defer { claims.close() }
+            try await body(claims)
         }
     }
 }

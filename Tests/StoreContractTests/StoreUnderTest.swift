@@ -1,13 +1,14 @@
 import Foundation
 import MerchantCore
 import MerchantTestSupport
+import PostgresStore
 import SQLiteStore
 import Testing
 import Vocabulary
 
 /// The stores that every contract runs on. Add a case for another store.
 enum StoreUnderTest: String, CaseIterable, Sendable {
-    case memory, sqlite
+    case memory, sqlite, postgresql
 
     /// An empty store.
     func open() throws -> OpenStore {
@@ -22,6 +23,13 @@ enum StoreUnderTest: String, CaseIterable, Sendable {
             return OpenStore(store) {
                 try? store.close()
                 try? FileManager.default.removeItem(at: directory)
+            }
+        case .postgresql:
+            let database = try PostgresUnderTest.create()
+            let store = PostgresStore(try database.open(), clock: SystemClock())
+            return OpenStore(store) {
+                store.close()
+                database.remove()
             }
         }
     }

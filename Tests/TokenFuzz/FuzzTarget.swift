@@ -9,7 +9,9 @@ enum FuzzTarget: String, CaseIterable {
     case token
     /// The CMS message of a token that is valid otherwise.
     case signature
-    /// The plaintext of a token.
+    /// The JSON of encrypted token metadata, and its verification.
+    case metadata
+    /// The plaintext of a token or of token metadata.
     case plaintext
     /// Trust roots in DER or PEM.
     case certificate
@@ -18,7 +20,10 @@ enum FuzzTarget: String, CaseIterable {
         switch self {
         case .token: Self.parseToken(bytes)
         case .signature: SignatureRules.original.check(bytes)
-        case .plaintext: Self.parsePlaintext(bytes)
+        case .metadata: Self.parseMetadata(bytes)
+        case .plaintext:
+            Self.parsePlaintext(bytes)
+            Self.parseMetadataPlaintext(bytes)
         case .certificate: Self.parseCertificate(bytes)
         }
     }
@@ -35,6 +40,29 @@ enum FuzzTarget: String, CaseIterable {
         precondition(
             verification.checks.count == TokenVerification.CheckName.allCases.count,
             "a verification contains every check")
+    }
+
+    private static func parseMetadata(_ bytes: [UInt8]) {
+        guard let metadata = try? EncryptedTokenMetadata(parsing: bytes) else { return }
+        precondition(
+            metadata.keyMaterial.bytes.count == (metadata.version == .ecV1 ? 91 : 256),
+            "the length of the key material depends on the version only")
+        precondition(
+            metadata.signedContent == metadata.keyMaterial.bytes + metadata.data, "the signature covers all fields")
+        let original = SignatureRules.original
+        let full = original.verifier.verifyInFull(metadata, receivedAt: Timestamp(original.receivedAt))
+        precondition(
+            full.checks.count == TokenVerification.CheckName.allCases.count, "a verification contains every check")
+        if let fast = original.verifier.verifyWithCachedChain(metadata, receivedAt: Timestamp(original.receivedAt)) {
+            precondition(fast == full, "the fast check has the same result as the full check")
+        }
+    }
+
+    private static func parseMetadataPlaintext(_ bytes: [UInt8]) {
+        guard let metadata = try? DecryptedTokenMetadata(plaintext: SecretBytes(copying: bytes)) else { return }
+        precondition(metadata.expirationDate.utf8.count == 6, "an expiration date has 6 digits")
+        precondition((8...19).contains(metadata.withMPAN(\.count)), "an account number has 8 to 19 digits")
+        precondition(metadata.mpanIdentifier.map { (1...128).contains($0.utf8.count) } ?? true, "bounded identifier")
     }
 
     private static func parsePlaintext(_ bytes: [UInt8]) {

@@ -1,6 +1,7 @@
 -- The schema of the main database. Times are milliseconds since 1970-01-01T00:00:00Z; hashes and keys are raw bytes.
 --
--- Merchants, key pairs, certificates, rolls, calls to Apple, accesses, invitations and audit records are never deleted.
+-- Merchants, key pairs, certificates, rolls, calls to Apple, paths for notifications of merchant tokens, accesses,
+-- invitations and audit records are never deleted.
 -- Every rule that must hold after each statement is a constraint or a trigger here, so that no program can break it.
 
 -- The migrations that created this database, with the SHA-256 of each migration's text. A program whose migrations differ
@@ -37,7 +38,8 @@ INSERT INTO totals (name) VALUES
     ('keyPairs.pending'), ('keyPairs.standby'), ('keyPairs.current'),
     ('keyPairs.retiring'), ('keyPairs.revoked'), ('keyPairs.destroyed'), ('awaitingDestruction'),
     ('registrations'), ('registrationsDrifting'), ('registrationCallsOpen'),
-    ('rolls.started'), ('rolls.certificateStored'), ('rolls.promoted'), ('rolls.finished'), ('rolls.abandoned');
+    ('rolls.started'), ('rolls.certificateStored'), ('rolls.promoted'), ('rolls.finished'), ('rolls.abandoned'),
+    ('tokenNotificationsWaiting');
 
 -- ---------------------------------------------------------------------------------------------------- merchants
 
@@ -159,7 +161,7 @@ CREATE INDEX key_pairs_not_current_ending ON key_pairs (expires_at, id) WHERE st
 -- For lists of the key pairs in one state, oldest first.
 CREATE INDEX key_pairs_by_state ON key_pairs (state, id);
 
-CREATE INDEX key_pairs_active_identities ON key_pairs (id)
+CREATE INDEX key_pairs_active_identities ON key_pairs (merchant_identifier, id)
     WHERE purpose = 'identity' AND state IN ('standby', 'current', 'retiring');
 
 -- The key pairs that a backup must contain.
@@ -753,7 +755,9 @@ CREATE TABLE events (
     merchant_identifier TEXT,
     public_key_hash BLOB CHECK (length(public_key_hash) = 32),
     roll_id TEXT CHECK (length(roll_id) BETWEEN 1 AND 255),
-    detail TEXT NOT NULL CHECK (length(CAST(detail AS BLOB)) BETWEEN 1 AND 4096)
+    detail TEXT NOT NULL CHECK (length(CAST(detail AS BLOB)) BETWEEN 1 AND 4096),
+    -- What Apple reported about a merchant token, as JSON; NULL for other kinds of events.
+    merchant_token TEXT CHECK (length(CAST(merchant_token AS BLOB)) BETWEEN 2 AND 65536)
 ) STRICT;
 
 CREATE INDEX events_of_merchant ON events (merchant_identifier, sequence) WHERE merchant_identifier IS NOT NULL;
@@ -858,6 +862,212 @@ WHEN OLD.is_parked <> NEW.is_parked BEGIN
         );
 END;
 
+-- --------------------------------------------------------------------------------------------- merchant tokens
+
+-- The last known state of each merchant token (MPAN). No table holds an account number: `identifier` is Apple's
+-- merchantTokenIdentifier, `card` describes the card and has at most the last 4 digits of the card's own number, and an
+-- event in `events` names a new account number only by Apple's mpanId.
+CREATE TABLE merchant_tokens (
+    identifier TEXT NOT NULL PRIMARY KEY
+        CHECK (length(identifier) BETWEEN 1 AND 64 AND identifier NOT GLOB '*[^-a-zA-Z0-9._~+=:]*'),
+    merchant_identifier TEXT NOT NULL REFERENCES merchants (identifier),
+    state TEXT NOT NULL CHECK (state IN ('linked', 'unlinked')),
+    first_seen_at INTEGER NOT NULL,
+    last_seen_at INTEGER NOT NULL,
+    -- The last event that was fetched from Apple; all four are NULL without one.
+    event_id TEXT CHECK (length(event_id) BETWEEN 1 AND 128 AND event_id NOT GLOB '*[^-a-zA-Z0-9._~]*'),
+    event_type TEXT CHECK (length(CAST(event_type AS BLOB)) <= 1024),
+    event_reason TEXT CHECK (length(CAST(event_reason AS BLOB)) <= 1024),
+    event_received_at INTEGER,
+    -- Apple's description of the card, as JSON.
+    card TEXT CHECK (length(CAST(card AS BLOB)) BETWEEN 2 AND 65536),
+    -- The URL for notifications that the daemon last gave Apple; NULL if it never gave one.
+    notification_url TEXT CHECK (length(CAST(notification_url AS BLOB)) BETWEEN 1 AND 2048),
+    CHECK (first_seen_at <= last_seen_at),
+    CHECK (
+        (event_id IS NULL) = (event_type IS NULL) AND (event_id IS NULL) = (event_reason IS NULL)
+        AND (event_id IS NULL) = (event_received_at IS NULL)
+    )
+) STRICT;
+
+CREATE INDEX merchant_tokens_by_state ON merchant_tokens (state, identifier);
+
+CREATE INDEX merchant_tokens_of_merchant ON merchant_tokens (merchant_identifier, state, identifier);
+
+CREATE TRIGGER merchant_tokens_keep_their_identity
+BEFORE UPDATE OF identifier, merchant_identifier, first_seen_at ON merchant_tokens BEGIN
+    SELECT RAISE(ABORT, 'the identity of a merchant token never changes');
+END;
+
+-- --------------------------------------------------------------------------- notifications of merchant tokens
+
+-- The secret parts of notification URLs. They are stored as they are, because admins read the URLs again. A secret lets
+-- its holder send notifications for one merchant, and nothing else.
+CREATE TABLE token_notification_paths (
+    id INTEGER PRIMARY KEY,
+    secret TEXT NOT NULL UNIQUE CHECK (length(secret) = 32 AND secret NOT GLOB '*[^a-zA-Z0-9]*'),
+    merchant_identifier TEXT NOT NULL REFERENCES merchants (identifier),
+    created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX token_notification_paths_of_merchant ON token_notification_paths (merchant_identifier, id);
+
+CREATE TRIGGER token_notification_paths_are_bounded BEFORE INSERT ON token_notification_paths
+WHEN (SELECT count(*) FROM token_notification_paths WHERE merchant_identifier = NEW.merchant_identifier) >= 100 BEGIN
+    SELECT RAISE(ABORT, 'a merchant has at most 100 notification paths');
+END;
+
+CREATE TRIGGER token_notification_paths_are_kept BEFORE DELETE ON token_notification_paths BEGIN
+    SELECT RAISE(ABORT, 'a notification path is kept: Apple may still send notifications to it');
+END;
+
+CREATE TRIGGER token_notification_paths_never_change BEFORE UPDATE ON token_notification_paths BEGIN
+    SELECT RAISE(ABORT, 'a notification path never changes');
+END;
+
+-- The notifications that Apple, or any other client, has sent. A notification names only an event, which the daemon
+-- fetches from Apple. Rows that no longer wait serve to recognize repeated notifications, and are removed by age.
+--
+-- A lane holds one merchant's notifications from one address. The events of a lane are fetched in the order of arrival. A
+-- notification that fails delays its lane for at most 10 minutes (600,000 ms) after its first failure: if its next attempt
+-- is not before that time, later notifications overtake it.
+CREATE TABLE token_notifications (
+    -- AUTOINCREMENT: a sequence is never reused, so the sequences of a lane have the order of arrival.
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT CHECK (sequence > 0),
+    event_id TEXT NOT NULL CHECK (length(event_id) BETWEEN 1 AND 128 AND event_id NOT GLOB '*[^-a-zA-Z0-9._~]*'),
+    merchant_identifier TEXT NOT NULL REFERENCES merchants (identifier),
+    -- The address of the client, such as '17.58.0.1'.
+    source TEXT NOT NULL CHECK (length(source) BETWEEN 1 AND 64),
+    received_at INTEGER NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('waiting', 'done', 'unknown', 'failed')),
+    failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
+    first_failed_at INTEGER,
+    -- The earliest time of the next attempt.
+    due_at INTEGER NOT NULL,
+    -- Why the last attempt failed.
+    finding TEXT CHECK (length(CAST(finding AS BLOB)) <= 4096),
+    -- When the daemon last attempted to fetch the event; NULL before the first attempt.
+    attempted_at INTEGER,
+    -- Not a generated column, because VACUUM INTO of SQLite 3.40 fails for a table with one.
+    is_overtaken INTEGER NOT NULL DEFAULT 0
+        CHECK (is_overtaken = (first_failed_at IS NOT NULL AND due_at >= first_failed_at + 600000)),
+    UNIQUE (event_id, merchant_identifier),
+    CHECK ((failures = 0) = (first_failed_at IS NULL))
+) STRICT;
+
+CREATE INDEX token_notifications_by_state ON token_notifications (state, received_at);
+
+CREATE INDEX token_notifications_in_order ON token_notifications (merchant_identifier, source, sequence)
+    WHERE state = 'waiting' AND is_overtaken = 0;
+
+CREATE INDEX token_notifications_overtaken ON token_notifications (merchant_identifier, source, due_at, sequence)
+    WHERE state = 'waiting' AND is_overtaken = 1;
+
+-- How many notifications of each address wait. Kept by triggers; an address without one has no row.
+CREATE TABLE token_notification_sources (
+    source TEXT NOT NULL PRIMARY KEY,
+    waiting INTEGER NOT NULL CHECK (waiting >= 0)
+) STRICT, WITHOUT ROWID;
+
+-- The lanes with waiting notifications, and which notification of each lane is fetched next. Kept by triggers.
+CREATE TABLE token_notification_lanes (
+    merchant_identifier TEXT NOT NULL,
+    source TEXT NOT NULL,
+    waiting INTEGER NOT NULL CHECK (waiting >= 0),
+    -- The last attempt in the lane; before the first one, when the lane began. The lanes take turns in this order.
+    attempted_at INTEGER NOT NULL,
+    -- Until when notifications that failed delay the later ones.
+    delayed_until INTEGER NOT NULL DEFAULT 0,
+    next_sequence INTEGER NOT NULL,
+    -- When the next notification is due; 0 for immediately.
+    next_due_at INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (merchant_identifier, source)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX token_notification_lanes_due ON token_notification_lanes (next_due_at, attempted_at, next_sequence);
+
+-- Chooses the next notification of a lane: the first one in order or the first overtaken one, whichever has been due for
+-- longer. A notification that has not failed is due from its arrival, or from the lane's last attempt if that is earlier:
+-- so a clock that was set back does not delay it.
+CREATE TRIGGER token_notification_lanes_next AFTER UPDATE OF waiting ON token_notification_lanes
+WHEN NEW.waiting > 0 BEGIN
+    UPDATE token_notification_lanes
+    SET (next_sequence, next_due_at) = (
+        SELECT sequence, next_due_at FROM (
+            SELECT * FROM (
+                SELECT sequence, max(iif(failures = 0, 0, due_at), NEW.delayed_until) AS next_due_at,
+                    max(iif(failures = 0, min(received_at, NEW.attempted_at), due_at), NEW.delayed_until) AS due_since
+                FROM token_notifications INDEXED BY token_notifications_in_order
+                WHERE merchant_identifier = NEW.merchant_identifier AND source = NEW.source
+                    AND state = 'waiting' AND is_overtaken = 0
+                ORDER BY sequence LIMIT 1
+            )
+            UNION ALL
+            SELECT * FROM (
+                SELECT sequence, due_at AS next_due_at, due_at AS due_since
+                FROM token_notifications INDEXED BY token_notifications_overtaken
+                WHERE merchant_identifier = NEW.merchant_identifier AND source = NEW.source
+                    AND state = 'waiting' AND is_overtaken = 1
+                ORDER BY due_at, sequence LIMIT 1
+            )
+        )
+        ORDER BY due_since, sequence LIMIT 1
+    )
+    WHERE merchant_identifier = NEW.merchant_identifier AND source = NEW.source;
+END;
+
+CREATE TRIGGER token_notification_lanes_end AFTER UPDATE OF waiting ON token_notification_lanes
+WHEN NEW.waiting = 0 BEGIN
+    DELETE FROM token_notification_lanes
+        WHERE merchant_identifier = NEW.merchant_identifier AND source = NEW.source;
+END;
+
+CREATE TRIGGER token_notification_sources_end AFTER UPDATE OF waiting ON token_notification_sources
+WHEN NEW.waiting = 0 BEGIN
+    DELETE FROM token_notification_sources WHERE source = NEW.source;
+END;
+
+CREATE TRIGGER token_notifications_begin_waiting BEFORE INSERT ON token_notifications
+WHEN NEW.state <> 'waiting' OR NEW.failures <> 0 BEGIN
+    SELECT RAISE(ABORT, 'a new notification waits');
+END;
+
+CREATE TRIGGER token_notifications_counted AFTER INSERT ON token_notifications BEGIN
+    UPDATE totals SET value = value + 1 WHERE name = 'tokenNotificationsWaiting';
+    INSERT INTO token_notification_sources (source, waiting) VALUES (NEW.source, 1)
+        ON CONFLICT (source) DO UPDATE SET waiting = waiting + 1;
+    INSERT INTO token_notification_lanes (merchant_identifier, source, waiting, attempted_at, next_sequence)
+        VALUES (NEW.merchant_identifier, NEW.source, 1, NEW.received_at, NEW.sequence)
+        ON CONFLICT (merchant_identifier, source) DO UPDATE SET waiting = waiting + 1;
+END;
+
+CREATE TRIGGER token_notifications_keep_their_identity
+BEFORE UPDATE OF sequence, event_id, merchant_identifier, source, received_at ON token_notifications BEGIN
+    SELECT RAISE(ABORT, 'the identity of a notification never changes');
+END;
+
+CREATE TRIGGER token_notifications_stay_closed BEFORE UPDATE ON token_notifications WHEN OLD.state <> 'waiting' BEGIN
+    SELECT RAISE(ABORT, 'a notification that no longer waits never changes');
+END;
+
+CREATE TRIGGER token_notifications_attempted AFTER UPDATE ON token_notifications BEGIN
+    UPDATE totals SET value = value - 1 WHERE name = 'tokenNotificationsWaiting' AND NEW.state <> 'waiting';
+    UPDATE token_notification_sources SET waiting = waiting - 1 WHERE source = NEW.source AND NEW.state <> 'waiting';
+    UPDATE token_notification_lanes
+    SET waiting = waiting - (NEW.state <> 'waiting'),
+        attempted_at = coalesce(NEW.attempted_at, attempted_at),
+        delayed_until = CASE
+            WHEN NEW.state = 'waiting' AND NEW.is_overtaken AND NEW.first_failed_at + 600000 > NEW.attempted_at
+                THEN max(delayed_until, NEW.first_failed_at + 600000)
+            WHEN delayed_until > NEW.attempted_at THEN delayed_until
+            ELSE 0 END
+    WHERE merchant_identifier = NEW.merchant_identifier AND source = NEW.source;
+END;
+
+CREATE TRIGGER token_notifications_waiting_are_kept BEFORE DELETE ON token_notifications WHEN OLD.state = 'waiting' BEGIN
+    SELECT RAISE(ABORT, 'a waiting notification is kept: Apple does not send it again');
+END;
+
 -- --------------------------------------------------------------------------------------- access to the portal
 
 -- The secrets of the portal have 8 characters that name them (secret_identifier) and are not secret. Of the secret itself
@@ -868,7 +1078,10 @@ CREATE TABLE accesses (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE
         CHECK (length(name) BETWEEN 1 AND 64 AND name GLOB '[a-zA-Z0-9]*' AND name NOT GLOB '*[^-a-zA-Z0-9._]*'),
-    permits TEXT NOT NULL CHECK (permits IN ('onboard', 'read', 'onboard,read')),
+    permits TEXT NOT NULL CHECK (permits IN (
+        'onboard', 'read', 'merchantSession', 'onboard,read', 'merchantSession,onboard', 'merchantSession,read',
+        'merchantSession,onboard,read'
+    )),
     -- One identifier on each line; NULL: every merchant.
     merchants TEXT CHECK (length(merchants) BETWEEN 1 AND 1048576),
     -- The SHA-256 of the client certificate; NULL: the machine has an access token.

@@ -13,6 +13,7 @@ struct AccessCreate: AsyncParsableCommand {
         examples: [
             "access create shop-portal --permit onboard --all-merchants --expires 90d",
             "access create shop-portal --permit onboard --merchant merchant.com.example",
+            "access create checkout --permit merchantSession --all-merchants",
         ])
 
     @Argument(
@@ -26,7 +27,8 @@ struct AccessCreate: AsyncParsableCommand {
             "Permit this; repeat the option for more.",
             discussion: """
                 onboard: read the merchants, generate key pairs, upload certificates, start rolls, register domains, \
-                invite people. read: no request of this version needs it.
+                invite people. merchantSession: request merchant sessions from Apple. read: no request of this \
+                version needs it.
                 """, valueName: "permit"))
     var permits: [AccessPermitArgument]
 
@@ -80,5 +82,5 @@ struct AccessCreate: AsyncParsableCommand {
 
 /// The values of `--permit`: the permits that a machine can have on the portal.
 package enum AccessPermitArgument: String, ExpressibleByArgument, CaseIterable, Sendable {
-    case onboard, read
+    case onboard, merchantSession, read
 }

@@ -66,8 +66,9 @@ extension AdminHandlers {
         var permits: Set<Permit> = []
         for name in names {
             guard let permit = Permit(rawValue: name) else {
+                let expected = PortalPermits.permitted.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
                 throw MerchantError(
-                    .malformed, "'permits' contains '\(name.prefix(64))', expected 'onboard' or 'read'")
+                    .malformed, "'permits' contains '\(name.prefix(64))', expected one or more of \(expected)")
             }
             permits.insert(permit)
         }

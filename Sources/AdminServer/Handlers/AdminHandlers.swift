@@ -44,6 +44,10 @@ extension AdminHandlers: RESTHandlers {
         try await operations.rolls.roll(number).roll.merchantIdentifier
     }
 
+    package func owner(ofMerchantToken token: MerchantTokenIdentifier) async throws -> MerchantIdentifier {
+        try await operations.merchantTokens.token(token).merchantIdentifier
+    }
+
     /// Always nil, so that a caller needs a permit for every merchant: a registration may belong to no merchant of this
     /// daemon.
     package func owner(ofRegistration partner: PartnerInternalMerchantIdentifier) -> MerchantIdentifier? { nil }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import MerchantCore
 import Vocabulary
 
@@ -36,39 +35,4 @@ struct MerchantDetails: Decodable {
     /// The identifier that the request asked for. Some test servers omit it.
     let partnerInternalMerchantIdentifier: String?
     let partnerMerchantName: String
-}
-
-/// The body of an error response. Apple's reference does not specify it.
-///
-/// The gateway sends `statusMessage`, and `statusCode` as a string. Apple's newer APIs send `errorMessage`, and
-/// `statusCode` as an integer.
-struct ErrorDocument: Decodable {
-    let statusMessage: String?
-    let errorMessage: String?
-    let statusCode: Code?
-
-    /// A number that the JSON contains as a number or as a string.
-    struct Code: Decodable {
-        let text: String
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            text = try (try? container.decode(String.self)) ?? String(container.decode(Int.self))
-        }
-    }
-
-    var message: String? { statusMessage ?? errorMessage }
-}
-
-enum GatewayJSON {
-    /// Writes fields in alphabetical order, as Apple's reference does, and does not escape slashes.
-    static func encode(_ document: some Encodable) throws -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try encoder.encode(document)
-    }
-
-    static func decode<Document: Decodable>(_ type: Document.Type, from data: Data) throws -> Document {
-        try JSONDecoder().decode(type, from: data)
-    }
 }

@@ -27,7 +27,7 @@ struct Restore {
             switch self {
             case .known(let difference):
                 difference.summary
-                    ?? "nothing: key pairs, certificates, rolls, registrations, merchants, accesses and invitations are as in the old database"
+                    ?? "nothing: key pairs, certificates, rolls, registrations, merchants, accesses, invitations and merchant tokens are as in the old database"
             case .unknown(let why):
                 "it is not known which keys, accesses and invitations, revoked after the backup was created, are usable again: \(why)"
             }

@@ -11,6 +11,8 @@ struct RevertedChangesDocument: Encodable {
         private(set) var partnerInternalMerchantIdentifier: String?
         private(set) var accessName: String?
         private(set) var invitationId: String?
+        private(set) var merchantTokenIdentifier: String?
+        private(set) var eventIdentifier: String?
         let merchantIdentifier: String?
         /// The state in the old database.
         let was: String
@@ -24,9 +26,11 @@ struct RevertedChangesDocument: Encodable {
                 (self.serialNumber, publicKeyHash) = (serialNumber, hash.base64)
             case .roll(let id, let hash): (rollId, publicKeyHash) = (id, hash.base64)
             case .registration(let partner): partnerInternalMerchantIdentifier = partner.rawValue
-            case .merchant: break
+            case .merchant, .tokenNotificationPath: break
             case .access(let name): accessName = name.rawValue
             case .invitation(let identifier): invitationId = identifier.rawValue
+            case .tokenNotification(let event): eventIdentifier = event.rawValue
+            case .merchantToken(let identifier): merchantTokenIdentifier = identifier.rawValue
             }
             merchantIdentifier = change.merchantIdentifier?.rawValue
             was = change.was
@@ -111,6 +115,9 @@ extension DatabaseDifference.Kind {
         case .merchants: change?.now == nil ? "merchant missing" : "merchant in earlier state"
         case .accesses: change?.now == nil ? "access missing" : "access in earlier state"
         case .invitations: change?.now == nil ? "invitation missing" : "invitation in earlier state"
+        case .tokenNotificationPaths: "notification URL missing"
+        case .tokenNotifications: "notification missing"
+        case .merchantTokens: change?.now == nil ? "merchant token missing" : "merchant token in earlier state"
         }
     }
 
@@ -138,6 +145,14 @@ extension DatabaseDifference.Kind {
             change.now == "open"
                 ? ": its link begins a session again; revoke the invitation"
                 : change.now == nil ? ": create the invitation again" : ": revoke the invitation again"
+        case .tokenNotificationPaths:
+            ": notifications to this URL are ignored; create another URL with 'merchant-token notification-url --new', and set it for the merchant's tokens"
+        case .tokenNotifications:
+            ": Apple does not send it again; within 7 days of its arrival, send a GET request for this event to the merchant's notification URL"
+        case .merchantTokens:
+            change.now == nil
+                ? ": the next payment or event of the token adds it again"
+                : change.now == "linked" ? ": unlink the token again" : ""
         }
     }
 }

@@ -2,6 +2,7 @@ import EventDelivery
 import KeyCustody
 import Logging
 import MerchantCore
+import MerchantOperations
 import PaymentToken
 import PortalServer
 import Vocabulary
@@ -16,7 +17,8 @@ struct ReloadableSettings: Sendable {
         "events.webhooks", "roll.renew-before", "roll.renewal-jitter", "roll.quiet-period", "roll.promote-on-proof",
         "roll.finish-when-quiet", "provisioning.enabled", "provisioning.trust-roots", "provisioning.validity-period",
         "provisioning.audit-last-four-digits", "provisioning.activation.command", "provisioning.activation.url",
-        "provisioning.activation.time-limit",
+        "provisioning.activation.time-limit", "sessions.time-limit", "sessions.validation-hosts",
+        "sessions.unregistered-domains",
     ]
 
     let callers: CallerPolicy
@@ -35,6 +37,7 @@ struct ReloadableSettings: Sendable {
     let portalFiles: PortalTLS.Files?
     /// nil if the daemon has no issuer socket.
     let provisioning: ReloadableProvisioning?
+    let sessions: SessionPolicy
     /// The values in force of all settings, also of those that only a restart changes.
     let texts: SettingTexts
 
@@ -44,7 +47,7 @@ struct ReloadableSettings: Sendable {
             start, backupPolicy: start.settings.backupPolicy,
             verifier: Self.verifier(start, environment: start.settings.environment),
             portalFiles: start.settings.portal?.tlsFiles, provisioning: ReloadableProvisioning(start),
-            texts: SettingTexts(start.settings.inForce))
+            sessions: start.settings.sessions, texts: SettingTexts(start.settings.inForce))
     }
 
     /// Only for this type and ``SettingsComparison``.
@@ -52,7 +55,8 @@ struct ReloadableSettings: Sendable {
     /// - Parameter read: has every other value.
     init(
         _ read: PreparedStart, backupPolicy: BackupPolicy, verifier: SignatureVerifier,
-        portalFiles: PortalTLS.Files?, provisioning: ReloadableProvisioning?, texts: SettingTexts
+        portalFiles: PortalTLS.Files?, provisioning: ReloadableProvisioning?, sessions: SessionPolicy,
+        texts: SettingTexts
     ) {
         let settings = read.settings
         callers = settings.policy
@@ -64,6 +68,7 @@ struct ReloadableSettings: Sendable {
         self.verifier = verifier
         self.portalFiles = portalFiles
         self.provisioning = provisioning
+        self.sessions = sessions
         self.texts = texts
     }
 

@@ -59,17 +59,19 @@ struct SettingsComparison {
                 ? former.verifier
                 : ReloadableSettings.verifier(read, environment: start.settings.environment),
             portalFiles: keepsPortalFiles ? former.portalFiles : read.settings.portal?.tlsFiles,
-            provisioning: provisioning, texts: texts)
+            provisioning: provisioning, sessions: sessions, texts: texts)
     }
 
     private func isTakenUp(_ name: String) -> Bool {
         ReloadableSettings.names.contains(name) && !(keepsPortalFiles && name.hasPrefix("portal.tls."))
             && !(isEnvironmentChanged && name.hasPrefix("backup.missing."))
             && !(former.provisioning == nil && name.hasPrefix("provisioning."))
-            && !(isEnvironmentChanged && Self.trustOfProvisioning.contains(name))
+            && !(isEnvironmentChanged && Self.dependentOnEnvironment.contains(name))
     }
 
-    private static let trustOfProvisioning = ["provisioning.trust-roots", "provisioning.validity-period"]
+    private static let dependentOnEnvironment = [
+        "provisioning.trust-roots", "provisioning.validity-period", "sessions.validation-hosts",
+    ]
 
     /// Without an issuer socket there is nothing that could use other settings. If the settings no longer define in-app
     /// provisioning, the issuer socket stays until a restart, but the daemon refuses its requests.
@@ -78,6 +80,12 @@ struct SettingsComparison {
         guard var next = ReloadableProvisioning(read) else { return former.disabled }
         if isEnvironmentChanged { (next.policy.trust, next.roots) = (former.policy.trust, former.roots) }
         return next
+    }
+
+    private var sessions: SessionPolicy {
+        var policy = read.settings.sessions
+        if isEnvironmentChanged { policy.validationHosts = former.sessions.validationHosts }
+        return policy
     }
 
     /// Without a running portal there is nothing that could use other files.

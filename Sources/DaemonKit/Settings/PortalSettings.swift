@@ -118,7 +118,7 @@ extension SettingFormat where Value == ListenAddress {
 }
 
 extension SettingFormat where Value == AddressRange {
-    fileprivate static var addressRange: Self {
+    static var addressRange: Self {
         Self(expectation: "expected an IP address, or a range such as 10.0.0.0/8 with zeros after the prefix") {
             AddressRange(text: $0)
         }

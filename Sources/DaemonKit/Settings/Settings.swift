@@ -2,6 +2,7 @@ import Configuration
 import Glibc
 package import Logging
 package import MerchantCore
+package import MerchantOperations
 package import Vocabulary
 
 /// The settings of the daemon, as one reading of the file and of the environment found them. They contain only valid
@@ -22,10 +23,12 @@ package struct Settings: Sendable {
     package let trust: TrustSettings
     /// In-app provisioning; nil: none.
     package let provisioning: ProvisioningSettings?
+    package let merchantTokens: MerchantTokenSettings
     package let auditHead: AuditHeadSettings
     /// Scheduled backups; nil: none.
     package let backup: BackupSettings?
     package let gateway: GatewaySettings
+    package let sessions: SessionPolicy
     package let domainCheck: DomainCheckSettings
     package let events: EventSettings
     package let rolls: RollPolicy
@@ -110,11 +113,13 @@ extension Settings {
         let portal = reader.collect { try PortalSettings.read(reader) }
         let trust = TrustSettings(reading: reader)
         let provisioning = reader.collect { try ProvisioningSettings.read(reader) }
+        let merchantTokens = MerchantTokenSettings(reading: reader, environment: environment)
         let auditHead = AuditHeadSettings(reading: reader)
         let backup = reader.collect { try BackupSettings.read(reader) }
         let backupPolicy = BackupPolicy(
             reading: reader, environment: environment, isScheduled: backup.flatMap { $0 } != nil)
         let gateway = reader.collect { try GatewaySettings(reading: reader) }
+        let sessions = SessionPolicy(reading: reader, environment: environment)
         let domainCheck = DomainCheckSettings(reading: reader)
         let events = reader.collect { try EventSettings(reading: reader) }
         let rolls = RollPolicy(reading: reader)
@@ -132,7 +137,8 @@ extension Settings {
         (self.adminSocket, self.decryptorSocket, self.issuerSocket) = (adminSocket, decryptorSocket, issuerSocket)
         (self.portal, self.trust, self.provisioning, self.auditHead) = (portal, trust, provisioning, auditHead)
         (self.backup, self.backupPolicy) = (backup, backupPolicy)
-        (self.gateway, self.domainCheck, self.events) = (gateway, domainCheck, events)
+        (self.gateway, self.sessions, self.domainCheck, self.events) = (gateway, sessions, domainCheck, events)
+        self.merchantTokens = merchantTokens
         (self.rolls, self.log, self.metrics, inForce) = (rolls, log, metrics, reader.inForce)
     }
 

@@ -9,6 +9,11 @@ import Vocabulary
 
 /// The parts of the daemon that connect to Apple and to merchants' domains.
 struct OutboundParts {
+    /// The largest number of connections to one of Apple's hosts with one identity. Apple takes a fraction of a second for
+    /// a merchant session, so that many buyers who pay at the same time need many connections.
+    private static let connectionsPerIdentity = 128
+
+    /// Serves registrations, merchant sessions and merchant tokens.
     let gateway: AppleGateway
     let domainChecker: any DomainChecker
 
@@ -22,14 +27,16 @@ struct OutboundParts {
         var clientConfiguration = OutboundClient.Configuration()
         clientConfiguration.roots = files.gatewayRoots
         clientConfiguration.connectTimeout = gatewaySettings.connectTimeout
+        clientConfiguration.connectionsPerHost = Self.connectionsPerIdentity
         var configuration = AppleGateway.Settings(
             endpoint: gatewaySettings.endpoint ?? GatewayEndpoint(settings.environment))
         configuration.responseTimeout = gatewaySettings.responseTimeout
         configuration.userAgent = "merchantkeyd/\(Program.version)"
+        configuration.eventMethod = settings.merchantTokens.eventMethod
         gateway = AppleGateway(
             settings: configuration, client: OutboundClient(clientConfiguration),
             identities: Self.identities(
-                gatewaySettings, files, store: store, custody: custody, clock: clock, logger: logger),
+                gatewaySettings, files, store: store, custody: custody, logger: logger),
             clock: clock, logger: logger)
         var domainCheck = DomainCheck.Settings()
         domainCheck.allowsInternalAddresses = settings.domainCheck.allowsInternalAddresses
@@ -46,22 +53,16 @@ struct OutboundParts {
 
     func shutdown() async { await gateway.shutdown() }
 
-    /// The source of the certificate and key with which the daemon authenticates to Apple: the files in the settings,
-    /// or the identity keys in the database.
+    /// The source of the certificates and keys with which the daemon authenticates to Apple. The platform's are the files
+    /// in the settings, or identity keys in the database. A merchant's own are always in the database.
     private static func identities(
-        _ settings: GatewaySettings, _ files: ReferencedFiles, store: SQLiteStore, custody: KeyCustody,
-        clock: any WallClock, logger: Logger
+        _ settings: GatewaySettings, _ files: ReferencedFiles, store: SQLiteStore, custody: KeyCustody, logger: Logger
     ) -> any IdentitySource {
-        guard let identity = files.identity, let location = settings.identityFiles else {
-            return CustodyIdentities(custody: custody) { [merchant = settings.identityMerchant] in
-                try store.readNow { try $0.identityKeys(at: clock.now) }
-                    .filter { key in
-                        let owner = key.keyPair.merchantIdentifier
-                        return merchant.map { $0 == owner } ?? owner.isPlatformIntegrator
-                    }
-                    .map { .init(keyPair: $0.keyPair, certificates: [$0.certificate]) }
-            }
+        let platform = settings.identityMerchant
+        let custodyIdentities = CustodyIdentities(custody: custody) { owner, time in
+            try store.readNow { try $0.identityKeys(of: owner, platform: platform, at: time) }
         }
+        guard let identity = files.identity, let location = settings.identityFiles else { return custodyIdentities }
         let path = location.privateKey ?? location.certificate
         let mode = (try? FileManager.default.attributesOfItem(atPath: path))?[.posixPermissions] as? Int
         if let mode, mode & 0o007 != 0 {
@@ -69,6 +70,6 @@ struct OutboundParts {
                 "users other than the owner and the group can access the private key for the connection to Apple: run 'chmod 0600' on the file",
                 metadata: ["path": "\(path)", "mode": "0\(String(mode, radix: 8))"])
         }
-        return identity
+        return FileAndCustodyIdentities(files: identity, custody: custodyIdentities)
     }
 }

@@ -59,7 +59,7 @@ struct ReferencedFiles {
                 "'trust.certificate-issuers' does not contain Apple Worldwide Developer Relations CA - G2 (SHA-256 \(CertificateIssuers.applePaymentProcessingIssuer)), so the daemon will refuse the payment processing certificates that Apple issues; download that certificate from https://www.apple.com/certificateauthority/"
             )
         }
-        do { _ = try identity?.identity(at: now) } catch {
+        do { _ = try identity?.identity(of: .platform, at: now) } catch {
             findings.warn("'apple.gateway.identity': \(error); calls to Apple will fail")
         }
     }

@@ -42,6 +42,7 @@ enum ResponsePlan: Sendable {
 /// encodes the result.
 struct Endpoints: Sendable {
     let operations: PaymentTokenOperations
+    let sessions: SessionOperations
     let responses: KeyResponseCache
     let health: HealthResponses
     /// The OpenAPI document. All responses share its body.
@@ -74,6 +75,7 @@ struct Endpoints: Sendable {
         case .symmetricKey: return try symmetricKey(target, request.body, peer)
         case .verifyToken: return verifyToken(request.body, peer)
         case .decryptToken: return decryptToken(request, peer)
+        case .requestSession: return requestSession(request, peer)
         case .health: return .now(health.response())
         case .openAPI: return .now(openAPI)
         }

@@ -13,7 +13,7 @@ package enum RoutePermit: Hashable, Sendable {
 package struct DecryptorRoute: Sendable {
     /// The function of ``Endpoints`` that handles a request.
     package enum Endpoint: CaseIterable, Sendable {
-        case findKey, symmetricKey, verifyToken, decryptToken, health, openAPI
+        case findKey, symmetricKey, verifyToken, decryptToken, requestSession, health, openAPI
     }
 
     /// `GET` or `POST`. A route with `GET` also answers `HEAD`.
@@ -52,6 +52,9 @@ package struct DecryptorRoute: Sendable {
             method: .POST, path: "/v1/payment-tokens/verify", permit: .permit(.decrypt), endpoint: .verifyToken),
         DecryptorRoute(
             method: .POST, path: "/v1/payment-tokens/decrypt", permit: .permit(.decrypt), endpoint: .decryptToken),
+        DecryptorRoute(
+            method: .POST, path: "/v1/merchant-sessions", permit: .permit(.merchantSession),
+            endpoint: .requestSession),
         DecryptorRoute(method: .GET, path: "/v1/health", permit: .any, endpoint: .health),
         DecryptorRoute(method: .GET, path: "/v1/openapi.yaml", permit: .any, endpoint: .openAPI),
     ]

@@ -45,8 +45,10 @@ package final class IdentityFiles: IdentitySource {
         state = Mutex(State(stamps: stamps, identity: try Self.read(location), readError: nil))
     }
 
+    /// - Parameter owner: must be the platform. A merchant's own identity is never in files.
     /// - Throws: `unusable` if the certificate is not valid at `time`.
-    package func identity(at time: Timestamp) throws(IdentityError) -> ClientIdentity {
+    package func identity(of owner: IdentityOwner, at time: Timestamp) throws(IdentityError) -> ClientIdentity {
+        guard owner == .platform else { throw .noKey(of: owner) }
         let stamps = Self.stamps(location)
         let current = state.withLock { state -> State in
             if state.stamps != stamps {

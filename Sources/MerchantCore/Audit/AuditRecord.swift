@@ -52,6 +52,18 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case registrationDriftFound
     /// The file with which Apple verifies domains was changed.
     case domainFileChanged
+    /// The daemon refused to request a merchant session at a URL that is not Apple's.
+    case validationURLRefused
+    /// A merchant got a further secret path for notifications of merchant tokens.
+    case tokenNotificationPathCreated
+    /// Apple no longer accepts payments with a merchant token, because the platform unlinked it.
+    case merchantTokenUnlinked
+    /// The URL for notifications of a merchant token was changed at Apple.
+    case merchantTokenNotificationURLChanged
+    /// An event of a merchant token was fetched from Apple.
+    case merchantTokenEventReceived
+    /// Apple was notified that usage information of a merchant token is ready.
+    case merchantTokenUsageNotified
     /// An admin requested the delivery of events whose delivery the daemon had given up.
     case eventsRedelivered
     /// An admin sent a test event to a webhook.

@@ -25,6 +25,14 @@ package struct Event: Hashable, Sendable {
         case backupOverdue
         /// The number and hash of the last audit record, so that the receiver can keep a copy.
         case auditHead
+        case merchantTokenUnlinked
+        case merchantTokenMetadataUpdated
+        case merchantTokenCardArtUpdated
+        case merchantTokenPublicKeyUpdated
+        /// An event of a merchant token whose type the daemon does not know.
+        case merchantTokenEvent
+        /// The event of a merchant token could not be fetched from Apple for 7 days.
+        case merchantTokenEventLost
     }
 
     package typealias Severity = MerchantCore.Severity
@@ -36,12 +44,14 @@ package struct Event: Hashable, Sendable {
     package let merchantIdentifier: MerchantIdentifier?
     package let publicKeyHash: PublicKeyHash?
     package let rollId: String?
+    /// What Apple reported about a merchant token; nil for other kinds of events.
+    package let merchantToken: MerchantTokenReport?
     /// What happened and what to do: one sentence in lower case, without secrets.
     package let detail: String
 
     package init(
         _ kind: Kind, _ severity: Severity, at occurredAt: Timestamp, merchant: MerchantIdentifier? = nil,
-        key: PublicKeyHash? = nil, rollId: String? = nil, detail: String
+        key: PublicKeyHash? = nil, rollId: String? = nil, merchantToken: MerchantTokenReport? = nil, detail: String
     ) {
         self.kind = kind
         self.severity = severity
@@ -49,6 +59,7 @@ package struct Event: Hashable, Sendable {
         merchantIdentifier = merchant
         publicKeyHash = key
         self.rollId = rollId
+        self.merchantToken = merchantToken
         self.detail = detail
     }
 }

@@ -16,8 +16,8 @@ package protocol KeyPairReading {
     func keyPairs(
         expiringBefore time: Timestamp, in state: KeyState?, after cursor: PublicKeyHash?, limit: Int
     ) throws -> [KeyPair]
-    /// Active key pairs with the purpose `identity`, oldest first.
-    func activeIdentityKeyPairs() throws -> [KeyPair]
+    /// The merchant's active key pairs with the purpose `identity`, oldest first.
+    func activeIdentityKeyPairs(of merchant: MerchantIdentifier) throws -> [KeyPair]
     func certificates(of hash: PublicKeyHash) throws -> [StoredCertificate]
     /// The CSR of the key pair: PKCS#10 in DER.
     func certificateSigningRequest(of hash: PublicKeyHash) throws -> [UInt8]?

@@ -2,11 +2,11 @@ package import Vocabulary
 
 /// The source of the client certificate for TLS connections to Apple.
 package protocol IdentitySource: Sendable {
-    /// The identity for new connections: the newest valid identity. The gateway calls this before every request to
-    /// Apple, so that a new identity takes effect without a restart.
+    /// The identity for new connections: the newest valid identity of the owner. The gateway calls this before every
+    /// request to Apple, so that a new identity takes effect without a restart.
     ///
     /// - Throws: ``IdentityError`` if there is no identity to present.
-    func identity(at time: Timestamp) throws(IdentityError) -> ClientIdentity
+    func identity(of owner: IdentityOwner, at time: Timestamp) throws(IdentityError) -> ClientIdentity
 }
 
 /// A client certificate and a function that signs with its private key.

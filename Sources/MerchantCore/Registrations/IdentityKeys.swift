@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// An active key pair that authenticates the platform to Apple, with its certificate.
+/// An active key pair that authenticates the platform or a merchant to Apple, with its certificate.
 package struct IdentityKey: Hashable, Sendable {
     package let keyPair: KeyPair
     package let certificate: StoredCertificate
@@ -12,12 +12,38 @@ package struct IdentityKey: Hashable, Sendable {
 }
 
 extension KeyPairReading {
-    /// The active identity key pairs, the preferred one first: valid before expired ones, then newer before older ones.
-    package func identityKeys(at time: Timestamp) throws -> [IdentityKey] {
-        try activeIdentityKeyPairs().compactMap { keyPair in
+    /// The merchant's active identity key pairs, the preferred one first: valid before expired ones, then newer before
+    /// older ones.
+    package func identityKeys(of merchant: MerchantIdentifier, at time: Timestamp) throws -> [IdentityKey] {
+        try activeIdentityKeyPairs(of: merchant).compactMap { keyPair in
             try certificates(of: keyPair.publicKeyHash).certificateInUse(at: time)
                 .map { IdentityKey(keyPair: keyPair, certificate: $0) }
-        }.sorted { left, right in
+        }.preferredFirst(at: time)
+    }
+}
+
+extension RepositoryReading {
+    /// The platform has few identifiers. More than this many are not read.
+    private static var mostPlatformIntegrators: Int { 64 }
+
+    /// The owner's active identity key pairs, the preferred one first.
+    ///
+    /// - Parameter platform: the merchant whose identity keys are the platform's; nil for every platform integrator.
+    package func identityKeys(
+        of owner: IdentityOwner, platform: MerchantIdentifier?, at time: Timestamp
+    ) throws -> [IdentityKey] {
+        switch owner {
+        case .merchant(let merchant): try identityKeys(of: merchant, at: time)
+        case .platform:
+            try (platform.map { [$0] } ?? platformIntegrators(limit: Self.mostPlatformIntegrators))
+                .flatMap { try identityKeys(of: $0, at: time) }.preferredFirst(at: time)
+        }
+    }
+}
+
+extension [IdentityKey] {
+    fileprivate func preferredFirst(at time: Timestamp) -> [IdentityKey] {
+        sorted { left, right in
             let (leftIsValid, rightIsValid) = (
                 left.certificate.isValid(at: time), right.certificate.isValid(at: time)
             )

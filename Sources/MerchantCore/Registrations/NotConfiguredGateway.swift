@@ -24,5 +24,5 @@ package struct NotConfiguredGateway: RegistrationGateway {
 
     package var health: GatewayHealth { .notConfigured(detail) }
 
-    private var refusal: GatewayError { GatewayError(.identityUnusable, detail, mayHaveActed: false) }
+    var refusal: GatewayError { GatewayError(.identityUnusable, detail, mayHaveActed: false) }
 }

@@ -88,6 +88,12 @@ package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible 
         /// 401: Apple does not authorize the client certificate. Also a certificate that Apple refuses in the TLS
         /// handshake.
         case unauthorized
+        /// 403: Apple does not permit the operation for this merchant or token.
+        case forbidden
+        /// 404: Apple does not know the merchant token.
+        case notFound
+        /// 409: the operation needs another one first.
+        case conflict
         /// 417: the platform is not registered with Apple Developer.
         case platformNotRegistered
         /// 429: Apple limits the rate of requests.
@@ -113,6 +119,9 @@ package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible 
     package let detail: String
     /// The HTTP status, if there was a response.
     package let status: Int?
+    /// Apple's `statusMessage` or `errorMessage`, in printable ASCII. Only to classify an error: ``detail`` quotes its
+    /// beginning.
+    package let appleMessage: String?
     /// Apple's `x-keystone-correlationid`, which Apple's support asks for.
     package let correlationIdentifier: String?
     /// Seconds until a repeat may succeed: from `Retry-After`, or until calls are no longer paused.
@@ -124,12 +133,13 @@ package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible 
     package var mayHaveActed: Bool { uncertainAttempts > 0 }
 
     package init(
-        _ kind: Kind, _ detail: String, status: Int? = nil, correlationIdentifier: String? = nil,
-        retryAfter: Int? = nil, mayHaveActed: Bool
+        _ kind: Kind, _ detail: String, status: Int? = nil, appleMessage: String? = nil,
+        correlationIdentifier: String? = nil, retryAfter: Int? = nil, mayHaveActed: Bool
     ) {
         self.kind = kind
         self.detail = detail
         self.status = status
+        self.appleMessage = appleMessage
         self.correlationIdentifier = correlationIdentifier
         self.retryAfter = retryAfter
         uncertainAttempts = mayHaveActed ? 1 : 0

@@ -3,13 +3,14 @@ package import Vocabulary
 /// Everything that can be read from the store. All reads through one instance see one consistent state.
 package protocol RepositoryReading: MerchantReading, KeyPairReading, SealedKeyReading, KeyUseReading, RollReading,
     ExpiryScheduleReading, RegistrationReading, EventReading, AuditReading, DaemonStateReading, StatusReading,
-    SearchReading, AccessReading, InvitationReading, PortalSessionReading
+    SearchReading, AccessReading, InvitationReading, PortalSessionReading, MerchantTokenReading,
+    TokenNotificationReading
 {}
 
 /// Everything that can be written to the store. All writes through one instance commit together or not at all.
 package protocol RepositoryWriting: RepositoryReading, MerchantWriting, KeyPairWriting, SealedKeyWriting, KeyUseWriting,
     RollWriting, ExpiryScheduleWriting, RegistrationWriting, EventWriting, ChangeRecording, DaemonStateWriting,
-    AccessWriting, InvitationWriting, PortalSessionWriting
+    AccessWriting, InvitationWriting, PortalSessionWriting, MerchantTokenWriting, TokenNotificationWriting
 {}
 
 /// The store of merchants, keys, rolls, registrations, events, the audit and the access to the portal. A use case does

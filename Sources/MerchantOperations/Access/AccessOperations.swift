@@ -38,7 +38,7 @@ package struct AccessOperations: Sendable {
     /// Creates an access by token or by client certificate.
     ///
     /// - Parameters:
-    ///   - permits: `onboard`, `read` or both.
+    ///   - permits: one or more of ``PortalPermits/permitted``.
     ///   - merchants: the merchants that the permits apply to, 1 to ``maximumMerchants``; nil for every merchant, also
     ///     for merchants that are added later.
     ///   - expiresAt: nil for an access that does not expire.

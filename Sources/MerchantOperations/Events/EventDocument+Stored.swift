@@ -12,5 +12,6 @@ extension EventDocument {
         merchantIdentifier = event.merchantIdentifier
         publicKeyHash = event.publicKeyHash
         rollId = event.rollId
+        merchantToken = event.merchantToken.map(MerchantTokenReportDocument.init)
     }
 }

@@ -27,7 +27,7 @@ package struct Status: Sendable {
 package struct Monitoring: Sendable {
     package typealias Records = Transactions<
         any StatusReading & ExpiryScheduleReading & KeyPairReading & SealedKeyReading & KeyUseReading & RollReading
-            & RegistrationReading & EventReading & DaemonStateReading,
+            & RegistrationReading & EventReading & DaemonStateReading & MerchantReading & TokenNotificationReading,
         Void
     >
 
@@ -61,6 +61,8 @@ package struct Monitoring: Sendable {
     let sources: Sources
     let integrity: IntegrityFindings
     let tokenTimes: TokenTimeWatch
+    private let merchantTokens: MerchantTokenMetrics
+    private let merchantTokenPolicy: MerchantTokenPolicy
     private let environment: Environment
     private let currentPolicy: CurrentValue<RollPolicy>
     private var policy: RollPolicy { currentPolicy.value }
@@ -70,14 +72,16 @@ package struct Monitoring: Sendable {
 
     package init(
         records: Records, sources: Sources, integrity: IntegrityFindings, tokenTimes: TokenTimeWatch,
-        environment: Environment, policy: CurrentValue<RollPolicy>, backupPolicy: CurrentValue<BackupPolicy>,
-        clock: any WallClock,
+        merchantTokens: MerchantTokenMetrics, merchantTokenPolicy: MerchantTokenPolicy, environment: Environment,
+        policy: CurrentValue<RollPolicy>, backupPolicy: CurrentValue<BackupPolicy>, clock: any WallClock,
         confirmedTime: ConfirmedTime
     ) {
         self.records = records
         self.sources = sources
         self.integrity = integrity
         self.tokenTimes = tokenTimes
+        self.merchantTokens = merchantTokens
+        self.merchantTokenPolicy = merchantTokenPolicy
         self.environment = environment
         currentPolicy = policy
         self.backupPolicy = backupPolicy
@@ -102,7 +106,8 @@ package struct Monitoring: Sendable {
         let (now, earliest) = (time.wall, time.earliest)
         let (environment, gatewayHealth) = (environment, sources.gateway())
         let daemonFindings = healthFindings()
-        return try await records.read { reading in
+        let notificationProblems = merchantTokens.recentProblems(at: now)
+        return try await records.read { [merchantTokenPolicy] reading in
             let counts = try reading.counts(at: now)
             let webhooks = try reading.webhooks()
             let oldestOpenCall = try reading.openCalls(after: nil, limit: Self.maximumOpenCalls).map(\.openedAt).min()
@@ -110,6 +115,9 @@ package struct Monitoring: Sendable {
             findings += try Self.certificateFindings(in: reading, at: now)
             findings += try Self.targetFindings(merchantsBelowTarget: counts.merchantsBelowTarget, in: reading, at: now)
             findings += Self.findings(for: counts, oldestOpenCall: oldestOpenCall, health: gatewayHealth, at: now)
+            findings += try Self.findings(
+                for: try reading.waitingTokenNotifications(), notificationProblems, merchantTokenPolicy, in: reading,
+                at: now)
             findings += webhooks.flatMap { Self.findings(for: $0, at: now) }
             // The later of the two times, so that a clock that is behind makes no backup a backup of the future.
             let backups = try reading.backupCoverage(at: time.latest)

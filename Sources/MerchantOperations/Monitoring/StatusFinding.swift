@@ -50,6 +50,15 @@ package struct StatusFinding: Hashable, Sendable {
         case registrationUnresolved
         /// Calls to Apple are not possible.
         case gatewayUnavailable
+        /// Notifications of merchant tokens have been waiting for more than an hour for their events to be fetched from
+        /// Apple.
+        case tokenNotificationsWaiting
+        /// Notifications of merchant tokens were refused, because too many of them wait.
+        case tokenNotificationsRefused
+        /// Notifications of merchant tokens were ignored, because their merchant cannot be determined.
+        case tokenNotificationsIgnored
+        /// Apple does not know the events of many notifications of merchant tokens.
+        case tokenEventsUnknown
         /// The delivery of events to a webhook has failed for a day. The daemon tries again only if an admin requests
         /// this.
         case eventsParked

@@ -77,6 +77,10 @@ extension PaymentTokenOperations {
         }
         try await auditRelaxedChecks(token, key, terms, for: request)
         checks.append(try await claim(token, receivedAt: verified.receivedAt, terms, for: request))
+        // Only a verified token shows that Apple knows the merchant token.
+        if let receivedAt = verified.receivedAt {
+            merchantTokens.record(data.merchantTokenIdentifier, of: key.merchantIdentifier, at: receivedAt)
+        }
         metrics.countOpened()
         return OpenedToken(
             plaintext: plaintext, paymentData: data, key: key, verification: verified.verification, checks: checks)

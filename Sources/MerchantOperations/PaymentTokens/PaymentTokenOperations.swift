@@ -24,13 +24,16 @@ package struct PaymentTokenOperations: Sendable {
     var verifier: SignatureVerifier { currentVerifier.value }
     let tokenTimes: TokenTimeWatch
     let uses: KeyUses
+    /// Counts the payments of merchant tokens.
+    let merchantTokens: MerchantTokenPayments
     let metrics: TokenMetrics
     let clock: any WallClock
 
     package init(
         records: Records, custodian: any KeyCustodian, claims: any ClaimLedger,
         verifier: CurrentValue<SignatureVerifier>,
-        tokenTimes: TokenTimeWatch, uses: KeyUses, metrics: TokenMetrics = TokenMetrics(), clock: any WallClock
+        tokenTimes: TokenTimeWatch, uses: KeyUses, merchantTokens: MerchantTokenPayments,
+        metrics: TokenMetrics = TokenMetrics(), clock: any WallClock
     ) {
         self.records = records
         self.custodian = custodian
@@ -38,6 +41,7 @@ package struct PaymentTokenOperations: Sendable {
         currentVerifier = verifier
         self.tokenTimes = tokenTimes
         self.uses = uses
+        self.merchantTokens = merchantTokens
         self.metrics = metrics
         self.clock = clock
     }

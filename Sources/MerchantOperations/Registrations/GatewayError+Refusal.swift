@@ -5,8 +5,8 @@ extension MerchantError {
     init(_ error: GatewayError) {
         let code: Code =
             switch error.kind {
-            case .refused: .gatewayRefused
-            case .unauthorized, .platformNotRegistered: .gatewayUnauthorized
+            case .refused, .notFound, .conflict: .gatewayRefused
+            case .unauthorized, .forbidden, .platformNotRegistered: .gatewayUnauthorized
             case .rateLimited: .gatewayRateLimited
             case .failedAtApple, .unexpectedResponse: .gatewayFailed
             case .unreachable, .circuitOpen: .gatewayUnavailable

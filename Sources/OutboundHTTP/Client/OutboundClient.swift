@@ -2,8 +2,6 @@ import AsyncHTTPClient
 package import FoundationEssentials
 import NIOCore
 import NIOHTTP1
-import NIOSSL
-import Synchronization
 
 /// An HTTPS client for servers that the daemon does not control.
 ///
@@ -15,7 +13,10 @@ package final class OutboundClient: Sendable {
         package var roots = TrustRoots.system
         package var connectTimeout: Duration = .seconds(10)
         package var idleTimeout: Duration = .seconds(30)
+        /// The largest number of connections to one host with one identity. Further requests wait for a connection.
         package var connectionsPerHost = 16
+        /// The number of identities whose TLS settings are kept.
+        package var keptIdentities = 64
         /// For a host name, the only address to connect to. TLS and HTTP still use the host name.
         package var pinnedAddresses: [String: NetworkAddress] = [:]
         /// The limit of a request's body, in bytes.
@@ -27,12 +28,12 @@ package final class OutboundClient: Sendable {
 
     package let configuration: Configuration
     private let client: HTTPClient
-    /// The TLS settings of the identity that was used last. They are kept because parsing the identity's certificates
-    /// takes longer than a request.
-    private let lastIdentity = Mutex<(chain: [[UInt8]], tls: TLSConfiguration)?>(nil)
+    private let identities: IdentityTLSCache
 
     package init(_ configuration: Configuration) {
         self.configuration = configuration
+        identities = IdentityTLSCache(
+            base: configuration.roots.clientConfiguration, capacity: configuration.keptIdentities)
         var settings = HTTPClient.Configuration(
             tlsConfiguration: configuration.roots.clientConfiguration, redirectConfiguration: .disallow,
             timeout: .init(connect: TimeAmount(configuration.connectTimeout)),
@@ -81,7 +82,7 @@ package final class OutboundClient: Sendable {
             prepared = try HTTPClient.Request(
                 url: request.url, method: HTTPMethod(rawValue: request.method),
                 headers: HTTPHeaders(request.headers.map { ($0.name, $0.value) }),
-                body: request.body.map { .bytes($0) }, tlsConfiguration: try tls(for: identity))
+                body: request.body.map { .bytes($0) }, tlsConfiguration: try identities.settings(for: identity))
         } catch let failure as OutboundFailure {
             throw failure
         } catch {
@@ -107,20 +108,6 @@ package final class OutboundClient: Sendable {
             at: configuration.pinnedAddresses[host]?.description ?? host, port: url.port ?? 443, serverName: host)
         guard let certificates else { return failure }
         return .serverUntrusted(UntrustedServer(certificates, reason: found.reason, host: host))
-    }
-
-    private func tls(for identity: TLSIdentity?) throws(OutboundFailure) -> TLSConfiguration {
-        var tls = configuration.roots.clientConfiguration
-        guard let identity else { return tls }
-        if let known = lastIdentity.withLock({ $0 }), known.chain == identity.certificateChain { return known.tls }
-        do {
-            tls.certificateChain = try identity.certificateChain.map {
-                .certificate(try NIOSSLCertificate(bytes: $0, format: .der))
-            }
-        } catch { throw .identityUnusable("the identity's certificate cannot be read by TLS") }
-        tls.privateKey = .privateKey(NIOSSLPrivateKey(customPrivateKey: TLSIdentityKey(identity)))
-        lastIdentity.withLock { [tls] in $0 = (identity.certificateChain, tls) }
-        return tls
     }
 }
 

@@ -23,6 +23,12 @@ package struct OutboundResponse: Sendable {
     package let headers: [(name: String, value: String)]
     package let body: [UInt8]
 
+    package init(status: Int, headers: [(name: String, value: String)], body: [UInt8]) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
     /// The value of the first header with this name, in upper or lower case.
     package func header(_ name: String) -> String? {
         headers.first { $0.name.lowercased() == name.lowercased() }?.value

@@ -1,13 +1,13 @@
 import Crypto
 
-/// The fast check of a signature. It works for tokens whose signature is encoded exactly as Apple encodes it and whose
-/// certificate chain is in the cache.
+/// The fast check of a signature. It works for messages whose signature is encoded exactly as Apple encodes it and
+/// whose certificate chain is in the cache.
 ///
 /// The fast check verifies only one signature. ``FullSignatureCheck`` parses a CMS message and three certificates and
 /// verifies three signatures.
 ///
-/// The fast check never rejects a token. If it cannot accept a token, it records nothing, and the full check decides.
-/// Tests verify that the full check accepts every token that the fast check accepts, with the same findings.
+/// The fast check never rejects a message. If it cannot accept a message, it records nothing, and the full check
+/// decides. Tests verify that the full check accepts every message that the fast check accepts, with the same findings.
 struct CachedChainCheck {
     let cache: ChainCache
 
@@ -16,20 +16,20 @@ struct CachedChainCheck {
     ///
     /// - Returns: the signer's details for the checks of the caller; nil, with nothing recorded, if a check does not
     ///   pass.
-    func run(_ token: ApplePayToken, _ builder: inout VerificationBuilder) -> SignerDetails? {
-        guard let layout = AppleSignatureLayout(token.signature, token.version),
-            let chain = cache.chain(of: Array(token.signature[layout.certificates])),
-            chain.key.type == token.version.signingKeyType,
-            chain.issuerAndSerialNumber.elementsEqual(token.signature[layout.issuerAndSerialNumber]),
-            let time = ASN1Time(tag: ASN1Time.utcTimeTag, token.signature[layout.signingTime]),
+    func run(_ message: some AppleMessage, _ builder: inout VerificationBuilder) -> SignerDetails? {
+        guard let layout = AppleSignatureLayout(message.signature, message.version),
+            let chain = cache.chain(of: Array(message.signature[layout.certificates])),
+            chain.key.type == message.version.signingKeyType,
+            chain.issuerAndSerialNumber.elementsEqual(message.signature[layout.issuerAndSerialNumber]),
+            let time = ASN1Time(tag: ASN1Time.utcTimeTag, message.signature[layout.signingTime]),
             chain.validity.contains(time),
-            Self.digest(token).elementsEqual(token.signature[layout.messageDigest])
+            Self.digest(message).elementsEqual(message.signature[layout.messageDigest])
         else { return nil }
         // The signature covers the attributes with the tag of a SET OF (0x31). In the message, the attributes have the
         // tag [0] instead (RFC 5652 section 5.4).
-        var attributes = Array(token.signature[layout.signedAttributes])
+        var attributes = Array(message.signature[layout.signedAttributes])
         attributes[0] = 0x31
-        guard chain.key.isValid(signature: token.signature[layout.signature], over: attributes) else { return nil }
+        guard chain.key.isValid(signature: message.signature[layout.signature], over: attributes) else { return nil }
         builder.signingTime = time
         builder.pass(.structure, PassedFinding.structure)
         builder.pass(.messageDigest, PassedFinding.messageDigest)
@@ -39,13 +39,12 @@ struct CachedChainCheck {
         return SignerDetails(signingTime: time, commonNames: chain.signerCommonNames)
     }
 
-    /// The digest of `token.signedContent`, computed without copying the parts of the content into one array.
-    private static func digest(_ token: ApplePayToken) -> SHA256.Digest {
+    /// The digest of `message.signedContent`, computed without copying the parts of the content into one array.
+    private static func digest(_ message: some AppleMessage) -> SHA256.Digest {
         var hash = SHA256()
-        hash.update(data: token.keyMaterial.bytes)
-        hash.update(data: token.data)
-        hash.update(data: token.transactionId.bytes)
-        if let applicationData = token.applicationDataHash { hash.update(data: applicationData) }
+        hash.update(data: message.keyMaterial.bytes)
+        hash.update(data: message.data)
+        for part in message.otherSignedParts { hash.update(data: part.bytes) }
         return hash.finalize()
     }
 }

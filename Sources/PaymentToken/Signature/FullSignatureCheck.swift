@@ -2,7 +2,7 @@ import Crypto
 import Vocabulary
 
 /// The full check of a signature with libcrypto. It accepts any BER encoding and, unlike ``CachedChainCheck``, records
-/// why a token fails.
+/// why a message fails.
 ///
 /// Source: Apple, "Payment token format reference", "Verify the signature"; RFC 5652 sections 5 and 11.
 struct FullSignatureCheck {
@@ -13,22 +13,22 @@ struct FullSignatureCheck {
     ///
     /// - Returns: the signer's details for the checks of the caller; nil if the message does not have the required
     ///   structure.
-    func run(_ token: ApplePayToken, _ builder: inout VerificationBuilder) -> SignerDetails? {
-        let message: CMSMessage
+    func run(_ message: some AppleMessage, _ builder: inout VerificationBuilder) -> SignerDetails? {
+        let cms: CMSMessage
         let signer: CMSSigner
         let attributes: SignedAttributes
         do throws(StructureFailure) {
-            message = try Self.parse(token.signature)
-            signer = try Self.onlySigner(of: message)
-            try Self.checkAlgorithms(of: signer, version: token.version)
-            try Self.checkUnsignedFields(of: message)
+            cms = try Self.parse(message.signature)
+            signer = try Self.onlySigner(of: cms)
+            try Self.checkAlgorithms(of: signer, version: message.version)
+            try Self.checkUnsignedFields(of: cms)
             attributes = try SignedAttributes(signer)
         } catch {
             builder.fail(.structure, reason: error.reason, error.finding)
             return nil
         }
         builder.signingTime = attributes.signingTime
-        let certificates = message.certificates
+        let certificates = cms.certificates
         let signingCertificates = certificates.filter(signer.identifies)
         guard signingCertificates.count == 1 else {
             builder.fail(
@@ -39,8 +39,8 @@ struct FullSignatureCheck {
         }
         let leaf = signingCertificates[0]
         builder.pass(.structure, PassedFinding.structure)
-        checkDigest(attributes, token, &builder)
-        checkSignature(signer, leaf, token.version, &builder)
+        checkDigest(attributes, message, &builder)
+        checkSignature(signer, leaf, message.version, &builder)
         checkCertificates(leaf, certificates, attributes.signingTime, &builder)
         return SignerDetails(signingTime: attributes.signingTime, commonNames: leaf.subjectCommonNames)
     }
@@ -117,15 +117,16 @@ struct FullSignatureCheck {
     }
 
     private func checkDigest(
-        _ attributes: SignedAttributes, _ token: ApplePayToken, _ builder: inout VerificationBuilder
+        _ attributes: SignedAttributes, _ message: some AppleMessage, _ builder: inout VerificationBuilder
     ) {
-        if SHA256.hash(data: token.signedContent).elementsEqual(attributes.messageDigest) {
+        if SHA256.hash(data: message.signedContent).elementsEqual(attributes.messageDigest) {
             builder.pass(.messageDigest, PassedFinding.messageDigest)
         } else {
+            let names = [message.keyMaterial.name, "data"] + message.otherSignedParts.map(\.name)
             builder.fail(
                 .messageDigest, reason: .digestMismatch,
-                "the signed digest is not the digest of this token's \(token.keyMaterialName), data, transactionId"
-                    + (token.applicationDataHash == nil ? "" : " and applicationData"))
+                "the signed digest is not the digest of the received \(names.dropLast().joined(separator: ", ")) and "
+                    + (names.last ?? ""))
         }
     }
 
@@ -148,9 +149,9 @@ struct FullSignatureCheck {
         }
     }
 
-    /// Checks the marker extensions and the certificate chain. Besides the signing certificate, the token must contain
-    /// exactly one certificate that is not self-issued: the intermediate. Root certificates in the token are ignored
-    /// and never trusted.
+    /// Checks the marker extensions and the certificate chain. Besides the signing certificate, the message must
+    /// contain exactly one certificate that is not self-issued: the intermediate. Root certificates in the message are
+    /// ignored and never trusted.
     private func checkCertificates(
         _ leaf: X509Certificate, _ certificates: [X509Certificate], _ time: ASN1Time,
         _ builder: inout VerificationBuilder
@@ -207,9 +208,10 @@ struct FullSignatureCheck {
     }
 }
 
-extension ApplePayToken {
-    fileprivate var keyMaterialName: String {
-        switch keyMaterial {
+extension ApplePayToken.KeyMaterial {
+    /// The name of the field.
+    fileprivate var name: String {
+        switch self {
         case .ephemeralPublicKey: "ephemeralPublicKey"
         case .wrappedKey: "wrappedKey"
         }

@@ -1,8 +1,8 @@
 public import FoundationEssentials
 package import Vocabulary
 
-/// Verifies that Apple signed a payment token, and signed it recently. The verification needs no key and does not
-/// decrypt the token.
+/// Verifies that Apple signed a payment token or encrypted token metadata, and signed it recently. The verification
+/// needs no key and decrypts nothing.
 ///
 /// Use one verifier for all threads, because it caches certificate chains.
 ///
@@ -55,27 +55,33 @@ public struct SignatureVerifier: Sendable {
         verify(token, receivedAt: Timestamp(receivedAt))
     }
 
-    /// Verifies the signature of a token with the fast check. If the fast check cannot accept the token, makes the full
-    /// check, which decides.
     package func verify(_ token: ApplePayToken, receivedAt: Timestamp) -> TokenVerification {
-        verifyWithCachedChain(token, receivedAt: receivedAt) ?? verifyInFull(token, receivedAt: receivedAt)
+        verifyMessage(token, receivedAt: receivedAt)
+    }
+
+    /// Verifies the signature of a message with the fast check. If the fast check cannot accept the message, makes the
+    /// full check, which decides.
+    func verifyMessage(_ message: some AppleMessage, receivedAt: Timestamp) -> TokenVerification {
+        verifyWithCachedChain(message, receivedAt: receivedAt) ?? verifyInFull(message, receivedAt: receivedAt)
     }
 
     /// Makes the fast check only.
     ///
     /// - Returns: nil if the chain is not in the cache, the signature is not encoded exactly as Apple encodes it
     ///   (``AppleSignatureLayout``), or any check other than environment and signing time fails.
-    package func verifyWithCachedChain(_ token: ApplePayToken, receivedAt: Timestamp) -> TokenVerification? {
+    package func verifyWithCachedChain(
+        _ message: some AppleMessage, receivedAt: Timestamp
+    ) -> TokenVerification? {
         var builder = VerificationBuilder()
         let check = CachedChainCheck(cache: fullCheck.cache)
-        guard let signer = check.run(token, &builder) else { return nil }
+        guard let signer = check.run(message, &builder) else { return nil }
         return addRemainingChecks(builder, signer, receivedAt)
     }
 
     /// Makes the full check only.
-    package func verifyInFull(_ token: ApplePayToken, receivedAt: Timestamp) -> TokenVerification {
+    package func verifyInFull(_ message: some AppleMessage, receivedAt: Timestamp) -> TokenVerification {
         var builder = VerificationBuilder()
-        guard let signer = fullCheck.run(token, &builder) else { return builder.verification() }
+        guard let signer = fullCheck.run(message, &builder) else { return builder.verification() }
         return addRemainingChecks(builder, signer, receivedAt)
     }
 
@@ -113,8 +119,8 @@ public struct SignatureVerifier: Sendable {
         } else {
             builder.fail(
                 .signingTime, reason: .outsideTimeWindow,
-                "the signing time is \(signedAt); for a token received at \(receivedAt), it must be from \(earliest) "
-                    + "to \(latest)")
+                "the signing time is \(signedAt); with the time of receipt \(receivedAt), it must be from "
+                    + "\(earliest) to \(latest)")
         }
     }
 }

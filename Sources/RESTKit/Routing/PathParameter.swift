@@ -44,6 +44,16 @@ extension PartnerInternalMerchantIdentifier: PathParameter {
     package var notFoundError: MerchantError { .registrationNotFound(self) }
 }
 
+extension MerchantTokenIdentifier: PathParameter {
+    package static let name = "merchantTokenIdentifier"
+
+    package func owner(_ owners: some ResourceOwners) async throws -> MerchantIdentifier? {
+        try await owners.owner(ofMerchantToken: self)
+    }
+
+    package var notFoundError: MerchantError { .merchantTokenNotFound(self) }
+}
+
 /// The number of a roll.
 package struct RollNumber: PathParameter {
     package static let name = "rollId"

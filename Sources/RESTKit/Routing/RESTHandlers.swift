@@ -13,6 +13,16 @@ package protocol ResourceOwners: Sendable {
     /// - Returns: nil if no merchant owns the registration. The caller then needs a permit for every merchant.
     /// - Throws: `registrationNotFound` if there is no such registration.
     func owner(ofRegistration partner: PartnerInternalMerchantIdentifier) async throws -> MerchantIdentifier?
+
+    /// - Throws: `merchantTokenNotFound` if there is no such merchant token, or if the server has no routes of merchant
+    ///   tokens.
+    func owner(ofMerchantToken token: MerchantTokenIdentifier) async throws -> MerchantIdentifier
+}
+
+extension ResourceOwners {
+    package func owner(ofMerchantToken token: MerchantTokenIdentifier) async throws -> MerchantIdentifier {
+        throw MerchantError.merchantTokenNotFound(token)
+    }
 }
 
 /// The handlers of one REST server, and the rules by which the server authorizes the callers of its routes.

@@ -53,6 +53,9 @@ extension DatabaseDifference.Kind {
         case .merchants: .merchants
         case .accesses: .accesses
         case .invitations: .invitations
+        case .tokenNotificationPaths: .tokenNotificationPaths
+        case .tokenNotifications: .tokenNotifications
+        case .merchantTokens: .merchantTokens
         }
     }
 }

@@ -19,7 +19,7 @@ extension DatabaseDifference {
 }
 
 extension DatabaseDifference.Change {
-    /// Names the changed key pair, certificate, roll, registration, merchant, access or invitation.
+    /// Names the changed key pair, certificate, roll, registration, merchant or other subject. Never names a secret.
     package var name: String {
         let merchant = merchantIdentifier.map { " of \($0)" } ?? ""
         return switch subject {
@@ -30,6 +30,9 @@ extension DatabaseDifference.Change {
         case .merchant: merchantIdentifier?.rawValue ?? "-"
         case .access(let name): "access \(name)"
         case .invitation(let identifier): "invitation \(identifier)\(merchant)"
+        case .tokenNotificationPath: "notification URL\(merchant)"
+        case .tokenNotification(let event): "event \(event)\(merchant)"
+        case .merchantToken(let identifier): "merchant token \(identifier)\(merchant)"
         }
     }
 }
@@ -58,6 +61,16 @@ extension DatabaseDifference.Kind {
             count.counted("portal access is in its earlier state", "portal accesses are in their earlier states")
         case .invitations:
             count.counted("invitation is in its earlier state", "invitations are in their earlier states")
+        case .tokenNotificationPaths:
+            count.counted(
+                "URL for notifications of merchant tokens is missing",
+                "URLs for notifications of merchant tokens are missing")
+        case .tokenNotifications:
+            count.counted(
+                "waiting notification of a merchant token is missing",
+                "waiting notifications of merchant tokens are missing")
+        case .merchantTokens:
+            count.counted("merchant token is in its earlier state", "merchant tokens are in their earlier states")
         }
     }
 }

@@ -35,6 +35,12 @@ package struct DatabaseDifference: Sendable {
         /// Merchants that are missing in the older database, are removed in only one of the two databases, or have
         /// another name or another target number of key pairs.
         case merchants
+        /// Secret paths for notifications of merchant tokens that only the newer database contains.
+        case tokenNotificationPaths
+        /// Notifications of merchant tokens that waited before the restore, and that only the newer database contains.
+        case tokenNotifications
+        /// Merchant tokens that are missing in the older database, or have another state or another notification URL.
+        case merchantTokens
     }
 
     /// One row that differs between the two databases.
@@ -48,6 +54,9 @@ package struct DatabaseDifference: Sendable {
             case merchant
             case access(AccessName)
             case invitation(InvitationIdentifier)
+            case tokenNotificationPath
+            case tokenNotification(MerchantTokenEventIdentifier)
+            case merchantToken(MerchantTokenIdentifier)
         }
 
         package let subject: Subject
@@ -121,6 +130,9 @@ extension DatabaseDifference.Change {
             case .merchants: .merchant
             case .accesses: .access(try row.value(AccessName(text: try row.text("name")), of: "name"))
             case .invitations: .invitation(try row.invitationIdentifier("identifier"))
+            case .tokenNotificationPaths: .tokenNotificationPath
+            case .tokenNotifications: .tokenNotification(try row.merchantTokenEventIdentifier())
+            case .merchantTokens: .merchantToken(try row.merchantTokenIdentifier("identifier"))
             }
         merchantIdentifier = try row.merchantIdentifierIfAny()
         was = try row.text("was")

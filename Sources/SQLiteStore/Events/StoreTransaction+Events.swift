@@ -7,7 +7,7 @@ extension StoreTransaction {
         var event = event
         // Events are removed by age. An event with the time of a clock that was set back would be removed too early.
         if let earliestEventTime { event.occurredAt = max(event.occurredAt, earliestEventTime) }
-        try execute(EventRow.insertion, EventRow.values(event))
+        try execute(EventRow.insertion, try EventRow.values(event))
         noteEventChange()
     }
 

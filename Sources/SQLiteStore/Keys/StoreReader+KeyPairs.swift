@@ -78,11 +78,12 @@ extension StoreReading {
         }
     }
 
-    func activeIdentityKeyPairs() throws -> [KeyPair] {
+    func activeIdentityKeyPairs(of merchant: MerchantIdentifier) throws -> [KeyPair] {
         try allRows(
             """
             SELECT \(KeyPairRow.columns) FROM key_pairs INDEXED BY key_pairs_active_identities
-            WHERE purpose = 'identity' AND state IN ('standby', 'current', 'retiring') ORDER BY id
-            """, [], KeyPairRow.keyPair)
+            WHERE merchant_identifier = ? AND purpose = 'identity' AND state IN ('standby', 'current', 'retiring')
+            ORDER BY id
+            """, [merchant.rawValue], KeyPairRow.keyPair)
     }
 }

@@ -137,8 +137,9 @@ enum IntegrityCheck {
         return (found, count < keyPairsPerBatch ? Stage.keyPairs(after: 0).following : .keyPairs(after: last))
     }
 
-    /// Checks one batch of audit records. If a record says that a key pair, merchant or access was created, its row must
-    /// exist, because the daemon never deletes such a row.
+    /// Checks one batch of audit records. If a record says that a key pair, merchant, access or notification URL was
+    /// created, its row must exist, because the daemon never deletes such a row. The record of a notification URL
+    /// names only its merchant, because the URL is secret. So the merchant must have at least one.
     private static func missingRows(in db: Database, after sequence: Int) throws -> Batch {
         let end = sequence + recordsPerBatch
         let rows = try Row.fetchAll(
@@ -150,6 +151,9 @@ enum IntegrityCheck {
                         SELECT 1 FROM key_pairs WHERE key_pairs.public_key_hash = audit.public_key_hash)
                     OR action = 'merchantAdded' AND NOT EXISTS (
                         SELECT 1 FROM merchants WHERE merchants.identifier = audit.merchant_identifier)
+                    OR action = 'tokenNotificationPathCreated' AND NOT EXISTS (
+                        SELECT 1 FROM token_notification_paths
+                        WHERE token_notification_paths.merchant_identifier = audit.merchant_identifier)
                     OR action = 'accessCreated' AND NOT EXISTS (
                         SELECT 1 FROM accesses
                         WHERE accesses.name = substr(value_after, 8, instr(value_after, ' ') - 8)))
@@ -167,6 +171,9 @@ enum IntegrityCheck {
         if try row.text("action") == AuditAction.accessCreated.rawValue {
             let access = try row.textIfAny("value_after").flatMap { AuditedAccess(auditText: $0) }
             return "access \(access?.name.rawValue ?? "?")"
+        }
+        if try row.text("action") == AuditAction.tokenNotificationPathCreated.rawValue {
+            return "the notification URL of merchant \(try row.textIfAny("merchant_identifier") ?? "?")"
         }
         let hash = try? row.publicKeyHashIfAny()
         let keyPair = hash.map { "key pair \($0) of " } ?? ""
@@ -210,8 +217,8 @@ enum IntegrityCheck {
 
 extension SQLiteStore {
     /// Finds key pairs whose state differs from their last audit record, or whose public key has another hash, and
-    /// accesses that differ from their last audit record or have none. Also finds missing key pairs, merchants and
-    /// accesses that the audit names, and altered parts of the schema.
+    /// accesses that differ from their last audit record or have none. Also finds missing key pairs, merchants,
+    /// accesses and notification URLs that the audit names, and altered parts of the schema.
     ///
     /// - Returns: one sentence for each finding; empty if there are none.
     package func inconsistentContent() async throws -> [String] { try await IntegrityCheck.findings(in: self) }

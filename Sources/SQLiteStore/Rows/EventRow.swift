@@ -9,8 +9,10 @@ enum EventRow {
     /// the event nor the change that it reports could be stored, because both are in one transaction.
     static let longestDetail = 4096
 
-    static let columns =
-        "sequence, events.id, kind, severity, occurred_at, merchant_identifier, public_key_hash, roll_id, detail"
+    static let columns = """
+        sequence, events.id, kind, severity, occurred_at, merchant_identifier, public_key_hash, roll_id, merchant_token,
+        detail
+        """
 
     static func event(_ row: Row) throws -> StoredEvent {
         StoredEvent(
@@ -19,20 +21,36 @@ enum EventRow {
                 try row.oneOf(Event.Kind.self, "kind"), try row.oneOf(Event.Severity.self, "severity"),
                 at: try row.timestamp("occurred_at"), merchant: try row.merchantIdentifierIfAny(),
                 key: try row.publicKeyHashIfAny(), rollId: try row.textIfAny("roll_id"),
+                merchantToken: try row.jsonIfAny(MerchantTokenReport.self, "merchant_token"),
                 detail: try row.text("detail")))
     }
 
     static let insertion = """
-        INSERT INTO events (id, kind, severity, occurred_at, merchant_identifier, public_key_hash, roll_id, detail)
-        VALUES (randomblob(16), ?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO events (id, kind, severity, occurred_at, merchant_identifier, public_key_hash, roll_id,
+            merchant_token, detail)
+        VALUES (randomblob(16), ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
-    static func values(_ event: Event) -> StatementArguments {
+    static func values(_ event: Event) throws -> StatementArguments {
         [
             event.kind.rawValue, event.severity.rawValue, event.occurredAt.millisecondsSince1970,
             event.merchantIdentifier?.rawValue, event.publicKeyHash?.data, event.rollId,
-            event.detail.truncated(toBytes: longestDetail),
+            try event.merchantToken.map { try $0.text() }, event.detail.truncated(toBytes: longestDetail),
         ]
+    }
+}
+
+extension MerchantTokenReport {
+    /// The report as JSON. Leaves out the images of the card if the text would be longer than the schema accepts:
+    /// otherwise the event could not be stored.
+    fileprivate func text() throws -> String {
+        let text = try JSONColumn.text(self)
+        guard text.utf8.count > JSONColumn.longest else { return text }
+        return try JSONColumn.text(
+            MerchantTokenReport(
+                merchantTokenIdentifier: merchantTokenIdentifier, eventIdentifier: eventIdentifier,
+                eventType: eventType, reason: reason, receivedAt: receivedAt, card: card?.withoutCardArt,
+                mpanIdentifier: mpanIdentifier))
     }
 }
 

@@ -7,6 +7,9 @@ import X509
 /// The names have the same attributes, order and string types as the names in Apple's certificates. Their values say
 /// that they are not Apple's.
 enum SandboxName {
+    /// The attribute userId (RFC 4519 section 2.39), in which Apple's certificates have the merchant identifier.
+    static let userIdentifier: ASN1ObjectIdentifier = [0, 9, 2342, 19_200_300, 100, 1, 1]
+
     static func authority(_ commonName: String) throws -> DistinguishedName {
         try name(commonName: commonName, unit: "Sandbox Certification Authority")
     }
@@ -35,7 +38,7 @@ enum SandboxName {
             case .identity: "Apple Pay Merchant Identity"
             }
         let userIdentifier = RelativeDistinguishedName.Attribute(
-            type: [0, 9, 2342, 19_200_300, 100, 1, 1], utf8String: merchant.rawValue)
+            type: Self.userIdentifier, utf8String: merchant.rawValue)
         let rest = try attributes(
             commonName: "\(title):\(merchant.rawValue)", unit: "SANDBOX001", organization: "Sandbox Merchant")
         return try DistinguishedName([userIdentifier] + rest)

@@ -173,7 +173,7 @@ struct SigningRequest {
 
         private static func merchantIdentifier(in subject: ASN1Node) -> MerchantIdentifier? {
             // The common name, and userId (RFC 4519 section 2.39).
-            let types: [ASN1ObjectIdentifier] = [[2, 5, 4, 3], [0, 9, 2342, 19_200_300, 100, 1, 1]]
+            let types: [ASN1ObjectIdentifier] = [[2, 5, 4, 3], SandboxName.userIdentifier]
             guard let name = try? DistinguishedName(derEncoded: subject) else { return nil }
             for attribute in name.joined() where types.contains(attribute.type) {
                 if let merchant = String(attribute.value).flatMap({ MerchantIdentifier($0) }) { return merchant }

@@ -56,6 +56,12 @@ struct MintTokenCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "The same as --merchant-token-identifier with --merchant-token-metadata: the payment token of a merchant "
+                + "token, as Apple sends it.", valueName: "text"))
+    var merchantToken: String?
+
+    @Option(
+        help: ArgumentHelp(
             "Add a merchant and an amount to authenticationResponses, as in multi-merchant payments; may be repeated.",
             valueName: "id=minor-units"),
         transform: Self.response)
@@ -67,6 +73,10 @@ struct MintTokenCommand: ParsableCommand {
     func validate() throws {
         guard (1...Self.maximumCount).contains(count) else {
             throw ValidationError("--count is \(count), expected 1 to \(Self.maximumCount)")
+        }
+        guard merchantToken == nil || merchantTokenIdentifier == nil else {
+            throw ValidationError(
+                "--merchant-token can't be combined with --merchant-token-identifier; omit one of the two")
         }
         do {
             try parameters.validate()
@@ -86,8 +96,8 @@ struct MintTokenCommand: ParsableCommand {
         parameters.applicationData = applicationData.map { Array($0.utf8) }
         parameters.dataType = dataType
         parameters.leadingZeroSecret = leadingZeroSecret
-        parameters.merchantTokenIdentifier = merchantTokenIdentifier
-        parameters.hasMerchantTokenMetadata = merchantTokenMetadata
+        parameters.merchantTokenIdentifier = merchantToken ?? merchantTokenIdentifier
+        parameters.hasMerchantTokenMetadata = merchantTokenMetadata || merchantToken != nil
         parameters.authenticationResponses = authenticationResponse
         return parameters
     }

@@ -9,12 +9,26 @@ struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
         abstract:
-            "Serve Apple's Web Merchant Registration API over mutual TLS on the loopback interface, until SIGTERM.",
+            "Serve Apple's gateway over mutual TLS on the loopback interface, until SIGTERM: registrations, merchant "
+            + "sessions and merchant tokens.",
         discussion: """
             When the server is ready, it prints its URL on the standard output. Clients must trust root.pem and present \
             a certificate from 'applepay-sandbox issue --purpose identity'. The response to clients without such a \
             certificate is 401. Registrations are kept in the file registrations.jsonl in the directory, which only \
-            one 'serve' can use at a time.
+            one 'serve' can use at a time. Sessions and merchant tokens are kept in memory.
+
+            A merchant session (POST /paymentservices/paymentSession) is for the merchant of the client certificate, or \
+            for a partnerInternalMerchantIdentifier that the same platform registered. The domain must be registered. \
+            The merchant of the client certificate may use the domains of --merchant-domain, or any domain if there are \
+            none for this merchant.
+
+            A test creates an event of a merchant token on the control socket. If the token has a tokenNotificationURL, \
+            the server then notifies the merchant, and repeats a notification up to three times at once if the status \
+            is not 200. Example: curl --unix-socket PATH http://localhost/merchant-tokens/events -d \
+            '{"merchantIdentifier": "merchant.com.example", "merchantTokenIdentifier": "token-1", "eventType": \
+            "UNLINK", "tokenNotificationURL": "https://localhost:8443/tokenapi"}'. Optional members: reason, \
+            merchantTokenMetadata, wrapped, notify, response (the whole event as JSON text), and encryptedMetadata with \
+            certificate (a file), expirationDate, mpan, mpanId, validSignature and field.
 
             A fault is KIND[:PROBABILITY|:xCOUNT][@OPERATION]. For example, 500:0.2 fails a call with the probability \
             0.2, and answer-lost:x3@registerMerchant fails the next three calls of registerMerchant. Kinds: \
@@ -27,7 +41,9 @@ struct ServeCommand: ParsableCommand {
             provisioning, without a client certificate: POST /broker/v4/devices/ID/cards takes what 'provision' reads. \
             The header x-apay-service-response-details of a 500 has the reasons.
 
-            The control socket serves GET /registrations, GET /statistics, and GET, PUT and DELETE /faults. Example: \
+            The control socket serves GET /registrations, GET /sessions (the newest 100), GET /statistics, GET, PUT and \
+            DELETE /faults, GET and POST /merchant-tokens, POST /merchant-tokens/events, GET \
+            /merchant-tokens/events/ID, and POST /merchant-tokens/events/ID/notify. Example: \
             curl --unix-socket PATH -X PUT http://localhost/faults -d '{"faults": ["slow:x1"]}'
             """)
 
@@ -71,6 +87,25 @@ struct ServeCommand: ParsableCommand {
             valueName: "file"), completion: .file())
     var associationFile: String?
 
+    @Option(
+        name: .customLong("merchant-domain"),
+        help: ArgumentHelp(
+            "A domain for which a merchant with its own identity certificate may request sessions; may be repeated "
+                + "(default: any domain).", valueName: "id=domain"), transform: Self.merchantDomain)
+    var merchantDomains: [MerchantDomain] = []
+
+    @Flag(
+        help: """
+            Wrap events of merchant tokens in merchantTokenEvent, as in Apple's guide. Apple's reference has no wrapper.
+            """)
+    var wrapTokenEvents = false
+
+    @Option(
+        help: ArgumentHelp(
+            "PEM roots that are trusted when merchants are notified, in addition to the system's and the sandbox's.",
+            valueName: "file"), completion: .file())
+    var notificationRoots: String?
+
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("--port is \(port), expected 0 to 65535") }
         guard slowSeconds >= 0, slowSeconds <= 3600 else {
@@ -94,6 +129,12 @@ struct ServeCommand: ParsableCommand {
         settings.faults = fail
         settings.callsPerSecond = rateLimit
         settings.slowReplyDelay = .milliseconds(Int64(slowSeconds * 1000))
+        settings.merchantDomains = merchantDomains
+        settings.wrapsTokenEvents = wrapTokenEvents
+        settings.notificationRoots =
+            try notificationRoots.map {
+                [String(decoding: try Files.read($0), as: UTF8.self)]
+            } ?? []
         let brokerKey = ProvisioningFiles(directory: hierarchy.directory).privateKey
         if Files.exists(brokerKey) { settings.broker = try ProvisioningBroker(keyFile: brokerKey) }
         if verifyDomains {
@@ -144,5 +185,8 @@ struct ServeCommand: ParsableCommand {
 
     private static func fault(_ text: String) throws -> GatewayFault {
         do { return try GatewayFault(text) } catch { throw ValidationError(error.description) }
+    }
+    private static func merchantDomain(_ text: String) throws -> MerchantDomain {
+        do { return try MerchantDomain(text) } catch { throw ValidationError(error.description) }
     }
 }

@@ -9,23 +9,27 @@ struct ClientCertificateVerifier: Sendable {
 
     init(_ authority: SandboxAuthority) { issuer = authority[.identityIssuer].certificate }
 
-    /// Returns why a client certificate is rejected; nil if it is accepted.
+    /// Returns the client with this certificate.
     ///
     /// - Parameter der: the client certificate in DER; nil if the client presented none.
-    func rejectionReason(for der: [UInt8]?, at now: Timestamp) -> String? {
-        guard let der else { return "no client certificate was presented" }
+    /// - Throws: ``SandboxError`` with the reason why the certificate is rejected.
+    func client(with der: [UInt8]?, at now: Timestamp) throws(SandboxError) -> GatewayClient {
+        guard let der else { throw SandboxError("no client certificate was presented") }
         guard let certificate = try? Certificate(derEncoded: der) else {
-            return "the client certificate is not an X.509 certificate"
+            throw SandboxError("the client certificate is not an X.509 certificate")
         }
         guard certificate.issuer == issuer.subject,
             issuer.publicKey.isValidSignature(certificate.signature, for: certificate)
-        else { return "the client certificate was not issued as an identity certificate by this sandbox" }
+        else {
+            throw SandboxError("the client certificate was not issued as an identity certificate by this sandbox")
+        }
         guard let usage = try? certificate.extensions.extendedKeyUsage, usage.contains(.clientAuth) else {
-            return "the extended key usage of the client certificate does not include client authentication"
+            throw SandboxError(
+                "the extended key usage of the client certificate does not include client authentication")
         }
         let (notBefore, notAfter) = (Timestamp(certificate.notValidBefore), Timestamp(certificate.notValidAfter))
-        if now > notAfter { return "the client certificate expired at \(notAfter)" }
-        if now < notBefore { return "the client certificate is not valid before \(notBefore)" }
-        return nil
+        if now > notAfter { throw SandboxError("the client certificate expired at \(notAfter)") }
+        if now < notBefore { throw SandboxError("the client certificate is not valid before \(notBefore)") }
+        return try GatewayClient(certificate)
     }
 }

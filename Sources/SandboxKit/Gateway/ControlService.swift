@@ -3,17 +3,20 @@ import NIOHTTP1
 
 /// The API on the control socket, with which tests observe and control the gateway.
 ///
-/// `GET /registrations` · `GET /statistics` · `GET`, `PUT`, `DELETE /faults`. A fault has the form that
-/// ``GatewayFault/init(_:)`` parses.
+/// `GET /registrations` · `GET /sessions` · `GET /statistics` · `GET`, `PUT`, `DELETE /faults`, and the paths of
+/// ``MerchantTokenControl``. A fault has the form that ``GatewayFault/init(_:)`` parses.
 struct ControlService: Sendable {
     let registrations: RegistrationStore
     let faults: FaultInjector
     let tally: CallTally
     let limit: RateLimit?
+    let sessions: SessionLog
+    let merchantTokens: MerchantTokenControl
 
     func reply(to method: HTTPMethod, _ path: String, _ body: [UInt8]) -> GatewayReply {
         switch (method, path) {
         case (.GET, "/registrations"): return .json(.ok, ["items": registrations.merchants])
+        case (.GET, "/sessions"): return .json(.ok, ["items": sessions.sessions])
         case (.GET, "/statistics"):
             return .json(
                 .ok,
@@ -35,7 +38,8 @@ struct ControlService: Sendable {
                 faults.replace(try texts.map { try GatewayFault($0) })
                 return .empty
             } catch { return .error(400, "\(error)") }
-        default: return .error(404, "unknown method or path")
+        default:
+            return merchantTokens.reply(to: method, path, body) ?? .error(404, "unknown method or path")
         }
     }
 }

@@ -1,7 +1,7 @@
 /// A fault to inject into calls of the sandbox's gateway.
 package struct GatewayFault: Hashable, Sendable {
-    /// What happens to the call and its response. If a call is "not carried out", the gateway does not change or read
-    /// registrations for it.
+    /// What happens to the call and its response. If a call is "not carried out", the gateway neither reads nor changes
+    /// its records for it.
     package enum Kind: String, CaseIterable, Sendable {
         /// The call is carried out and the response is late.
         case slow
@@ -20,6 +20,11 @@ package struct GatewayFault: Hashable, Sendable {
         case empty
         /// The call is carried out, and the response is 200 with a body of 2 MiB of spaces.
         case large
+        /// The call is carried out, and the response is 200 with a page of HTML, as of a proxy or a captive portal.
+        case html
+        /// The call is carried out, and the body of the response is sent one byte at a time, with a pause before each
+        /// byte. A client that limits only the time between two bytes waits for the whole body.
+        case trickle
         /// The response is a redirect to another host. The call is not carried out.
         case redirect
         /// The connection is reset. The call is not carried out.
@@ -32,7 +37,9 @@ package struct GatewayFault: Hashable, Sendable {
         /// Whether the gateway carries out a call that has this fault.
         var carriesOutCall: Bool {
             switch self {
-            case .slow, .hang, .status500AfterActing, .malformed, .empty, .large, .resetAfterActing, .answerLost: true
+            case .slow, .hang, .status500AfterActing, .malformed, .empty, .large, .html, .trickle, .resetAfterActing,
+                .answerLost:
+                true
             case .status401, .status417, .status429, .status500, .redirect, .reset: false
             }
         }
@@ -87,9 +94,4 @@ package struct GatewayFault: Hashable, Sendable {
         let amount = remaining.map { ":x\($0)" } ?? (probability < 1 ? ":\(probability)" : "")
         return kind.rawValue + amount + (operation.map { "@\($0.rawValue)" } ?? "")
     }
-}
-
-/// The operations of Apple's Web Merchant Registration API.
-package enum GatewayOperation: String, CaseIterable, Sendable {
-    case registerMerchant, unregisterMerchant, getDetails
 }

@@ -6,6 +6,8 @@ struct GatewayReply: Sendable {
     enum Delivery: Sendable {
         /// The whole response is sent.
         case complete
+        /// The whole response is sent: the body one byte at a time, with this pause before each byte.
+        case trickle(Duration)
         /// Nothing is sent, and the connection is reset.
         case reset
         /// Nothing is sent, and the connection is closed.
@@ -29,6 +31,11 @@ struct GatewayReply: Sendable {
         // The documents contain only strings and numbers, so encoding them cannot fail.
         let body = (try? encoder.encode(document)) ?? Data()
         return GatewayReply(status: status, headers: ["Content-Type": "application/json"], body: Array(body))
+    }
+
+    /// Returns a response whose body is JSON text.
+    static func text(_ status: HTTPResponseStatus, _ json: [UInt8]) -> GatewayReply {
+        GatewayReply(status: status, headers: ["Content-Type": "application/json"], body: json)
     }
 
     /// Returns an error in Apple's format, in which `statusCode` is a string.

@@ -1,24 +1,30 @@
 import Crypto
 import FoundationEssentials
 import NIOHTTP1
-import Synchronization
 import Vocabulary
 
-/// Implements Apple's Web Merchant Registration API. ``SandboxGateway`` connects the service to a socket.
+/// Implements Apple's gateway: authenticates the client, injects faults, and carries out calls of the Web Merchant
+/// Registration API. ``PaymentSessionService`` and ``MerchantTokenService`` carry out the other calls.
+///
+/// ``SandboxGateway`` connects the service to a socket.
 struct GatewayService: Sendable {
     struct Request: Sendable {
         let method: HTTPMethod
         /// The path as sent, percent-encoded.
         let uri: String
+        let headers: HTTPHeaders
         let body: [UInt8]
         /// The client certificate in DER; nil if the client presented none.
         let clientCertificate: [UInt8]?
     }
 
-    private static let detailsPrefix = "/paymentservices/merchant/"
+    /// The pause before each byte of a response with the fault `trickle`.
+    private static let tricklePause = Duration.milliseconds(100)
 
     let clientCertificateVerifier: ClientCertificateVerifier
     let registrations: RegistrationStore
+    let sessions: PaymentSessionService
+    let merchantTokens: MerchantTokenService
     let faults: FaultInjector
     let tally: CallTally
     /// The limit of calls per second; nil for no limit.
@@ -41,17 +47,19 @@ struct GatewayService: Sendable {
         if let broker, request.method == .POST, Self.isBrokerPath(request.uri) {
             return broker.answer(to: request.body).reply
         }
-        if let reason = clientCertificateVerifier.rejectionReason(for: request.clientCertificate, at: .now) {
-            return .error(401, GatewayReply.unauthorizedMessage, details: reason)
+        let client: GatewayClient
+        do { client = try clientCertificateVerifier.client(with: request.clientCertificate, at: .now) } catch {
+            return .error(401, GatewayReply.unauthorizedMessage, details: "\(error)")
         }
-        guard let operation = Self.operation(request) else {
+        guard let route = GatewayRoute(request.method, request.uri) else {
             return .error(404, "Payment Services Exception Not Found", details: "unknown method or path")
         }
+        let operation = route.operation
         tally.count(operation)
         if let limit, !limit.admits(at: .now) { return Self.reply(withoutCarryingOut: .status429) }
         let fault = faults.fault(for: operation)
         if let fault, !fault.carriesOutCall { return Self.reply(withoutCarryingOut: fault) }
-        let reply = await carryOut(operation, request)
+        let reply = await carryOut(route, request, from: client)
         return fault.map { apply($0, to: reply) } ?? reply
     }
 
@@ -62,35 +70,27 @@ struct GatewayService: Sendable {
             && parts[5] == "cards"
     }
 
-    private static func operation(_ request: Request) -> GatewayOperation? {
-        switch (request.method, request.uri) {
-        case (.POST, "/paymentservices/registerMerchant"): .registerMerchant
-        case (.POST, "/paymentservices/unregisterMerchant"): .unregisterMerchant
-        case (.GET, let uri) where uri.hasPrefix(detailsPrefix) && uri.count > detailsPrefix.count: .getDetails
-        default: nil
-        }
-    }
-
-    private func carryOut(_ operation: GatewayOperation, _ request: Request) async -> GatewayReply {
+    private func carryOut(_ route: GatewayRoute, _ request: Request, from client: GatewayClient) async -> GatewayReply {
         do {
-            switch operation {
-            case .registerMerchant: return try await register(RegistrationRequest(request.body))
+            switch route.operation {
+            case .registerMerchant: return try await register(RegistrationRequest(request.body), for: client)
             case .unregisterMerchant:
                 let body = try RegistrationRequest(request.body)
                 try body.requireReason()
                 return try registrations.unregister(body.identifier, body.domainNames)
                     ? .empty : .malformed("the merchant is not registered")
-            case .getDetails:
-                let identifier = request.uri.dropFirst(Self.detailsPrefix.count)
-                return details(Self.percentDecoded(identifier) ?? "")
+            case .getDetails: return details(route.parameters.first ?? "")
+            case .paymentSession: return try sessions.reply(to: request.body, from: client, at: .now)
+            case .merchantTokenEvent, .unlink, .updateMerchantMetadata, .publicKey, .notify:
+                return merchantTokens.reply(to: route.operation, route.parameters, request, from: client)
             }
         } catch {
             return .malformed("\(error)")
         }
     }
 
-    private func register(_ body: RegistrationRequest) async throws -> GatewayReply {
-        let merchant = try body.merchant()
+    private func register(_ body: RegistrationRequest, for client: GatewayClient) async throws -> GatewayReply {
+        let merchant = try body.merchant(registeredBy: client)
         if let domainVerifier {
             for domain in body.domainNames {
                 // Apple's response for an unverified domain is not documented; 400 is its status for all invalid
@@ -130,25 +130,6 @@ struct GatewayService: Sendable {
         }
     }
 
-    /// Decodes a percent-encoded text.
-    ///
-    /// - Returns: nil if the text is not valid percent-encoded UTF-8.
-    private static func percentDecoded(_ text: some StringProtocol) -> String? {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%") {
-                guard let decoded = Hex.decode(String(decoding: rest.prefix(2), as: UTF8.self)), decoded.count == 1
-                else { return nil }
-                bytes += decoded
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(validating: bytes, as: UTF8.self)
-    }
-
     /// Returns the response to a call that the gateway does not carry out because of a fault.
     private static func reply(withoutCarryingOut fault: GatewayFault.Kind) -> GatewayReply {
         switch fault {
@@ -176,6 +157,11 @@ struct GatewayService: Sendable {
         case .malformed: reply = GatewayReply(status: .ok, body: Array(#"{"domainNames": ["#.utf8))
         case .empty: reply = .empty
         case .large: reply = GatewayReply(status: .ok, body: [UInt8](repeating: UInt8(ascii: " "), count: 2 << 20))
+        case .html:
+            reply = GatewayReply(
+                status: .ok, headers: ["Content-Type": "text/html"],
+                body: Array("<!DOCTYPE html><title>Sign in</title><p>Sign in to use this network.</p>".utf8))
+        case .trickle: reply.delivery = .trickle(Self.tricklePause)
         case .resetAfterActing: reply.delivery = .reset
         case .answerLost: reply.delivery = .close
         // Calls with these faults are not carried out, so they do not get here.
@@ -183,13 +169,4 @@ struct GatewayService: Sendable {
         }
         return reply
     }
-}
-
-/// Counts the calls of each operation by clients with a valid certificate, including calls that fail.
-package final class CallTally: Sendable {
-    private let counts = Mutex<[GatewayOperation: Int]>([:])
-
-    package func calls(_ operation: GatewayOperation) -> Int { counts.withLock { $0[operation] ?? 0 } }
-
-    func count(_ operation: GatewayOperation) { counts.withLock { $0[operation, default: 0] += 1 } }
 }

@@ -101,6 +101,9 @@ final class HTTPListener: Sendable {
                 case .complete:
                     try await write(reply, to: replies, keepAlive: request.head.isKeepAlive)
                     guard request.head.isKeepAlive else { return }
+                case .trickle(let pause):
+                    try await write(reply, to: replies, keepAlive: request.head.isKeepAlive, pause: pause)
+                    guard request.head.isKeepAlive else { return }
                 case .reset: return try await drop(channel, reset: true)
                 case .close: return try await drop(channel, reset: false)
                 // Longer than merchantkeyd waits for a response.
@@ -110,14 +113,26 @@ final class HTTPListener: Sendable {
         }
     }
 
+    /// - Parameter pause: the pause before each byte of the body; nil to send the body in one piece.
     private static func write(
-        _ reply: GatewayReply, to replies: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>, keepAlive: Bool
+        _ reply: GatewayReply, to replies: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>, keepAlive: Bool,
+        pause: Duration? = nil
     ) async throws {
         var head = HTTPResponseHead(version: .http1_1, status: reply.status, headers: reply.headers)
-        head.headers.replaceOrAdd(name: "Content-Length", value: String(reply.body.count))
+        // A response with status 204 has no Content-Length (RFC 9110 section 8.6).
+        if reply.status != .noContent {
+            head.headers.replaceOrAdd(name: "Content-Length", value: String(reply.body.count))
+        }
         if !keepAlive { head.headers.replaceOrAdd(name: "Connection", value: "close") }
         try await replies.write(.head(head))
-        if !reply.body.isEmpty { try await replies.write(.body(.byteBuffer(ByteBuffer(bytes: reply.body)))) }
+        if let pause {
+            for byte in reply.body {
+                try await Task.sleep(for: pause)
+                try await replies.write(.body(.byteBuffer(ByteBuffer(bytes: [byte]))))
+            }
+        } else if !reply.body.isEmpty {
+            try await replies.write(.body(.byteBuffer(ByteBuffer(bytes: reply.body))))
+        }
         try await replies.write(.end(nil))
     }
 

@@ -40,13 +40,14 @@ struct RegistrationRequest {
         }
     }
 
+    /// - Parameter client: the platform that registers the merchant.
     /// - Throws: ``SandboxError`` if a field that only registerMerchant requires is missing or invalid.
-    func merchant() throws(SandboxError) -> RegisteredMerchant {
+    func merchant(registeredBy client: GatewayClient) throws(SandboxError) -> RegisteredMerchant {
         RegisteredMerchant(
             partnerInternalMerchantIdentifier: identifier,
             partnerMerchantName: try Self.text("partnerMerchantName", fields.partnerMerchantName),
             encryptTo: try Self.text("encryptTo", fields.encryptTo), domainNames: domainNames,
-            merchantUrl: fields.merchantUrl)
+            merchantUrl: fields.merchantUrl, registeredBy: client.merchantHash.hex)
     }
 
     /// - Throws: ``SandboxError`` if the reason, which only unregisterMerchant requires, is missing or invalid.
@@ -59,7 +60,7 @@ struct RegistrationRequest {
         return value
     }
 
-    private static func description(of error: any Error) -> String {
+    static func description(of error: any Error) -> String {
         switch error {
         case DecodingError.keyNotFound(let key, _): "\(key.stringValue) is missing"
         case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
@@ -73,7 +74,7 @@ struct RegistrationRequest {
             || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "~-_+&@$!|,.;".utf8.contains(byte)
     }
 
-    private static func isDomain(_ name: String) -> Bool {
+    static func isDomain(_ name: String) -> Bool {
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
         return name.utf8.count <= 253 && labels.count >= 2
             && labels.allSatisfy { label in

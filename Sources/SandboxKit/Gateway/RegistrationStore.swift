@@ -11,6 +11,9 @@ package struct RegisteredMerchant: Codable, Hashable, Sendable {
     /// The domains in the order of their registration.
     package var domainNames: [String]
     package var merchantUrl: String?
+    /// The hash of the platform's identifier, from the identity certificate with which the merchant was registered.
+    /// Only this platform may request sessions for the merchant. Nil in files of older versions: any platform may.
+    package var registeredBy: String?
 }
 
 /// The registered merchants, in memory and in a file. The file keeps them over a restart. A lock on the file's

@@ -25,6 +25,14 @@ package final class SandboxGateway: Sendable {
         package var slowReplyDelay: Duration = .seconds(5)
         /// The broker for in-app provisioning; nil for none.
         package var broker: ProvisioningBroker?
+        /// The domains of merchants with an identity certificate of their own; a merchant without an entry may use any
+        /// domain.
+        package var merchantDomains: [MerchantDomain] = []
+        /// Whether responses wrap events of merchant tokens in `merchantTokenEvent`.
+        package var wrapsTokenEvents = false
+        /// The roots, in PEM, that are trusted when merchants are notified, in addition to the system's and the
+        /// sandbox's.
+        package var notificationRoots: [String] = []
 
         package init() {}
     }
@@ -34,6 +42,7 @@ package final class SandboxGateway: Sendable {
     package let faults: FaultInjector
     package let tally: CallTally
     private let listeners: [HTTPListener]
+    private let notifier: TokenNotifier
 
     package var url: String { "https://localhost:\(port)" }
 
@@ -46,21 +55,29 @@ package final class SandboxGateway: Sendable {
         // is valid from an hour ago, so that small differences between clocks do not matter.
         let credentials = try authority.issueServerCredentials(
             names: names, notBefore: .now.adding(.seconds(-3600)))
+        let registrations = try RegistrationStore(path: settings.registrationsPath)
+        let sessions = SessionLog()
+        let tokens = MerchantTokenStore()
         let service = GatewayService(
-            clientCertificateVerifier: ClientCertificateVerifier(authority),
-            registrations: try RegistrationStore(path: settings.registrationsPath),
+            clientCertificateVerifier: ClientCertificateVerifier(authority), registrations: registrations,
+            sessions: PaymentSessionService(
+                authority: authority, registrations: registrations, merchantDomains: settings.merchantDomains,
+                log: sessions),
+            merchantTokens: MerchantTokenService(store: tokens),
             faults: FaultInjector(settings.faults), tally: CallTally(),
             limit: settings.callsPerSecond.map { RateLimit(callsPerSecond: $0) },
             domainVerifier: settings.domainVerifier, slowReplyDelay: settings.slowReplyDelay, broker: settings.broker)
-        registrations = service.registrations
+        self.registrations = registrations
         faults = service.faults
         tally = service.tally
+        let notifier = try TokenNotifier(tokens, trusting: [authority.rootCertificate] + settings.notificationRoots)
+        self.notifier = notifier
         let gateway = try await HTTPListener(
             tcpPort: settings.port, tls: try Self.tls(credentials)
         ) { request, certificate in
             await service.reply(
                 to: .init(
-                    method: request.head.method, uri: request.head.uri,
+                    method: request.head.method, uri: request.head.uri, headers: request.head.headers,
                     body: Array((request.body ?? ByteBuffer()).readableBytesView), clientCertificate: certificate))
         }
         port = gateway.port
@@ -68,7 +85,9 @@ package final class SandboxGateway: Sendable {
         if let path = settings.controlPath {
             let control = ControlService(
                 registrations: service.registrations, faults: service.faults, tally: service.tally,
-                limit: service.limit)
+                limit: service.limit, sessions: sessions,
+                merchantTokens: MerchantTokenControl(
+                    authority: authority, store: tokens, notifier: notifier, wrapsEvents: settings.wrapsTokenEvents))
             do {
                 listeners.append(
                     try await HTTPListener(unixSocketPath: path) { request, _ in
@@ -78,6 +97,7 @@ package final class SandboxGateway: Sendable {
                     })
             } catch {
                 await gateway.stop()
+                await notifier.stop()
                 throw error
             }
         }
@@ -87,6 +107,7 @@ package final class SandboxGateway: Sendable {
     /// Closes all sockets and the file of the registrations, and returns when all connections are closed.
     package func stop() async {
         for listener in listeners { await listener.stop() }
+        await notifier.stop()
         registrations.release()
     }
 

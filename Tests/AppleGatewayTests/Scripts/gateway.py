@@ -1,4 +1,4 @@
-"""Apple's Web Merchant Registration API on Python's http.server and ssl: a second, independent server for the client.
+"""Apple's Web Merchant Registration API, and merchant sessions, on Python's http.server and ssl: a second, independent server for the client.
 
 Prints its port. Client certificates are required and verified in TLS, unlike in the sandbox.
 """
@@ -64,6 +64,11 @@ class Gateway(http.server.BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(length))
         if self.headers["Content-Type"] != "application/json":
             return self.refuse(400, "wrong Content-Type")
+        if self.path == "/paymentservices/paymentSession":
+            if set(body) != {"merchantIdentifier", "displayName", "initiative", "initiativeContext"}:
+                return self.refuse(400, "unknown field")
+            # Apple's sessions are opaque, so that the client must not read or change this one.
+            return self.answer(200, {"merchantIdentifier": body["merchantIdentifier"], "nonce": "\u00e9\n", "more": [1.50]})
         identifier, domains = body["partnerInternalMerchantIdentifier"], body["domainNames"]
         with lock:
             known = merchants.get(identifier)

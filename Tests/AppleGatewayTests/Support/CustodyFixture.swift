@@ -29,10 +29,16 @@ final class CustodyFixture: DataKeyRepository, Sendable {
     }
 
     var identities: CustodyIdentities {
-        CustodyIdentities(custody: custody) { [weak self] in
-            self?.state.withLock { state in
-                state.pairs.values.map { .init(keyPair: $0.sealed.keyPair, certificates: $0.certificates) }
-            } ?? []
+        CustodyIdentities(custody: custody) { [weak self] owner, time in
+            guard let self else { return [] }
+            let keys = state.withLock { state in
+                state.pairs.values.flatMap { pair in
+                    pair.certificates.map { IdentityKey(keyPair: pair.sealed.keyPair, certificate: $0) }
+                }
+            }
+            let merchant = if case .merchant(let merchant) = owner { merchant } else { GatewayFixture.merchant }
+            return keys.filter { $0.keyPair.merchantIdentifier == merchant }
+                .sorted { $0.certificate.notBefore > $1.certificate.notBefore }
         }
     }
 
@@ -41,20 +47,26 @@ final class CustodyFixture: DataKeyRepository, Sendable {
 
     /// An active identity key with a certificate for these days from now.
     @discardableResult
-    func add(_ name: String, issuedBy authority: SandboxAuthority, days: ClosedRange<Int>) throws -> PublicKeyHash {
-        let new = try custody.generateKeyPair(algorithm: .rsaV1, purpose: .identity, for: GatewayFixture.merchant)
+    func add(
+        _ name: String, issuedBy authority: SandboxAuthority, days: ClosedRange<Int>,
+        of merchant: MerchantIdentifier = GatewayFixture.merchant
+    ) throws -> PublicKeyHash {
+        let new = try custody.generateKeyPair(algorithm: .rsaV1, purpose: .identity, for: merchant)
         let der = try authority.issue(
-            csr: new.certificateSigningRequest, merchant: GatewayFixture.merchant, purpose: .identity,
+            csr: new.certificateSigningRequest, merchant: merchant, purpose: .identity,
             notBefore: GatewayFixture.day(days.lowerBound), notAfter: GatewayFixture.day(days.upperBound))
         let certificate = StoredCertificate(
             try custody.readCertificate(der), issuerVerified: false, storedAt: .now)
-        put(new, state: .standby, certificates: [certificate])
+        put(new, state: .standby, certificates: [certificate], of: merchant)
         return new.publicKeyHash
     }
 
-    func put(_ new: NewKeyPair, state keyState: KeyState, certificates: [StoredCertificate] = []) {
+    func put(
+        _ new: NewKeyPair, state keyState: KeyState, certificates: [StoredCertificate] = [],
+        of merchant: MerchantIdentifier = GatewayFixture.merchant
+    ) {
         let pair = KeyPair(
-            publicKeyHash: new.publicKeyHash, merchantIdentifier: GatewayFixture.merchant, algorithm: new.algorithm,
+            publicKeyHash: new.publicKeyHash, merchantIdentifier: merchant, algorithm: new.algorithm,
             purpose: new.purpose, origin: .generated, state: keyState, createdAt: .now, stateSince: .now)
         let sealed = SealedKeyPair(keyPair: pair, sealedPrivateKey: new.sealedPrivateKey)
         state.withLock { $0.pairs[new.publicKeyHash] = (sealed, certificates) }

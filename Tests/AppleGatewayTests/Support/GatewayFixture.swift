@@ -67,8 +67,9 @@ final class GatewayFixture: Sendable {
 
     func roots() throws -> TrustRoots { try TrustRoots(pem: scratch.bytes("root.pem")) }
 
-    func client(roots: TrustRoots? = nil) throws -> OutboundClient {
+    func client(roots: TrustRoots? = nil, keptIdentities: Int = 64) throws -> OutboundClient {
         var configuration = OutboundClient.Configuration()
+        configuration.keptIdentities = keptIdentities
         configuration.roots = try roots ?? self.roots()
         configuration.connectTimeout = .seconds(5)
         return OutboundClient(configuration)
@@ -77,11 +78,14 @@ final class GatewayFixture: Sendable {
     /// A gateway that does not sleep: it appends its pauses to `waits`.
     func gateway(
         _ url: String, _ identities: any IdentitySource, roots: TrustRoots? = nil, attempts: Int = 1,
-        clock: any WallClock = SystemClock(), responseTimeout: Duration = .seconds(5), waits: Guarded<[Duration]>? = nil
+        clock: any WallClock = SystemClock(), responseTimeout: Duration = .seconds(5),
+        waits: Guarded<[Duration]>? = nil,
+        eventMethod: AppleGateway.EventMethod = .get
     ) throws -> AppleGateway {
         var settings = AppleGateway.Settings(endpoint: try GatewayEndpoint(url))
         settings.responseTimeout = responseTimeout
         settings.retries.attempts = attempts
+        settings.eventMethod = eventMethod
         return AppleGateway(
             settings: settings, client: try client(roots: roots), identities: identities, clock: clock,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -92,11 +96,26 @@ final class GatewayFixture: Sendable {
     }
 }
 
+/// A source with an identity of its own for each merchant of a table, and one for all other owners.
+struct IdentityTable: IdentitySource {
+    let platform: IdentityFiles
+    let merchants: [MerchantIdentifier: IdentityFiles]
+
+    func identity(of owner: IdentityOwner, at time: Timestamp) throws(IdentityError) -> ClientIdentity {
+        guard case .merchant(let merchant) = owner, let files = merchants[merchant] else {
+            return try platform.identity(of: .platform, at: time)
+        }
+        return try files.identity(of: .platform, at: time)
+    }
+}
+
 /// A source that always returns the same identity or error.
 struct FixedIdentity: IdentitySource {
     let answer: Result<ClientIdentity, IdentityError>
 
-    func identity(at time: Timestamp) throws(IdentityError) -> ClientIdentity { try answer.get() }
+    func identity(of owner: IdentityOwner, at time: Timestamp) throws(IdentityError) -> ClientIdentity {
+        try answer.get()
+    }
 }
 
 extension Timestamp {

@@ -12,6 +12,10 @@ final class TestSite: Sendable {
     struct Request: Sendable {
         let head: HTTPRequestHead
         let body: [UInt8]
+        /// The number of the connection, from 1.
+        let connection: Int
+        /// The certificate that the client presented on the connection, in DER. The site accepts every certificate.
+        let clientCertificate: [UInt8]?
     }
 
     enum Reply: Sendable {
@@ -20,6 +24,8 @@ final class TestSite: Sendable {
         case half([UInt8])
         case reset
         case nothing
+        /// Head, and then one byte of the body after each pause.
+        case byteByByte([UInt8], pause: TimeAmount)
         /// Bytes that are not HTTP.
         case bytes([UInt8])
     }
@@ -44,17 +50,24 @@ final class TestSite: Sendable {
             },
             privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(credentials.privateKey.utf8), format: .pem)))
         tls.shutdownTimeout = .milliseconds(100)
+        tls.certificateVerification = .optionalVerification
         let context = try NIOSSLContext(configuration: tls)
         let accepted = accepted
         channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
-                accepted.update { $0 += 1 }
+                let number = accepted.update { number in
+                    number += 1
+                    return number
+                }
                 return channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
-                    try pipeline.addHandler(NIOSSLServerHandler(context: context))
+                    try pipeline.addHandler(
+                        NIOSSLServerHandler(
+                            context: context,
+                            customVerificationCallback: { _, promise in promise.succeed(.certificateVerified) }))
                     try pipeline.configureHTTPServerPipeline()
-                    try pipeline.addHandler(Site(reply: reply))
+                    try pipeline.addHandler(Site(number: number, reply: reply))
                 }
             }
             .bind(host: host, port: 0).get()
@@ -67,11 +80,15 @@ final class TestSite: Sendable {
         typealias InboundIn = HTTPServerRequestPart
         typealias OutboundOut = HTTPServerResponsePart
 
+        private let number: Int
         private let reply: @Sendable (Request) -> Reply
         private var head: HTTPRequestHead?
         private var body: [UInt8] = []
 
-        init(reply: @escaping @Sendable (Request) -> Reply) { self.reply = reply }
+        init(number: Int, reply: @escaping @Sendable (Request) -> Reply) {
+            self.number = number
+            self.reply = reply
+        }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             switch unwrapInboundIn(data) {
@@ -81,7 +98,9 @@ final class TestSite: Sendable {
             case .body(let part): body += Array(part.readableBytesView)
             case .end:
                 guard let head else { return }
-                send(reply(Request(head: head, body: body)), context)
+                let certificate = try? context.pipeline.syncOperations.nioSSL_peerCertificate()?.toDERBytes()
+                let request = Request(head: head, body: body, connection: number, clientCertificate: certificate)
+                send(reply(request), context)
             }
         }
 
@@ -101,6 +120,15 @@ final class TestSite: Sendable {
                 let below = try? context.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
                 below?.close(promise: nil)
             case .nothing: break
+            case .byteByByte(let bytes, let pause):
+                write(200, [:], [], bytes.count, context)
+                let channel = context.channel
+                let remaining = Guarded(bytes[...])
+                context.eventLoop.scheduleRepeatedTask(initialDelay: pause, delay: pause) { task in
+                    guard channel.isActive, let byte = remaining.update({ $0.popFirst() }) else { return task.cancel() }
+                    channel.writeAndFlush(
+                        HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(bytes: [byte]))), promise: nil)
+                }
             case .bytes(let bytes):
                 let below = try? context.pipeline.syncOperations.context(handlerType: HTTPResponseEncoder.self)
                 below?.writeAndFlush(NIOAny(ByteBuffer(bytes: bytes)), promise: nil)

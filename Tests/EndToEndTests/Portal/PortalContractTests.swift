@@ -35,6 +35,7 @@ struct PortalContractTests {
                 "portal:", "  listen: 127.0.0.1:0", "  trusted-proxies: [127.0.0.1]",
                 "  tls: {certificate: \(server.certificate), private-key: \(server.privateKey)}",
                 "  limits: {requests-per-minute-by-token: 1000000}",
+                "merchant-tokens: {sources: [0.0.0.0/0]}",
             ])
         try installation.start(config: settings)
         let port = try installation.portalPort()
@@ -46,7 +47,8 @@ struct PortalContractTests {
         let file = try installation.write("the integrator's file", "association")
         #expect(try installation.ctl("domain", "file", "--set", file).status == 0)
         let access = try installation.ctlJSON(
-            "access", "create", "contract", "--permit", "onboard", "--merchant", Self.merchant)
+            "access", "create", "contract", "--permit", "onboard", "--permit", "merchantSession", "--merchant",
+            Self.merchant)
         let token = try installation.write(try #require(access["token"] as? String), "token")
 
         var arguments = [

@@ -86,4 +86,5 @@ struct MemoryState: Sendable {
     /// Merchants that once had an active payment processing key pair.
     var hadActiveKeyPair: Set<MerchantIdentifier> = []
     var portal = MemoryPortal()
+    var merchantTokens = MemoryMerchantTokens()
 }

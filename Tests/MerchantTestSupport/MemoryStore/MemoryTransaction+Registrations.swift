@@ -78,8 +78,10 @@ extension MemoryTransaction {
             merchants(after: nil, limit: .max).map(\.identifier).filter(\.isPlatformIntegrator).prefix(limit))
     }
 
-    package func activeIdentityKeyPairs() -> [KeyPair] {
-        state.rows.map(\.keyPair).filter { $0.purpose == .identity && $0.state.isActive }
+    package func activeIdentityKeyPairs(of merchant: MerchantIdentifier) -> [KeyPair] {
+        state.rows.map(\.keyPair).filter {
+            $0.merchantIdentifier == merchant && $0.purpose == .identity && $0.state.isActive
+        }
     }
 
     package func domainFile() -> DomainFile? { state.apple.domainFile }

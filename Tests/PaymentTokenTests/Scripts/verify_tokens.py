@@ -1,11 +1,13 @@
-"""Verifies and decrypts payment tokens with Python's `cryptography` and `openssl cms`, independently of the library.
+"""Verifies and decrypts payment tokens and encrypted token metadata with Python's `cryptography` and `openssl cms`,
+independently of the library.
 
 usage: verify_tokens.py ROOT.pem EC-KEY.pem RSA-KEY.pem MERCHANT-IDENTIFIER < tokens.jsonl
-Input, one line for each token: {"token": the JSON text as received, "receivedAt": seconds since 1970}.
+Input, one line for each token: {"token": the JSON text as received, "receivedAt": seconds since 1970}. For token
+metadata, the line contains "metadata" in place of "token".
 Output, one line for each token: {"accepted": boolean, "cms": whether `openssl cms -verify` succeeds (null if the structure is
 invalid), "plaintext": Base64 (null if rejected), "reason": why the token is rejected (null if accepted)}.
 
-Apple, "Payment token format reference"; RFC 5652; NIST SP 800-56A.
+Apple, "Payment token format reference" and "Apple Pay Merchant Token Management API"; RFC 5652; NIST SP 800-56A.
 """
 
 import base64
@@ -137,6 +139,29 @@ class Token:
     @property
     def signed(self):
         return self.key_material + self.data + self.transaction_id + (self.application_data or b"")
+
+
+class Metadata:
+    """Encrypted token metadata: the fields of a payment token without a header, transactionId and applicationData."""
+
+    def __init__(self, text):
+        fields = parse(text)
+        present = [name for name in ("ephemeralPublicKey", "wrappedKey") if fields.get(name) is not None]
+        require(len(present) == 1, "key material")
+        self.version = "EC_v1" if present == ["ephemeralPublicKey"] else "RSA_v1"
+        require(member(fields, "version", str, True) in (None, self.version), "version")
+        self.key_material = decode_base64(fields, present[0], 1, 512)
+        if self.version == "EC_v1":
+            self.sender = Token.point(self.key_material)
+        else:
+            require(len(self.key_material) == 256, "length of wrappedKey")
+        self.public_key_hash = decode_base64(fields, "publicKeyHash", 32, 32)
+        self.data = decode_base64(fields, "data", 18, 32768)
+        self.signature = decode_base64(fields, "signature", 0, 16384)
+
+    @property
+    def signed(self):
+        return self.key_material + self.data
 
 
 # BER, X.690: the part that is needed for the checks that `openssl cms` does not make.
@@ -324,7 +349,7 @@ def process(line):
     case = json.loads(line)
     result = {"accepted": False, "cms": None, "plaintext": None, "reason": None}
     try:
-        token = Token(case["token"])
+        token = Metadata(case["metadata"]) if case.get("metadata") is not None else Token(case["token"])
         message = Message(token)
         result["cms"] = cms_verifies(token, message, ROOT)
         try:

@@ -30,28 +30,34 @@ struct ServerFixture: Sendable {
     let port: Int
     let files: TestCertificates
     let operations: Operations
+    let repository: MemoryRepository
     let clock: HandMovedClock
     let readLimits: ReadLimits
 
     static func run(
         rates: RequestRates.Limits = RequestRates.Limits(), limits: PortalLimits = PortalLimits(),
-        domainChecker: any DomainChecker = FakeDomainChecker(),
+        notifications: TokenNotificationPolicy = TokenNotificationPolicy(), proxies: [AddressRange] = [],
+        logger: Logger = Logger(label: "portal") { _ in SwiftLogNoOpLogHandler() },
+        merchantTokens: MerchantTokenPolicy = MerchantTokenPolicy(),
+        domainChecker: any DomainChecker = FakeDomainChecker(), sessions: SessionOperations.Ports? = nil,
         _ body: @escaping @Sendable (ServerFixture) async throws -> Void
     ) async throws {
         let files = try TestCertificates()
         let clock = HandMovedClock()
-        let logger = Logger(label: "portal") { _ in SwiftLogNoOpLogHandler() }
+        let repository = MemoryRepository()
         let operations = Operations(
-            repository: MemoryRepository(), custodian: FakeCustodian(clock: clock), clock: clock,
-            domainChecker: domainChecker)
+            repository: repository, custodian: FakeCustodian(clock: clock), clock: clock,
+            merchantTokens: merchantTokens, domainChecker: domainChecker, sessions: sessions)
         _ = try await operations.merchants.addMerchant(
             merchant, name: merchantName, targetActiveKeyPairs: nil, for: request)
         let address = PortalAddress { "https://127.0.0.1:\($0)" }
         let grant = Grant(permits: [.read, .onboard], merchants: nil)
         let readLimits = ReadLimits()
         let server = try PortalServer(
-            settings: PortalListenerSettings(listen: try #require(ListenAddress(text: "127.0.0.1:0")), limits: limits),
-            rates: rates,
+            settings: PortalListenerSettings(
+                listen: try #require(ListenAddress(text: "127.0.0.1:0")), trustedProxies: TrustedProxies(proxies),
+                limits: limits),
+            rates: rates, notifications: notifications,
             certificates: try PortalCertificates(files.settings(), now: { Timestamp(Date()) }, logger: logger),
             operations: PortalOperations(from: operations), environment: .sandbox,
             policy: CurrentValue(CallerPolicy(rules: [.init(subject: .uid(operatorUID), grant: grant)])),
@@ -68,7 +74,8 @@ struct ServerFixture: Sendable {
                     let port = try #require(address.url.flatMap { URL(string: $0)?.port })
                     try await body(
                         ServerFixture(
-                            port: port, files: files, operations: operations, clock: clock, readLimits: readLimits))
+                            port: port, files: files, operations: operations, repository: repository, clock: clock,
+                            readLimits: readLimits))
                     result = .success(())
                 } catch { result = .failure(error) }
                 await group.triggerGracefulShutdown()

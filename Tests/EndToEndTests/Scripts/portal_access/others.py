@@ -11,7 +11,8 @@ from rest_table import rest_table
 def check_others(world, results):
     """Records of another merchant are answered exactly as records that do not exist."""
     client = world.client
-    token = Caller("token", world.access("other", "--permit", "onboard", "--merchant", OTHER)["token"])
+    permits = ["--permit", "onboard", "--permit", "merchantSession"]
+    token = Caller("token", world.access("other", *permits, "--merchant", OTHER)["token"])
     session = world.session("session", OTHER)
     owner = Caller("owner", world.access("owner", "--permit", "onboard", "--merchant", OWN)["token"])
     # A certificate for a key pair that is in no database, of an existing merchant and of a missing one.
@@ -33,6 +34,9 @@ def check_others(world, results):
 
     def invite(merchant):
         return json.dumps({"merchantIdentifier": merchant})
+
+    def merchant_session(field, identifier):
+        return json.dumps({field: identifier, "displayName": "x", "initiative": "web", "initiativeContext": OWN_DOMAIN})
 
     reason = json.dumps({"reason": "x"})
     # Method, paths, bodies and the identifiers: of the existing record and of the missing one.
@@ -63,6 +67,11 @@ def check_others(world, results):
          reason, by_partner),
         ("DELETE", f"/v1/registrations/{PARTNER}", f"/v1/registrations/{MISSING_PARTNER}", "{}", "{}", by_partner),
         ("POST", "/v1/invitations", "/v1/invitations", invite(OWN), invite(MISSING), by_merchant),
+        ("POST", "/v1/merchant-sessions", "/v1/merchant-sessions", merchant_session("merchantIdentifier", OWN),
+         merchant_session("merchantIdentifier", MISSING), by_merchant),
+        ("POST", "/v1/merchant-sessions", "/v1/merchant-sessions",
+         merchant_session("partnerInternalMerchantIdentifier", PARTNER),
+         merchant_session("partnerInternalMerchantIdentifier", MISSING_PARTNER), by_partner),
     ]
     before = world.site.rows()
     names = {case[0] + " " + re.sub(r"\?.*", "", case[1]) for case in cases}

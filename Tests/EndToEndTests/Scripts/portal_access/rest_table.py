@@ -7,13 +7,14 @@ from names import JSON_TYPE, OWN, OWN_DOMAIN, OWN_NOTE, PARTNER
 
 MACHINES = {"token with onboard", "token with onboard for all merchants", "rotated-in token",
             "client certificate with access"}
+CHECKOUT_SERVERS = {"token with merchantSession"}
 OPERATORS = {"operator session with read and onboard"}
 READERS = MACHINES | {"invitation session"} | OPERATORS
 FOREIGN = {"token for another merchant", "invitation session of another merchant"}
 REFUSED_TOKENS = {"expired token", "revoked token", "rotated-out token", "older rotated-out token", "forged token"}
 NO_CALLER = {"no credentials", "client certificate without access", "revoked invitation's session",
              "session that signed out"}
-WITHOUT_ONBOARD = {"token with permit read", "operator session with read", "operator session without its permits",
+WITHOUT_ONBOARD = {"token with permit read", "token with merchantSession", "operator session with read", "operator session without its permits",
                    "operator session with read for one merchant"}
 SESSIONS = {"invitation session", "invitation session of another merchant", "operator session with read and onboard",
             "operator session with read", "operator session without its permits",
@@ -61,11 +62,21 @@ def rest_table(world):
         "GET /v1/domain-file": REST("/v1/domain-file", any_reader, ok, None),
         "POST /v1/domain-checks": REST(
             "/v1/domain-checks", any_machine, ok, None, json.dumps({"domainName": OWN_DOMAIN})),
+        # A caller of another kind does not have the permit for any merchant.
+        "POST /v1/merchant-sessions": REST(
+            "/v1/merchant-sessions", CHECKOUT_SERVERS, ok, (403, "forbidden"),
+            json.dumps({"partnerInternalMerchantIdentifier": PARTNER, "displayName": "Shop", "initiative": "web",
+                        "initiativeContext": OWN_DOMAIN})),
         "POST /v1/invitations": REST(
             "/v1/invitations", MACHINES, created, no_merchant,
             json.dumps({"merchantIdentifier": OWN, "note": OWN_NOTE})),
         "GET /.well-known/apple-developer-merchantid-domain-association": REST(
             "/.well-known/apple-developer-merchantid-domain-association", EVERYONE, ok, None),
+        # Apple sends these without credentials, and gets 200 also for an invalid identifier, which is not stored.
+        "GET /tokenapi/notification/merchantToken/{eventId}": REST(
+            "/tokenapi/notification/merchantToken/%20", EVERYONE | REFUSED_TOKENS, ok, None),
+        "GET /tokenapi/{secret}/notification/merchantToken/{eventId}": REST(
+            "/tokenapi/unknown/notification/merchantToken/%20", EVERYONE | REFUSED_TOKENS, ok, None),
         "GET /v1/health": REST("/v1/health", EVERYONE, ok, None),
         "GET /v1/openapi.yaml": REST("/v1/openapi.yaml", EVERYONE, ok, None),
     }

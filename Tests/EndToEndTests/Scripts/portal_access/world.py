@@ -75,6 +75,8 @@ class World:
             "revoked token": self.access("revoked", "--permit", "onboard", "--merchant", OWN)["token"],
             "rotated-out token": self.access("rotated", "--permit", "onboard", "--merchant", OWN)["token"],
             "token with permit read": self.access("reads", "--permit", "read", "--merchant", OWN)["token"],
+            "token with merchantSession":
+                self.access("checkout", "--permit", "merchantSession", "--merchant", OWN)["token"],
             "token with onboard": self.access("one", "--permit", "onboard", "--merchant", OWN)["token"],
             "token with onboard for all merchants":
                 self.access("all", "--permit", "onboard", "--all-merchants")["token"],

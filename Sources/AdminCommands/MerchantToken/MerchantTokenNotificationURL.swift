@@ -1,0 +1,39 @@
+import ArgumentParser
+import MerchantKeyClient
+import Vocabulary
+import WireAPI
+
+struct MerchantTokenNotificationURL: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "notification-url",
+        abstract: "Show the URLs at which the portal receives notifications of a merchant's tokens, newest first.",
+        discussion: """
+            Each URL ends with a secret, from which the daemon learns the merchant. Put the URL into the field \
+            tokenNotificationURL of the merchant's payment requests. Every URL stays valid after --new, because Apple keeps \
+            the URL of each token.
+            """,
+        examples: ["merchant-token notification-url merchant.com.example --new"])
+
+    @Argument(help: "The merchant's identifier.", completion: .merchant, transform: MerchantIdentifier.parse)
+    var merchant: MerchantIdentifier
+
+    @Flag(help: "Create a URL with a new secret, and show only this URL.")
+    var new = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        try await global.withAdminClient { admin in
+            if new {
+                let response = try await admin.createTokenNotificationURL(for: merchant)
+                try global.printer.show(response.json) { response.document.blocks }
+                return
+            }
+            let response = try await admin.tokenNotificationURLs(of: merchant)
+            try global.printer.show(response.json) { [TokenNotificationURLDocument.table(response.document.items)] }
+            if response.document.items.isEmpty {
+                global.printer.note("\(merchant) has no URL of its own; create one with --new")
+            }
+        }
+    }
+}

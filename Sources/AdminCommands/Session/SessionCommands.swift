@@ -1,0 +1,6 @@
+import ArgumentParser
+
+struct SessionCommands: SubcommandGroup {
+    static let configuration = CommandConfiguration(
+        commandName: "session", abstract: "Request merchant sessions from Apple.", subcommands: [SessionRequest.self])
+}

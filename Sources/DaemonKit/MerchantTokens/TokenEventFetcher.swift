@@ -1,0 +1,24 @@
+import Logging
+import MerchantCore
+import MerchantOperations
+import ServiceLifecycle
+
+/// Fetches the events of merchant tokens from Apple until the daemon shuts down.
+struct TokenEventFetcher: Service {
+    private let dispatcher: TokenEventDispatcher
+
+    /// - Parameter arrivals: signals that a notification has arrived.
+    init(operations: TokenEventFetching, arrivals: ChangeSignal, caller: Caller, logger: Logger) {
+        let log = TokenEventLog(logger: logger)
+        dispatcher = TokenEventDispatcher(
+            fetching: operations, arrivals: arrivals, caller: caller, report: { log.write($0) })
+    }
+
+    func run() async throws {
+        await withGracefulShutdownHandler {
+            await dispatcher.run()
+        } onGracefulShutdown: { [dispatcher] in
+            dispatcher.stop()
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import MerchantCore
+import MerchantOperations
+import NIOCore
+import NIOHTTP1
+import ServerKit
+import StrictJSON
+import WireAPI
+
+extension Endpoints {
+    /// `POST /v1/merchant-sessions`: requests a merchant session from Apple. The response's body is Apple's, byte for
+    /// byte.
+    func requestSession(_ received: DecryptorRequest, _ peer: Peer) -> ResponsePlan {
+        .suspending(received.operationRequest(of: peer)) { request in
+            let order = try SessionOrder(
+                MerchantSessionRequest(JSONFields(parsing: received.body.readableBytesView)))
+            try await authorize(order, peer)
+            let session = try await sessions.request(order, for: request)
+            // A session authorizes one payment, so it is handled like a secret: no cache may store it.
+            return EncodedResponse(
+                .ok, fields: Self.jsonFields(request), bodyCapacity: session.count, holdsSecret: true
+            ) { $0.writeBytes(session) }
+        }
+    }
+
+    /// Checks the permit for the merchant of the session.
+    private func authorize(_ order: SessionOrder, _ peer: Peer) async throws {
+        // Then the owner does not matter, and needs not be read from the store.
+        guard !peer.grants.allowsEveryMerchant(.merchantSession) else { return }
+        guard let owner = try await sessions.owner(of: order) else {
+            return try peer.requireEveryMerchant(.merchantSession)
+        }
+        try peer.require(.merchantSession, for: owner)
+    }
+}

@@ -1,0 +1,42 @@
+package import Vocabulary
+
+/// Reads the last known states of merchant tokens in a transaction of the store.
+package protocol MerchantTokenReading {
+    func merchantToken(_ identifier: MerchantTokenIdentifier) throws -> MerchantToken?
+    /// Merchant tokens sorted by identifier, starting after `cursor`.
+    ///
+    /// - Parameters:
+    ///   - merchants: the merchants whose tokens match; nil for all.
+    ///   - state: nil for every state.
+    func merchantTokens(
+        of merchants: Set<MerchantIdentifier>?, in state: MerchantToken.State?, after cursor: MerchantTokenIdentifier?,
+        limit: Int
+    ) throws -> [MerchantToken]
+}
+
+/// Reads and changes the last known states of merchant tokens in a transaction of the store.
+package protocol MerchantTokenWriting: MerchantTokenReading {
+    /// Stores a merchant token. Replaces the one with the same identifier, but never its `firstSeenAt` and merchant,
+    /// and never moves its `lastSeenAt` back.
+    ///
+    /// - Throws: `merchantNotFound`.
+    func store(_ token: MerchantToken) throws
+    /// Stores that payments with these merchant tokens were decrypted: adds tokens that are not known, and moves
+    /// `lastSeenAt` of the others forward. Does not change a token's state or merchant.
+    ///
+    /// - Throws: `merchantNotFound`.
+    func recordPayments(_ payments: [MerchantTokenPayment]) throws
+}
+
+/// The payments of one merchant token that the daemon has decrypted.
+package struct MerchantTokenPayment: Hashable, Sendable {
+    package let identifier: MerchantTokenIdentifier
+    package let merchantIdentifier: MerchantIdentifier
+    package let payments: Occurrences
+
+    package init(identifier: MerchantTokenIdentifier, merchantIdentifier: MerchantIdentifier, payments: Occurrences) {
+        self.identifier = identifier
+        self.merchantIdentifier = merchantIdentifier
+        self.payments = payments
+    }
+}

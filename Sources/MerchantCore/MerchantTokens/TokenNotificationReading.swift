@@ -1,0 +1,64 @@
+package import Vocabulary
+
+/// Reads notifications of merchant tokens in a transaction of the store.
+package protocol TokenNotificationReading {
+    func tokenNotification(
+        _ event: MerchantTokenEventIdentifier, of merchant: MerchantIdentifier
+    ) throws -> TokenNotification?
+    /// The notifications whose events may be fetched now, at most one of each lane. A lane is the queue of one
+    /// merchant's notifications from one address, so that a flood from one address does not delay other addresses.
+    ///
+    /// The events of a lane are fetched in the order of arrival: while the first waiting notification is not due, the
+    /// lane is blocked. A notification that fails delays its lane for at most
+    /// ``TokenNotification/longestLaneDelay`` after its first failure. If its next attempt is not before that time,
+    /// later notifications overtake it from that time on; the notification itself is fetched when it is due.
+    ///
+    /// The lanes take turns. Lanes whose notification has not failed come first; among these, the lane whose last
+    /// attempt, or whose first arrival, is the longest ago. The others follow by due time. A notification that has not
+    /// failed is always due, so that a clock that was set back does not delay it.
+    func nextTokenNotifications(dueAt time: Timestamp, limit: Int) throws -> [TokenNotification]
+    /// How many notifications wait, and when the oldest of them arrived.
+    func waitingTokenNotifications() throws -> TokenNotificationQueue
+    /// How many notifications from this address wait.
+    func waitingTokenNotifications(from source: String) throws -> Int
+    /// The merchant of a secret path; nil if the secret is unknown.
+    func tokenNotificationPath(_ secret: String) throws -> TokenNotificationPath?
+    /// The merchant's paths, newest first.
+    func tokenNotificationPaths(of merchant: MerchantIdentifier) throws -> [TokenNotificationPath]
+}
+
+/// Reads and changes notifications of merchant tokens in a transaction of the store.
+package protocol TokenNotificationWriting: TokenNotificationReading {
+    /// Stores a notification, unless one with the same event and merchant is stored.
+    ///
+    /// - Returns: whether the notification is new.
+    /// - Throws: `merchantNotFound`.
+    @discardableResult
+    func insertTokenNotification(
+        _ event: MerchantTokenEventIdentifier, of merchant: MerchantIdentifier, from source: String, at now: Timestamp
+    ) throws -> Bool
+    /// Stores state, failures, due time and finding of a waiting notification after an attempt to fetch its event. A
+    /// notification that no longer waits cannot be changed.
+    ///
+    /// - Parameter now: the time of the attempt.
+    func update(_ notification: TokenNotification, at now: Timestamp) throws
+    /// Removes notifications in one of these states that arrived before `time`. Never removes a waiting notification.
+    ///
+    /// - Returns: the number of removed notifications, at most `limit`.
+    func removeTokenNotifications(
+        in states: Set<TokenNotification.State>, receivedBefore time: Timestamp, limit: Int
+    ) throws -> Int
+    /// - Throws: `merchantNotFound`.
+    func insert(_ path: TokenNotificationPath) throws
+}
+
+/// The notifications that wait.
+package struct TokenNotificationQueue: Hashable, Sendable {
+    package let waiting: Int
+    package let oldest: Timestamp?
+
+    package init(waiting: Int, oldest: Timestamp?) {
+        self.waiting = waiting
+        self.oldest = oldest
+    }
+}

@@ -1,0 +1,65 @@
+import Vocabulary
+
+/// Requests merchant sessions from Apple.
+package protocol SessionGateway: Sendable {
+    /// Requests one session. The call is repeated at most once, and only if nothing was sent.
+    ///
+    /// - Parameters:
+    ///   - host: one of Apple's hosts, from a validated `validationURL`; nil for the gateway of the settings.
+    ///   - timeLimit: the limit for the whole call, with the repeat.
+    /// - Returns: Apple's JSON object, byte for byte.
+    func requestSession(
+        _ request: SessionRequest, at host: SessionHost?, as owner: IdentityOwner, within timeLimit: Duration
+    ) async throws(GatewayError) -> [UInt8]
+}
+
+/// The fields of Apple's request for a merchant session.
+///
+/// Source: Apple, Apple Pay on the Web, "Requesting an Apple Pay Payment Session".
+package struct SessionRequest: Hashable, Sendable {
+    /// At most this many bytes of UTF-8.
+    package static let longestDisplayName = 64
+
+    /// A merchant ID; for a merchant that is registered through the Web Merchant Registration API, its
+    /// partnerInternalMerchantIdentifier.
+    package let merchantIdentifier: String
+    package let displayName: String
+    package let initiative: SessionInitiative
+    /// For `web` the domain of the page, for `messaging` the URL of the messages for business gateway, for `in_app` the
+    /// team ID.
+    package let initiativeContext: String
+    /// Only for `messaging`.
+    package let domainName: String?
+
+    package init(
+        merchantIdentifier: String, displayName: String, initiative: SessionInitiative, initiativeContext: String,
+        domainName: String? = nil
+    ) {
+        self.merchantIdentifier = merchantIdentifier
+        self.displayName = displayName
+        self.initiative = initiative
+        self.initiativeContext = initiativeContext
+        self.domainName = domainName
+    }
+}
+
+/// Where the buyer pays.
+package enum SessionInitiative: String, NamedValue {
+    case web, messaging
+    case inApp = "in_app"
+}
+
+/// A host from which a session may be requested: its lower-case name, and a port other than 443 only if the settings name
+/// it.
+package struct SessionHost: Hashable, Sendable {
+    package let name: String
+    package let port: Int
+
+    package init(name: String, port: Int = 443) {
+        self.name = name
+        self.port = port
+    }
+
+    /// `NAME` or `NAME:PORT`, as in a URL.
+    package var authority: String { port == 443 ? name : "\(name):\(port)" }
+}

@@ -1,0 +1,196 @@
+package import MerchantCore
+import Vocabulary
+
+/// Fetches the events of merchant tokens as soon as their notifications are due.
+///
+/// The notifications of one merchant from one address form a *lane*. The events of a lane are fetched one after another,
+/// in the order in which the notifications arrived; the events of different lanes are fetched concurrently. The store
+/// gives the lanes turns, so that many notifications from some addresses do not delay those from other addresses.
+///
+/// The store records which events were fetched. This actor only remembers in which lanes an attempt is running, and until
+/// when calls are paused.
+package actor TokenEventDispatcher {
+    package struct Limits: Sendable {
+        /// The largest number of events that are fetched at once.
+        package var concurrentAttempts = 8
+        /// The longest time until the due times are compared with the clock again.
+        package var longestSleep = Duration.seconds(5)
+        /// The pause of all attempts after a failure of the store.
+        package var pauseAfterStoreFailure = Duration.seconds(2)
+        /// How long a merchant without an identity is left out.
+        package var pauseWithoutIdentity = Duration.seconds(30)
+        /// How long a stop waits for the attempts that are running.
+        package var shutdownGracePeriod = Duration.seconds(5)
+
+        package init() {}
+    }
+
+    /// What the dispatcher reports, for the log.
+    package enum Report: Sendable {
+        /// The result of an attempt.
+        case attempt(TokenNotification, TokenEventFetching.Outcome)
+        /// The store could not be read or written.
+        case storeFailure(any Error)
+    }
+
+    struct Lane: Hashable {
+        let merchant: MerchantIdentifier
+        let source: String
+    }
+
+    /// The largest number of lanes that are read to find one whose merchant has an identity.
+    private static let maximumLanesRead = 16_384
+    /// How often the waiting notifications are counted for the metrics.
+    private static let countInterval = Duration.seconds(5)
+
+    private let fetching: TokenEventFetching
+    private let arrivals: ChangeSignal
+    private let limits: Limits
+    private let caller: Caller
+    private let report: @Sendable (Report) -> Void
+    /// For each element, ``run()`` starts the attempts that are due.
+    private let wakeUps: AsyncStream<Void>
+    private nonisolated let wakeUp: AsyncStream<Void>.Continuation
+
+    private var busy: Set<Lane> = []
+    private var pausedUntil: ContinuousClock.Instant?
+    private var withoutIdentity: [MerchantIdentifier: ContinuousClock.Instant] = [:]
+    /// When the earliest repeat of a failed attempt is due.
+    private var nextRetry: ContinuousClock.Instant?
+    private var countedAt: ContinuousClock.Instant?
+    private var timer: Task<Void, Never>?
+
+    /// - Parameters:
+    ///   - arrivals: signals that a notification has arrived.
+    ///   - caller: the caller in audit records.
+    package init(
+        fetching: TokenEventFetching, arrivals: ChangeSignal, limits: Limits = Limits(), caller: Caller,
+        report: @escaping @Sendable (Report) -> Void
+    ) {
+        self.fetching = fetching
+        self.arrivals = arrivals
+        self.limits = limits
+        self.caller = caller
+        self.report = report
+        (wakeUps, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Ends the fetching: no further attempts start, and ``run()`` returns within the grace period.
+    package nonisolated func stop() { wakeUp.finish() }
+
+    /// Fetches events until ``stop()`` is called.
+    package func run() async {
+        let (arrivals, wakeUp) = (arrivals, wakeUp)
+        let listener = Task {
+            var generation = arrivals.generation
+            while !Task.isCancelled {
+                await arrivals.wait(after: generation)
+                generation = arrivals.generation
+                wakeUp.yield()
+            }
+        }
+        await withDiscardingTaskGroup { attempts in
+            wakeUp.yield()
+            for await _ in wakeUps {
+                await countWaiting()
+                await startDueAttempts(&attempts)
+            }
+            // An event whose attempt does not finish in the grace period is fetched again after the next start.
+            let deadline = ContinuousClock.now + limits.shutdownGracePeriod
+            while !busy.isEmpty, !Task.isCancelled, ContinuousClock.now < deadline {
+                try? await Task.sleep(for: .milliseconds(20))
+            }
+            attempts.cancelAll()
+        }
+        listener.cancel()
+        timer?.cancel()
+    }
+
+    /// Starts the attempts that are due, as many as the limits allow, and sets the timer for the next check.
+    private func startDueAttempts(_ attempts: inout DiscardingTaskGroup) async {
+        // Due notifications are not forgotten: this method is called again when an attempt ends.
+        guard busy.count < limits.concurrentAttempts else { return }
+        let now = ContinuousClock.now
+        if let pausedUntil, pausedUntil > now { return wake(after: pausedUntil - now) }
+        pausedUntil = nil
+        withoutIdentity = withoutIdentity.filter { $0.value > now }
+        if let retry = nextRetry, retry <= now { nextRetry = nil }
+        let due: [TokenNotification]
+        do { due = try await nextOfFreeLanes() } catch {
+            report(.storeFailure(error))
+            return pause(for: limits.pauseAfterStoreFailure)
+        }
+        for notification in due.prefix(limits.concurrentAttempts - busy.count) {
+            busy.insert(Lane(notification))
+            attempts.addTask { await self.attempt(notification) }
+        }
+        wake(after: nextRetry.map { $0 - .now } ?? limits.longestSleep)
+    }
+
+    /// The due notifications of the lanes without a running attempt, except those of merchants without an identity.
+    private func nextOfFreeLanes() async throws -> [TokenNotification] {
+        // Copies, because an attempt may end while the notifications are read. The result may still contain the
+        // notification of that attempt, so its lane must count as busy.
+        let (busy, withoutIdentity) = (busy, withoutIdentity)
+        var limit = limits.concurrentAttempts + busy.count
+        while true {
+            let due = try await fetching.next(limit: limit)
+            let free = due.filter { !busy.contains(Lane($0)) && withoutIdentity[$0.merchantIdentifier] == nil }
+            guard free.isEmpty, due.count == limit, limit < Self.maximumLanesRead else { return free }
+            limit *= 4
+        }
+    }
+
+    private func attempt(_ notification: TokenNotification) async {
+        do {
+            let outcome = try await fetching.fetch(notification, as: caller)
+            report(.attempt(notification, outcome))
+            switch outcome {
+            case .paused(let duration): pause(for: duration)
+            case .withoutIdentity:
+                withoutIdentity[notification.merchantIdentifier] = .now + limits.pauseWithoutIdentity
+            case .failed(let next, _):
+                let pause = next.millisecondsSince1970 - fetching.now.millisecondsSince1970
+                let retry = ContinuousClock.now + .milliseconds(max(10, pause))
+                nextRetry = min(nextRetry ?? retry, retry)
+            case .stored, .unknown, .otherMerchant, .lost, .closed, .cancelled: break
+            }
+        } catch {
+            if !Task.isCancelled { report(.storeFailure(error)) }
+            pause(for: limits.pauseAfterStoreFailure)
+        }
+        busy.remove(Lane(notification))
+        wakeUp.yield()
+    }
+
+    /// Starts no attempts for a while.
+    private func pause(for duration: Duration) {
+        let until = ContinuousClock.now + duration
+        pausedUntil = max(pausedUntil ?? until, until)
+        wake(after: duration)
+    }
+
+    /// Makes ``run()`` check for due notifications after a pause.
+    private func wake(after pause: Duration) {
+        timer?.cancel()
+        let wakeUp = wakeUp
+        timer = Task { [longest = limits.longestSleep] in
+            guard (try? await Task.sleep(for: max(.zero, min(pause, longest)))) != nil else { return }
+            wakeUp.yield()
+        }
+    }
+
+    private func countWaiting() async {
+        let now = ContinuousClock.now
+        guard countedAt.map({ now - $0 >= Self.countInterval }) ?? true else { return }
+        countedAt = now
+        // If the store cannot be read, the next read of the notifications reports this.
+        try? await fetching.countWaiting()
+    }
+}
+
+extension TokenEventDispatcher.Lane {
+    fileprivate init(_ notification: TokenNotification) {
+        self.init(merchant: notification.merchantIdentifier, source: notification.source)
+    }
+}

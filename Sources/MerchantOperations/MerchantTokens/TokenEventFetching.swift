@@ -1,0 +1,195 @@
+package import MerchantCore
+package import Vocabulary
+
+/// Fetches the events of merchant tokens from Apple, and stores them.
+///
+/// Each event changes the daemon's record of its merchant token, and becomes one audit record and one event for
+/// webhooks. All are committed together with the state of the notification. So a crash before the commit repeats the
+/// fetch, and a crash after the commit does not: no event is lost, and none is stored twice.
+package struct TokenEventFetching: Sendable {
+    package typealias Reader = KeyPairReading & TokenNotificationReading
+    package typealias Writer = TokenNotificationWriting & MerchantTokenWriting & ChangeRecording
+    package typealias Records = Transactions<any Reader, any Writer>
+
+    /// The result of an attempt.
+    package enum Outcome: Hashable, Sendable {
+        /// The event is stored.
+        case stored
+        /// Apple does not know the event, or refuses it to this merchant.
+        case unknown
+        /// The event belongs to a merchant token of another merchant, and was not stored.
+        case otherMerchant(MerchantTokenIdentifier)
+        /// The attempt failed, and the next one is due at this time.
+        case failed(next: Timestamp, finding: String)
+        /// The event could not be fetched for 7 days.
+        case lost(finding: String)
+        /// No call was made, because calls to Apple are paused. They may be possible again after this time.
+        case paused(Duration)
+        /// No call was made, because there is no identity with which the merchant's events can be fetched.
+        case withoutIdentity(finding: String)
+        /// The notification was closed by another attempt.
+        case closed
+        /// The daemon shuts down.
+        case cancelled
+    }
+
+    /// The pause of all calls if Apple does not say how long to wait.
+    private static let standardPause = 10
+    /// The length to which the text of a failure is cut, in characters.
+    private static let longestFinding = 500
+
+    let records: Records
+    private let gateway: any MerchantTokenGateway
+    private let metadata: TokenMetadataDecryption
+    let metrics: MerchantTokenMetrics
+    let clock: any WallClock
+    /// The daemon's own count of time. A notification expires by this time, so that a wrong machine clock does not make
+    /// it expire early.
+    let confirmedTime: ConfirmedTime
+    /// Returns a random number from 0 to 1, for the pauses between attempts.
+    private let chance: @Sendable () -> Double
+
+    init(
+        records: Records, gateway: any MerchantTokenGateway, metadata: TokenMetadataDecryption,
+        metrics: MerchantTokenMetrics, clock: any WallClock, confirmedTime: ConfirmedTime,
+        chance: @escaping @Sendable () -> Double = { .random(in: 0...1) }
+    ) {
+        self.records = records
+        self.gateway = gateway
+        self.metadata = metadata
+        self.metrics = metrics
+        self.clock = clock
+        self.confirmedTime = confirmedTime
+        self.chance = chance
+    }
+
+    /// The time of the machine's clock.
+    package var now: Timestamp { clock.now }
+
+    /// The notifications whose events may be fetched now, at most one of each lane. The lanes take turns.
+    package func next(limit: Int) async throws -> [TokenNotification] {
+        // The later of the two times, so that a clock that was set back delays no attempt.
+        let time = confirmedTime.reading().latest
+        return try await records.read { try $0.nextTokenNotifications(dueAt: time, limit: limit) }
+    }
+
+    /// Counts the waiting notifications for the metrics.
+    package func countWaiting() async throws {
+        metrics.set(try await records.read { try $0.waitingTokenNotifications() })
+    }
+
+    /// Fetches the event of a notification from Apple, and stores it.
+    ///
+    /// - Throws: `storeUnavailable` or another error of the store. The attempt must then be repeated.
+    package func fetch(_ notification: TokenNotification, as daemon: Caller) async throws -> Outcome {
+        let outcome = try await attempt(notification, as: daemon)
+        if let label = outcome.label { metrics.count(fetch: label, at: clock.now) }
+        return outcome
+    }
+
+    private func attempt(_ notification: TokenNotification, as daemon: Caller) async throws -> Outcome {
+        let merchant = notification.merchantIdentifier
+        let owner = try await records.read { try $0.identityOwner(of: merchant) }
+        let event: MerchantTokenEvent
+        do throws(GatewayError) {
+            event = try await gateway.event(notification.eventIdentifier, of: merchant, as: owner)
+        } catch {
+            guard !Task.isCancelled else { return .cancelled }
+            return try await handle(error, of: notification)
+        }
+        let decrypted = await metadata.read(event.encryptedMetadata, notifiedAt: notification.receivedAt)
+        let request = Request(caller: daemon, requestId: "merchant-token-event")
+        return try await store(event, decrypted, of: notification, for: request)
+    }
+
+    private func handle(_ error: GatewayError, of notification: TokenNotification) async throws -> Outcome {
+        let finding = String(error.finding.prefix(Self.longestFinding))
+        switch error.kind {
+        case .circuitOpen: return .paused(.seconds(max(1, error.retryAfter ?? Self.standardPause)))
+        case .identityUnusable: return .withoutIdentity(finding: finding)
+        case .refused, .forbidden, .notFound:
+            // Apple no longer has an event after 7 days, so this may have been a real one.
+            guard
+                TokenNotificationSchedule.hasExpired(
+                    since: notification.receivedAt, at: confirmedTime.reading().earliest)
+            else { return try await close(notification, as: .unknown, finding: finding) }
+            return try await close(notification, as: .failed, finding: finding)
+        case .unauthorized, .platformNotRegistered, .conflict, .rateLimited, .failedAtApple, .unexpectedResponse,
+            .unreachable, .responseNotReceived, .serverUntrusted:
+            return try await retry(notification, after: error, finding: finding)
+        }
+    }
+
+    private func retry(
+        _ notification: TokenNotification, after error: GatewayError, finding: String
+    ) async throws -> Outcome {
+        var failed = notification
+        failed.failures += 1
+        failed.firstFailedAt = notification.firstFailedAt ?? clock.now
+        failed.finding = finding
+        let firstFailedAt = failed.firstFailedAt ?? clock.now
+        guard !TokenNotificationSchedule.hasExpired(since: firstFailedAt, at: confirmedTime.reading().earliest) else {
+            return try await close(failed, as: .failed, finding: finding)
+        }
+        let pause = TokenNotificationSchedule.pause(
+            after: failed.failures, retryAfter: error.retryAfter, chance: chance())
+        let now = clock.now
+        failed.dueAt = now.adding(pause)
+        let update = failed
+        let isOpen = try await records.write { transaction in
+            guard try transaction.isWaiting(notification) else { return false }
+            try transaction.update(update, at: now)
+            return true
+        }
+        return isOpen ? .failed(next: update.dueAt, finding: finding) : .closed
+    }
+
+    /// Closes a notification whose event cannot be fetched. The loss of an event that Apple may have had is reported.
+    private func close(
+        _ notification: TokenNotification, as state: TokenNotification.State, finding: String
+    ) async throws -> Outcome {
+        var closed = notification
+        closed.state = state
+        closed.finding = finding
+        let (update, now) = (closed, clock.now)
+        let isOpen = try await records.write { transaction in
+            guard try transaction.isWaiting(notification) else { return false }
+            try transaction.update(update, at: now)
+            if state == .failed { try transaction.append(Event(lossOf: update, finding: finding, at: now)) }
+            return true
+        }
+        guard isOpen else { return .closed }
+        return state == .failed ? .lost(finding: finding) : .unknown
+    }
+}
+
+extension TokenNotificationReading {
+    /// Whether the notification still waits. Each outcome is stored only then, so that it is stored once.
+    func isWaiting(_ notification: TokenNotification) throws -> Bool {
+        try tokenNotification(notification.eventIdentifier, of: notification.merchantIdentifier)?.state == .waiting
+    }
+}
+
+extension KeyPairReading {
+    /// Whose identity certificate authenticates calls for a merchant: the merchant's, if it has an active identity key
+    /// pair, else the platform's.
+    func identityOwner(of merchant: MerchantIdentifier) throws -> IdentityOwner {
+        guard !merchant.isPlatformIntegrator else { return .platform }
+        return try activeIdentityKeyPairs(of: merchant).isEmpty ? .platform : .merchant(merchant)
+    }
+}
+
+extension TokenEventFetching.Outcome {
+    /// nil if nothing is counted.
+    fileprivate var label: MerchantTokenMetrics.Fetch? {
+        switch self {
+        case .stored: .stored
+        case .unknown: .unknown
+        case .otherMerchant: .otherMerchant
+        case .failed: .failed
+        case .lost: .lost
+        case .paused, .withoutIdentity: .postponed
+        case .closed, .cancelled: nil
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import Crypto
+import MerchantCore
+import PaymentToken
+import Secrets
+import Vocabulary
+
+/// Decrypts the encrypted metadata of events of merchant tokens.
+///
+/// The metadata contains an account number. It is overwritten in memory after decryption, and leaves this type in no
+/// form: only Apple's identifier of the account number and the expiration date do.
+struct TokenMetadataDecryption: Sendable {
+    typealias Records = Transactions<any KeyPairReading, Void>
+
+    /// What the daemon learned from the encrypted metadata of one event.
+    enum Result: Hashable, Sendable {
+        case decrypted(Metadata)
+        /// The metadata cannot be used.
+        ///
+        /// - Parameter problem: why, and what to do; contains no secret.
+        case unusable(problem: String, publicKeyHash: PublicKeyHash?)
+    }
+
+    struct Metadata: Hashable, Sendable {
+        let publicKeyHash: PublicKeyHash
+        /// nil if the account number has not changed.
+        let mpanIdentifier: String?
+        let expirationDate: String
+    }
+
+    private let records: Records
+    private let custodian: any KeyCustodian
+    private let currentVerifier: CurrentValue<SignatureVerifier>
+    private let uses: KeyUses
+    private let clock: any WallClock
+
+    init(
+        records: Records, custodian: any KeyCustodian, verifier: CurrentValue<SignatureVerifier>, uses: KeyUses,
+        clock: any WallClock
+    ) {
+        self.records = records
+        self.custodian = custodian
+        currentVerifier = verifier
+        self.uses = uses
+        self.clock = clock
+    }
+
+    /// Verifies and decrypts the encrypted metadata of an event.
+    ///
+    /// Verified metadata counts as a request for the key that it names. If the key is revoked, the daemon reports this
+    /// as it does for payment tokens. Metadata that the key decrypts also shows that Apple encrypts to this key.
+    ///
+    /// - Parameters:
+    ///   - json: nil for an event without encrypted metadata.
+    ///   - notifiedAt: when the notification of the event arrived.
+    /// - Returns: nil for an event without encrypted metadata.
+    func read(_ json: [UInt8]?, notifiedAt: Timestamp) async -> Result? {
+        guard let json else { return nil }
+        let metadata: EncryptedTokenMetadata
+        do throws(PaymentTokenError) { metadata = try EncryptedTokenMetadata(parsing: json) } catch {
+            return .unusable(
+                problem: "its encrypted metadata cannot be read: \(error.detail)", publicKeyHash: nil)
+        }
+        let hash = metadata.publicKeyHash
+        let now = clock.now
+        let verification = verify(metadata, at: now, notifiedAt: notifiedAt)
+        guard verification.isVerified else {
+            let reasons = verification.unpassedChecks.map { "\($0.name.rawValue): \($0.finding)" }
+            return .unusable(
+                problem:
+                    "the signature of its encrypted metadata is not valid, so the metadata was not decrypted: \(reasons.joined(separator: "; ").prefix(1_000))",
+                publicKeyHash: hash)
+        }
+        do {
+            try await requireActive(hash, for: metadata)
+            let result = try decrypt(metadata)
+            uses.recordRequest(hash, at: now)
+            uses.recordDecryption(hash, at: now)
+            return .decrypted(result)
+        } catch let error as MerchantError {
+            return .unusable(
+                problem: "its encrypted metadata cannot be decrypted: \(error.detail)", publicKeyHash: hash)
+        } catch {
+            return .unusable(
+                problem: "its encrypted metadata cannot be decrypted: the key \(hash) could not be used",
+                publicKeyHash: hash)
+        }
+    }
+
+    /// Apple does not publish when it signs the metadata: when the event occurs, or when the event is fetched. So the
+    /// signing time is compared with both times.
+    private func verify(
+        _ metadata: EncryptedTokenMetadata, at now: Timestamp, notifiedAt: Timestamp
+    ) -> TokenVerification {
+        let verifier = currentVerifier.value
+        let verification = verifier.verify(metadata, receivedAt: now)
+        return verification.failsOnlySigningTime ? verifier.verify(metadata, receivedAt: notifiedAt) : verification
+    }
+
+    /// - Throws: `keyNotFound`, `keyRevoked`, `keyDestroyed`, `tokenKeyMismatch`.
+    private func requireActive(_ hash: PublicKeyHash, for metadata: EncryptedTokenMetadata) async throws {
+        guard let keyPair = try await records.read({ try $0.keyPair(hash) }), keyPair.purpose == .paymentProcessing,
+            keyPair.state != .pending
+        else {
+            throw MerchantError(
+                .keyNotFound,
+                "there is no active key pair with publicKeyHash \(hash): find out which certificate is activated at Apple"
+            )
+        }
+        switch keyPair.state {
+        case .revoked, .destroyed:
+            uses.recordRequest(hash, at: clock.now)
+            throw MerchantError(
+                keyPair.state == .revoked ? .keyRevoked : .keyDestroyed,
+                "the key \(hash) of \(keyPair.merchantIdentifier) is \(keyPair.state.rawValue) since \(keyPair.stateSince)"
+            )
+        case .pending, .standby, .current, .retiring: break
+        }
+        guard keyPair.algorithm == metadata.algorithm else {
+            throw MerchantError(
+                .tokenKeyMismatch,
+                "the metadata has the algorithm \(metadata.algorithm.rawValue), but the key \(hash) has \(keyPair.algorithm.rawValue)"
+            )
+        }
+    }
+
+    private func decrypt(_ metadata: EncryptedTokenMetadata) throws -> Metadata {
+        let material: SymmetricKeyMaterial =
+            switch metadata.keyMaterial {
+            case .ephemeralPublicKey(let key): .ephemeralPublicKey(key.derRepresentation)
+            case .wrappedKey(let key): .wrappedKey(key.bytes)
+            }
+        let secret = try custodian.symmetricKey(metadata.publicKeyHash, from: material)
+        let key = secret.withUnsafeBytes { SymmetricKey(data: $0) }
+        do throws(PaymentTokenError) {
+            let decrypted = try metadata.decrypt(with: key)
+            return Metadata(
+                publicKeyHash: metadata.publicKeyHash, mpanIdentifier: decrypted.mpanIdentifier,
+                expirationDate: decrypted.expirationDate)
+        } catch {
+            throw MerchantError(.decryptionFailed, error.detail)
+        }
+    }
+}
+
+extension TokenMetadataDecryption.Result {
+    var mpanIdentifier: String? {
+        switch self {
+        case .decrypted(let metadata): metadata.mpanIdentifier
+        case .unusable: nil
+        }
+    }
+
+    var publicKeyHash: PublicKeyHash? {
+        switch self {
+        case .decrypted(let metadata): metadata.publicKeyHash
+        case .unusable(_, let hash): hash
+        }
+    }
+
+    /// Why the metadata cannot be used; nil if it was decrypted.
+    var problem: String? {
+        switch self {
+        case .decrypted: nil
+        case .unusable(let problem, _): problem
+        }
+    }
+}

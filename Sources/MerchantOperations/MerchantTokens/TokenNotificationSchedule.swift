@@ -1,0 +1,31 @@
+import MerchantCore
+import Vocabulary
+
+/// When the daemon tries again to fetch an event, and when it gives up.
+enum TokenNotificationSchedule {
+    static let firstPause = Duration.seconds(1)
+    static let longestPause = Duration.seconds(300)
+    /// Apple keeps an event for this long.
+    static let lifetime = Duration.seconds(7 * 86_400)
+    /// How long a notification is kept after its event was fetched or lost, to recognize repeats. It is longer than
+    /// ``lifetime``, so that a repeat never becomes a second event.
+    static let retention = Duration.seconds(8 * 86_400)
+    /// How long a notification is kept whose event Apple does not know.
+    static let retentionOfUnknown = Duration.seconds(3_600)
+
+    /// The pause after a failed attempt. A part of the pause is random, so that many notifications that failed at the
+    /// same time are not repeated at the same time.
+    ///
+    /// - Parameters:
+    ///   - failures: the number of failed attempts, at least 1.
+    ///   - retryAfter: the shortest pause that Apple asked for, in seconds.
+    ///   - chance: a random number from 0 to 1.
+    static func pause(after failures: Int, retryAfter: Int?, chance: Double) -> Duration {
+        let full = min(longestPause, firstPause * (1 << min(max(0, failures - 1), 20)))
+        let pause = full / 2 + full / 2 * chance
+        return max(pause, min(longestPause, .seconds(max(0, retryAfter ?? 0))))
+    }
+
+    /// Whether `lifetime` has passed since `time`.
+    static func hasExpired(since time: Timestamp, at now: Timestamp) -> Bool { time.adding(lifetime) <= now }
+}

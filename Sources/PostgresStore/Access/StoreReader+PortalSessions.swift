@@ -1,0 +1,19 @@
+import MerchantCore
+import Vocabulary
+
+extension StoreReading {
+    func portalSession(secretIdentifier: String) throws -> PortalSession? {
+        try firstRow(
+            """
+            SELECT \(PortalSessionRow.columns)
+            FROM portal_sessions LEFT JOIN invitations ON invitations.id = portal_sessions.invitation_id
+            WHERE portal_sessions.secret_identifier = $1
+            """, [secretIdentifier], PortalSessionRow.session)
+    }
+
+    func operatorLogin(secretIdentifier: String) throws -> OperatorLogin? {
+        try firstRow(
+            "SELECT \(OperatorLoginRow.columns) FROM operator_logins WHERE secret_identifier = $1", [secretIdentifier],
+            OperatorLoginRow.login)
+    }
+}

@@ -1,0 +1,98 @@
+import MerchantCore
+import Vocabulary
+
+/// The SQL statements on the table `claims`.
+enum ClaimRows {
+    /// Inserts a claim, unless the payment was already claimed or the Idempotency-Key was used for another request.
+    ///
+    /// - Parameter limit: the time of the newest claim minus ``PostgresClaims/toleratedSetBack``; nil if there are no
+    ///   claims. If the new claim is not after this time, the machine's clock was set back. If the database then has no
+    ///   claim of the same payment, such a claim may have been removed, so the new claim is refused.
+    /// - Returns: the outcome, or the error with which the claim is refused.
+    static func insert(
+        _ claim: TokenClaim, after limit: Timestamp?, on connection: Connection
+    ) throws -> Result<ClaimOutcome, MerchantError> {
+        if let limit, claim.at <= limit, try self.claim(of: claim.transactionId, on: connection) == nil {
+            // The message begins with the name of the failed check, as in every `tokenNotVerified` error.
+            return .failure(
+                MerchantError(
+                    .tokenNotVerified,
+                    "signingTime: the machine's clock shows \(claim.at), but a payment was claimed at \(limit.adding(PostgresClaims.toleratedSetBack)), so the clock is behind now or a clock was ahead then. Until the clock has passed \(limit), the daemon cannot tell whether this payment was claimed before, and refuses it. If the clock is wrong, correct it; if it is right, 'merchantkeyctl status' says what to do (claimsRefused)"
+                ))
+        }
+        // If another daemon is inserting a conflicting row, this statement waits for its commit. READ COMMITTED lets
+        // the queries below see that row.
+        let inserted = try connection.query(
+            """
+            INSERT INTO claims (transaction_id, claimed_at, caller, key_digest, request_digest)
+            VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING
+            """,
+            [
+                claim.transactionId.bytes, claim.at.millisecondsSince1970, claim.caller,
+                claim.requestIdentity?.idempotencyKeyDigest.bytes, claim.requestIdentity?.requestDigest.bytes,
+            ]
+        ).changedRows
+        guard inserted == 0 else { return .success(.claimed) }
+        // The new row conflicts with an earlier claim of the same payment, or with an earlier request that used the
+        // same Idempotency-Key. If the payment has no claim, the conflict is with such a request.
+        guard let earlier = try self.claim(of: claim.transactionId, on: connection) else {
+            return .failure(idempotencyKeyReused)
+        }
+        if earlier.isRepeated(by: claim) { return .success(.repeated(claimedAt: earlier.at)) }
+        if let request = claim.requestIdentity,
+            try isUsed(request.idempotencyKeyDigest, by: claim.caller, on: connection)
+        {
+            return .failure(idempotencyKeyReused)
+        }
+        return .failure(
+            MerchantError(
+                .tokenAlreadyClaimed,
+                "the payment was already claimed at \(earlier.at): each payment can be claimed only once"))
+    }
+
+    /// The claim of a payment; nil if there is none.
+    static func claim(of transactionId: Bits256, on connection: Connection) throws -> TokenClaim? {
+        try connection.query(
+            "SELECT claimed_at, caller, key_digest, request_digest FROM claims WHERE transaction_id = $1",
+            [transactionId.bytes]
+        ).first.map { row in
+            let key = try row.bits256IfAny("key_digest")
+            let request = try row.bits256IfAny("request_digest")
+            return TokenClaim(
+                transactionId: transactionId, caller: try row.text("caller"), at: try row.timestamp("claimed_at"),
+                requestIdentity: key.flatMap { key in
+                    request.map { .init(idempotencyKeyDigest: key, requestDigest: $0) }
+                })
+        }
+    }
+
+    /// Removes those of the `count` oldest claims that were made before `time`. Skips rows that another daemon is
+    /// removing.
+    static func remove(before time: Timestamp, amongOldest count: Int, on connection: Connection) throws {
+        _ = try connection.query(
+            """
+            DELETE FROM claims WHERE id IN (
+                SELECT id FROM (SELECT id, claimed_at FROM claims ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED) AS oldest
+                WHERE claimed_at < $2
+            )
+            """, [count, time.millisecondsSince1970])
+    }
+
+    /// The latest time of all claims, of every daemon; nil if there are no claims.
+    static func latestTime(on connection: Connection) throws -> Timestamp? {
+        try connection.query("SELECT max(claimed_at) AS latest FROM claims").first?.timestampIfAny("latest")
+    }
+
+    /// Whether a claim of the caller has this digest of an Idempotency-Key.
+    private static func isUsed(
+        _ idempotencyKeyDigest: Bits256, by caller: String, on connection: Connection
+    ) throws -> Bool {
+        try connection.query(
+            "SELECT true FROM claims WHERE key_digest = $1 AND caller = $2", [idempotencyKeyDigest.bytes, caller]
+        ).count > 0
+    }
+
+    private static let idempotencyKeyReused = MerchantError(
+        .idempotencyKeyReused,
+        "the Idempotency-Key was already used for another request: use a new key for each new request")
+}

@@ -1,0 +1,35 @@
+import MerchantCore
+import Vocabulary
+
+/// The SQL statements on the table `nonces`.
+enum NonceRows {
+    /// Inserts a claim, unless the nonce was already claimed.
+    ///
+    /// - Returns: the earlier claim of the same nonce; nil if the nonce is claimed now.
+    static func insert(_ claim: NonceClaim, on connection: Connection) throws -> NonceClaim? {
+        let inserted = try connection.query(
+            "INSERT INTO nonces (digest, claimed_at, caller) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+            [claim.digest.bytes, claim.at.millisecondsSince1970, claim.caller]
+        ).changedRows
+        return inserted == 0 ? try self.claim(claim.digest, on: connection) : nil
+    }
+
+    static func claim(_ digest: Bits256, on connection: Connection) throws -> NonceClaim? {
+        try connection.query("SELECT claimed_at, caller FROM nonces WHERE digest = $1", [digest.bytes]).first.map {
+            row in
+            NonceClaim(digest: digest, caller: try row.text("caller"), at: try row.timestamp("claimed_at"))
+        }
+    }
+
+    /// Removes those of the `count` oldest claims that were made before `time`. Skips rows that another daemon is
+    /// removing.
+    static func remove(before time: Timestamp, amongOldest count: Int, on connection: Connection) throws {
+        _ = try connection.query(
+            """
+            DELETE FROM nonces WHERE id IN (
+                SELECT id FROM (SELECT id, claimed_at FROM nonces ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED) AS oldest
+                WHERE claimed_at < $2
+            )
+            """, [count, time.millisecondsSince1970])
+    }
+}

@@ -1,0 +1,141 @@
+package import MerchantCore
+import Synchronization
+package import Vocabulary
+
+/// Stores claimed payment tokens and nonces in the PostgreSQL database. Exactly one of all daemons wins a claim.
+///
+/// Claims have a connection of their own and do not lock the audit, so they do not wait for other writes.
+package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
+    /// A claim is kept for at least this time: one hour. To refuse replays, ten minutes would suffice, because the
+    /// verifier accepts a token only from five minutes before its signing time to five minutes after this time. With
+    /// one hour, a client can also repeat a request after an outage.
+    package static let retention = Duration.seconds(3600)
+    /// The claim of a nonce is kept for at least this time, counted until a later claim of a nonce: 30 days.
+    package static let nonceRetention = Duration.seconds(30 * 86_400)
+    /// If the machine's clock is behind the newest claim by this time or more, a clock was set back or another daemon's
+    /// clock was ahead. The verifier may then accept old tokens whose claims were removed, so new claims are refused.
+    package static let toleratedSetBack = Duration.seconds(1800)
+    /// How many expired claims are removed at most for each new claim. The number is above one, so that the table can
+    /// shrink, and low, so that commits stay short.
+    package static let maximumRemovedPerClaim = 2
+    /// How many claims one commit stores at most.
+    static let largestGroup = 512
+    private static let readers = 2
+
+    private let groups: WriteGroups<PendingClaim>
+    private let pool: ConnectionPool
+    private let jobs: JobQueue
+    private let newestClaimTime: NewestClaimTime
+    private let clock: any WallClock
+
+    /// Blocks the calling thread.
+    ///
+    /// - Throws: `storeUnavailable` if the newest claim cannot be read.
+    package init(_ database: PostgresDatabase, clock: any WallClock) throws {
+        let opener = database.opener
+        let limits = opener.settings.limits
+        self.clock = clock
+        let latest = try PostgresErrors.translating { try ClaimRows.latestTime(on: try opener.open().connection) }
+        let newestClaimTime = NewestClaimTime(latest)
+        self.newestClaimTime = newestClaimTime
+        pool = ConnectionPool(maximum: Self.readers, longestWait: limits.waiting) { try opener.open().connection }
+        jobs = JobQueue(threads: Self.readers, longest: limits.queue)
+        groups = WriteGroups(
+            .unaudited, opener: opener, limits: limits, largestGroup: Self.largestGroup, clock: clock
+        ) { group, connection in
+            // Other daemons also store claims, so the newest claim is read again.
+            try ClaimRows.latestTime(on: connection).map(newestClaimTime.advance)
+            return try Self.store(group, on: connection, newestClaimTime)
+        }
+    }
+
+    private static func store(
+        _ group: [PendingClaim], on connection: Connection, _ newestClaimTime: NewestClaimTime
+    ) throws -> @Sendable () -> Void {
+        let limit = newestClaimTime.limit
+        var (results, tokenTimes, nonceTimes): ([@Sendable () -> Void], [Timestamp], [Timestamp]) = ([], [], [])
+        for pending in group.sorted(by: { $0.order.lexicographicallyPrecedes($1.order) }) {
+            switch pending {
+            case .token(let pending):
+                let outcome = try ClaimRows.insert(pending.claim, after: limit, on: connection)
+                if outcome == .success(.claimed) { tokenTimes.append(pending.claim.at) }
+                results.append { pending.returnOutcome(outcome) }
+            case .nonce(let pending):
+                let earlier = try NonceRows.insert(pending.claim, on: connection)
+                if earlier == nil { nonceTimes.append(pending.claim.at) }
+                results.append { pending.returnEarlierClaim(earlier) }
+            }
+        }
+        tokenTimes.max().map(newestClaimTime.advance)
+        // A claim expires when it is older than the new claims by the time for which claims are kept. The present time
+        // of the machine's clock is not used, because a clock that is ahead would remove claims too early.
+        if let earliest = tokenTimes.min() {
+            try ClaimRows.remove(
+                before: earliest.adding(.zero - retention), amongOldest: tokenTimes.count * maximumRemovedPerClaim,
+                on: connection)
+        }
+        if let earliest = nonceTimes.min() {
+            try NonceRows.remove(
+                before: earliest.adding(.zero - nonceRetention), amongOldest: nonceTimes.count * maximumRemovedPerClaim,
+                on: connection)
+        }
+        return { [results] in for returnResult in results { returnResult() } }
+    }
+
+    package var health: StoreHealth { groups.health }
+    package var clockBehindClaims: ClockBehindClaims? { newestClaimTime.clockBehindClaims(at: clock.now) }
+
+    /// Refuses new claims, commits the waiting claims, and closes the connections. Blocks the calling thread.
+    package func close() {
+        groups.finish()
+        pool.close()
+    }
+
+    package func claim(_ claim: TokenClaim) async throws -> ClaimOutcome {
+        try await withCheckedThrowingContinuation { continuation in
+            groups.add(
+                .token(
+                    PendingTokenClaim(
+                        claim: claim, returnOutcome: { continuation.resume(with: $0) },
+                        refuse: { continuation.resume(throwing: $0) })))
+        }
+    }
+
+    package func claim(of transactionId: Bits256) async throws -> TokenClaim? {
+        try await read { try ClaimRows.claim(of: transactionId, on: $0) }
+    }
+
+    package func claimNonce(_ claim: NonceClaim) async throws {
+        let earlier: NonceClaim? = try await withCheckedThrowingContinuation { continuation in
+            groups.add(
+                .nonce(
+                    PendingNonceClaim(
+                        claim: claim, returnEarlierClaim: { continuation.resume(returning: $0) },
+                        refuse: { continuation.resume(throwing: $0) })))
+        }
+        if let earlier { throw MerchantError.nonceAlreadyClaimed(at: earlier.at) }
+    }
+
+    package func nonceClaim(_ digest: Bits256) async throws -> NonceClaim? {
+        try await read { try NonceRows.claim(digest, on: $0) }
+    }
+
+    /// Runs one query on a thread that may block. It needs no transaction: one statement sees one state of the
+    /// database.
+    private func read<Result: Sendable>(
+        _ query: @escaping @Sendable (Connection) throws -> Result
+    ) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            do {
+                try jobs.add { [pool] in
+                    continuation.resume(
+                        with: Swift.Result {
+                            try PostgresErrors.translating {
+                                try pool.withConnection(beginning: { try $0.run("SELECT 1") }, query)
+                            }
+                        })
+                }
+            } catch { continuation.resume(throwing: error) }
+        }
+    }
+}

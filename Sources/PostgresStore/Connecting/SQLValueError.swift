@@ -1,0 +1,12 @@
+import MerchantCore
+
+/// A parameter that cannot be sent. Both are errors of the daemon, which must validate every value first.
+enum SQLValueError {
+    static let wrongType = MerchantError(
+        .internalError,
+        "a value has another type than its parameter in an SQL statement, and nothing was changed: report this error")
+    static let textWithNUL = MerchantError(
+        .internalError,
+        "a text contains the character U+0000, which PostgreSQL cannot store, and nothing was changed: remove the character"
+    )
+}

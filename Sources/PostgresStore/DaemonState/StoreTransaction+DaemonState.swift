@@ -1,0 +1,27 @@
+import MerchantCore
+import Vocabulary
+
+extension StoreTransaction {
+    // If `verifiedAt` is nil, an earlier record of the same backup keeps its `verified_at`.
+    func record(_ manifest: BackupManifest, at path: String, verifiedAt: Timestamp?) throws {
+        try execute(
+            """
+            INSERT INTO backups (sha256, path, created_at, newest_key_pair_id, audit_sequence, verified_at)
+            VALUES ($1, $2, $3, $4, $5, $6)
+            ON CONFLICT (sha256) DO UPDATE SET
+                path = excluded.path, verified_at = coalesce(excluded.verified_at, backups.verified_at)
+            """,
+            [
+                manifest.sha256, path, manifest.createdAt.millisecondsSince1970, manifest.newestKeyPairId,
+                manifest.auditHead?.sequence ?? 0, verifiedAt?.millisecondsSince1970,
+            ])
+    }
+
+    func setDaemonValue(_ name: String, _ value: String) throws {
+        try execute(
+            """
+            INSERT INTO daemon_facts (name, value) VALUES ($1, $2)
+            ON CONFLICT (name) DO UPDATE SET value = excluded.value
+            """, [name, value])
+    }
+}

@@ -1,0 +1,148 @@
+package import MerchantCore
+package import Vocabulary
+
+extension PostgresStore: KeyRotationStore {
+    package func lastRotation() async throws -> KeyRotation? {
+        try await readStore { try $0.lastRotation() }
+    }
+
+    package func beginRotation(
+        to dataKey: SealedDataKey, replacesMasterKey: Bool, generatedMasterKey: MasterKeyIdentifier?,
+        recording audit: AuditEntry
+    ) async throws -> KeyRotation {
+        try await writeStore { transaction in
+            if let last = try transaction.lastRotation(), last.state != .finished {
+                throw MerchantError(
+                    .masterKeyConflict,
+                    "a rotation of the keys has been in progress since \(last.startedAt): wait until that rotation has finished"
+                )
+            }
+            try transaction.insert(dataKey)
+            let total = try transaction.countSealedKeys(notUnder: dataKey.identifier)
+            let row = try transaction.insertRow(
+                """
+                INSERT INTO key_rotations (state, data_key_id, replaces_master_key, total, started_at)
+                VALUES ('sealing', $1, $2, $3, $4)
+                """, [dataKey.identifier, replacesMasterKey, total, dataKey.createdAt.millisecondsSince1970])
+            try transaction.setDaemonValue(Self.generatedMasterKeyValueName, generatedMasterKey?.description ?? "")
+            try transaction.append(audit)
+            return KeyRotation(
+                identifier: Int(row), state: .sealing,
+                dataKeyIdentifier: dataKey.identifier, replacesMasterKey: replacesMasterKey, total: total, done: 0,
+                startedAt: dataKey.createdAt, finishedAt: nil)
+        }
+    }
+
+    /// The name of the value in `daemon_facts` that holds the identifier of the new master key, if the daemon generated
+    /// this key.
+    private static let generatedMasterKeyValueName = "generatedMasterKey"
+
+    package func generatedMasterKey() async throws -> MasterKeyIdentifier? {
+        let text = try await read { try $0.daemonValue(Self.generatedMasterKeyValueName) }
+        // The text is empty if the last rotation did not generate a master key.
+        return text.flatMap { Hex.decode($0) }.flatMap { $0.isEmpty ? nil : MasterKeyIdentifier(bytes: $0) }
+    }
+
+    package func sealedKeys(notUnder dataKey: Int, after row: Int, limit: Int) async throws -> [SealedKeyPairRow] {
+        try await readStore { try $0.sealedKeys(notUnder: dataKey, after: row, limit: limit) }
+    }
+
+    package func replace(
+        _ sealedKeys: [(old: SealedKeyPairRow, new: SealedPrivateKey)], in rotation: KeyRotation
+    ) async throws {
+        try await writeStore { transaction in
+            var done = 0
+            for (old, new) in sealedKeys {
+                // Changes no row if the private key was destroyed or sealed again after `old` was read.
+                done += try transaction.execute(
+                    """
+                    UPDATE sealed_private_keys SET seal_version = $1, data_key_id = $2, sealed_bytes = $3
+                    WHERE id = $4 AND data_key_id = $5 AND NOT erased
+                    """,
+                    [
+                        new.version, new.dataKeyIdentifier, new.bytes, old.row,
+                        old.sealedKeyPair.sealedPrivateKey.dataKeyIdentifier,
+                    ])
+            }
+            try transaction.execute(
+                "UPDATE key_rotations SET done = done + $1 WHERE id = $2", [done, rotation.identifier])
+        }
+    }
+
+    package func retireDataKeys(in rotation: KeyRotation) async throws -> Int {
+        try await writeStore { transaction in
+            let remaining = try transaction.countSealedKeys(notUnder: rotation.dataKeyIdentifier)
+            guard remaining == 0 else { return remaining }
+            // Overwrites each old data key with zeros of the same length. The row of the data key is kept, because the
+            // rows of destroyed private keys refer to that row.
+            try transaction.execute(
+                """
+                UPDATE data_keys SET sealed_bytes = zeros(octet_length(sealed_bytes))
+                WHERE id <> $1 AND sealed_bytes <> zeros(octet_length(sealed_bytes))
+                """,
+                [rotation.dataKeyIdentifier])
+            try transaction.execute("UPDATE key_rotations SET state = 'erasing' WHERE id = $1", [rotation.identifier])
+            return 0
+        }
+    }
+
+    package func eraseTraces(of rotation: KeyRotation) async throws {
+        try await eraseRemovedBytes()
+    }
+
+    package func finish(_ rotation: KeyRotation, at now: Timestamp, recording audit: AuditEntry) async throws {
+        try await writeStore { transaction in
+            try transaction.execute(
+                "UPDATE key_rotations SET state = 'finished', finished_at = $1 WHERE id = $2 AND state = 'erasing'",
+                [now.millisecondsSince1970, rotation.identifier])
+            try transaction.append(audit)
+        }
+    }
+}
+
+extension StoreReading {
+    func lastRotation() throws -> KeyRotation? {
+        try firstRow(
+            """
+            SELECT id, state, data_key_id, replaces_master_key, total, done, started_at, finished_at
+            FROM key_rotations ORDER BY id DESC LIMIT 1
+            """, []
+        ) { row in
+            // `total` was counted when the rotation began. `done` can exceed `total`, because `done` also counts
+            // private keys that were sealed under the old data key before that time and stored after it.
+            let done = try row.integer("done")
+            return KeyRotation(
+                identifier: try row.integer("id"), state: try row.oneOf(KeyRotation.State.self, "state"),
+                dataKeyIdentifier: try row.integer("data_key_id"),
+                replacesMasterKey: try row.flag("replaces_master_key"), total: max(try row.integer("total"), done),
+                done: done, startedAt: try row.timestamp("started_at"),
+                finishedAt: try row.timestampIfAny("finished_at"))
+        }
+    }
+
+    /// The number of private keys that are sealed under another data key.
+    func countSealedKeys(notUnder dataKey: Int) throws -> Int {
+        try firstRow(
+            "SELECT count(*) AS sealed_keys FROM sealed_private_keys WHERE NOT erased AND data_key_id <> $1", [dataKey]
+        ) { try $0.integer("sealed_keys") } ?? 0
+    }
+
+    func sealedKeys(notUnder dataKey: Int, after row: Int, limit: Int) throws -> [SealedKeyPairRow] {
+        try allRows(
+            """
+            SELECT sealed_private_keys.id AS row, seal_version, data_key_id, sealed_bytes, \(KeyPairRow.columns)
+            FROM sealed_private_keys JOIN key_pairs ON key_pairs.id = sealed_private_keys.id
+            WHERE sealed_private_keys.id > $1 AND NOT erased AND data_key_id <> $2
+            ORDER BY sealed_private_keys.id LIMIT $3
+            """, [row, dataKey, limit]
+        ) { row in
+            SealedKeyPairRow(
+                row: try row.integer("row"),
+                sealedKeyPair: SealedKeyPair(
+                    keyPair: try KeyPairRow.keyPair(row),
+                    sealedPrivateKey: SealedPrivateKey(
+                        version: try row.integer("seal_version"), dataKeyIdentifier: try row.integer("data_key_id"),
+                        bytes: try row.bytes("sealed_bytes"))))
+        }
+    }
+}

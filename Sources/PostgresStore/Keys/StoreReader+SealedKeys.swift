@@ -1,0 +1,48 @@
+import MerchantCore
+import Vocabulary
+
+/// The queries of ``SealedKeyReading``: a key pair's sealed (encrypted) private key; all key pairs, page by page; and
+/// the key pairs whose private keys will be destroyed.
+extension StoreReading {
+    func sealedPrivateKey(of hash: PublicKeyHash) throws -> SealedPrivateKey? {
+        try firstRow(
+            """
+            SELECT seal_version, data_key_id, sealed_bytes
+            FROM key_pairs JOIN sealed_private_keys ON sealed_private_keys.id = key_pairs.id
+            WHERE public_key_hash = $1 AND NOT erased
+            """, [hash.bytes]
+        ) { row in
+            SealedPrivateKey(
+                version: try row.integer("seal_version"), dataKeyIdentifier: try row.integer("data_key_id"),
+                bytes: try row.bytes("sealed_bytes"))
+        }
+    }
+
+    func keyPairs(after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair] {
+        try allRows(
+            """
+            SELECT \(KeyPairRow.columns) FROM key_pairs WHERE public_key_hash > $1 ORDER BY public_key_hash LIMIT $2
+            """, [cursor?.bytes ?? [], max(0, limit)], KeyPairRow.keyPair)
+    }
+
+    func keyPairsDueForDestruction(at time: Timestamp, limit: Int) throws -> [PublicKeyHash] {
+        try allRows(
+            """
+            SELECT public_key_hash FROM key_pairs
+            WHERE destroy_after <= $1 ORDER BY destroy_after LIMIT $2
+            """, [time.millisecondsSince1970, max(0, limit)]
+        ) { try $0.publicKeyHash() }
+    }
+
+    func keyPairsScheduledForDestruction(limit: Int) throws -> [KeyPair] {
+        try allRows(
+            """
+            SELECT \(KeyPairRow.columns) FROM key_pairs
+            WHERE destroy_after IS NOT NULL ORDER BY destroy_after LIMIT $1
+            """, [max(0, limit)], KeyPairRow.keyPair)
+    }
+
+    func countScheduledForDestruction() throws -> Int {
+        try firstRow("SELECT value FROM totals WHERE name = 'awaitingDestruction'", []) { try $0.integer("value") } ?? 0
+    }
+}

@@ -1,0 +1,33 @@
+/// Opens connections with the settings that the store relies on.
+struct ConnectionOpener: Sendable {
+    let settings: ConnectionSettings
+    let notices: NoticeHandler
+    /// What ``ServerChecks`` accepts.
+    let durability: Durability
+
+    /// Opens a connection, and checks the server.
+    ///
+    /// - Throws: ``PostgresError``; `storeUnavailable` if the server does not fulfil ``ServerChecks``.
+    func open() throws -> (connection: Connection, server: ServerIdentity) {
+        let parameters = ConnectionParameters(settings.options, password: try settings.password())
+        let connection = try Connection(parameters: parameters, notices: notices)
+        let limits = settings.limits
+        // pg_temp last, so that no temporary table can stand for one of the daemon's tables.
+        try connection.run(
+            """
+            SELECT set_config('search_path', 'merchantkeyd, pg_temp', false),
+                set_config('statement_timeout', '\(limits.statement.milliseconds)', false),
+                set_config('lock_timeout', '\(limits.lock.milliseconds)', false),
+                set_config('idle_in_transaction_session_timeout', '\(limits.idleTransaction.milliseconds)', false),
+                set_config('jit', 'off', false)
+            """)
+        return (connection, try ServerChecks.check(connection, durability))
+    }
+}
+
+/// Which settings of the server are required, so that a commit is on stable storage when it returns.
+package enum Durability: Sendable {
+    case required
+    /// For tests of everything else, whose server runs with `fsync = off`.
+    case notRequired
+}

@@ -1,0 +1,49 @@
+import MerchantCore
+
+/// Refuses a database of another program.
+enum InstanceGuard {
+    enum Content {
+        /// The database has no tables yet.
+        case empty
+        /// The database has the schema of this program.
+        case merchantkeyd
+    }
+
+    /// - Throws: `storeUnavailable` if the database contains a schema `merchantkeyd` that this program did not create,
+    ///   or no such schema but tables of another program.
+    static func check(_ connection: Connection) throws -> Content {
+        let found = try connection.query(
+            """
+            SELECT to_regnamespace('merchantkeyd') IS NOT NULL AS has_schema,
+                to_regclass('merchantkeyd.instance') IS NOT NULL AND to_regclass('merchantkeyd.migrations') IS NOT NULL
+                    AS has_tables,
+                (SELECT n.nspname || '.' || c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+                    WHERE c.relkind IN ('r', 'p', 'f') AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%'
+                        AND n.nspname <> 'merchantkeyd'
+                        AND NOT EXISTS (SELECT 1 FROM pg_depend AS d WHERE d.objid = c.oid AND d.deptype = 'e')
+                    ORDER BY 1 LIMIT 1) AS other_table
+            """
+        ).first
+        guard let found else { return .empty }
+        guard try found.flag("has_schema") else {
+            if let table = try found.textIfAny("other_table") {
+                throw MerchantError(
+                    .storeUnavailable,
+                    "the database belongs to another program: it contains the table \(table) and no schema merchantkeyd; create a database for the daemon alone, and name it in the connection string"
+                )
+            }
+            return .empty
+        }
+        let isOurs =
+            try found.flag("has_tables")
+            && connection.query("SELECT program FROM merchantkeyd.instance WHERE id = 1").first?.text("program")
+                == "merchantkeyd"
+        guard isOurs else {
+            throw MerchantError(
+                .storeUnavailable,
+                "the schema merchantkeyd of the database was created by another program: create a database for the daemon alone, and name it in the connection string"
+            )
+        }
+        return .merchantkeyd
+    }
+}

@@ -1,0 +1,78 @@
+import Crypto
+import FoundationEssentials
+import MerchantCore
+import Vocabulary
+
+/// Upgrades the schema of a database.
+enum Migrations {
+    /// The advisory lock that one program holds while it upgrades: "mkdy" in ASCII.
+    private static let lock = 0x6D6B_6479
+
+    /// Runs the migrations that were not yet applied to the database, each in a transaction of its own. If several
+    /// daemons start at the same time, one runs the migrations and the others wait for it.
+    ///
+    /// - Throws: ``MerchantError`` `storeUnavailable` if the database belongs to another program, if a newer program
+    ///   wrote it, or if an applied migration differs from this program's.
+    static func apply(
+        _ migrations: [(name: String, sql: String)], on connection: Connection, at now: Timestamp
+    ) throws {
+        // A migration of a large table can take longer than a statement of a request.
+        try connection.run("SET statement_timeout = 0; SET lock_timeout = 0; SELECT pg_advisory_lock(\(lock))")
+        defer { _ = try? connection.run("SELECT pg_advisory_unlock(\(lock))") }
+        let version =
+            switch try InstanceGuard.check(connection) {
+            case .empty: 0
+            case .merchantkeyd: try requireKnownMigrations(migrations, on: connection)
+            }
+        for index in version..<migrations.count {
+            do {
+                try connection.run("BEGIN")
+                try run(migrations[index], version: index + 1, on: connection, at: now)
+                try connection.commit()
+            } catch {
+                if !connection.isLost { _ = try? connection.run("ROLLBACK") }
+                throw error
+            }
+        }
+    }
+
+    /// Checks that `migrations` contains each migration that was applied to the database, with the same text.
+    ///
+    /// - Returns: the schema version of the database: the number of applied migrations.
+    private static func requireKnownMigrations(
+        _ migrations: [(name: String, sql: String)], on connection: Connection
+    ) throws -> Int {
+        let applied = try connection.query("SELECT version, name, sha256 FROM migrations ORDER BY version").rows.map {
+            (version: try $0.integer("version"), name: try $0.text("name"), digest: try $0.bytes("sha256"))
+        }
+        let version = applied.last?.version ?? 0
+        guard version <= migrations.count else {
+            throw MerchantError(
+                .storeUnavailable,
+                "the database has schema version \(version), this program supports at most \(migrations.count): a newer version of this program wrote the database, start that version"
+            )
+        }
+        for (index, migration) in migrations.prefix(version).enumerated() {
+            guard applied.indices.contains(index), applied[index].version == index + 1,
+                applied[index].name == migration.name, applied[index].digest == digest(of: migration.sql)
+            else {
+                throw MerchantError(
+                    .storeUnavailable,
+                    "migration \(migration.name) of the database differs from the one in this program: another build created the database, start that build"
+                )
+            }
+        }
+        return version
+    }
+
+    private static func run(
+        _ migration: (name: String, sql: String), version: Int, on connection: Connection, at now: Timestamp
+    ) throws {
+        try connection.run(migration.sql)
+        _ = try connection.query(
+            "INSERT INTO migrations (version, name, sha256, applied_at) VALUES ($1, $2, $3, $4)",
+            [version, migration.name, digest(of: migration.sql), now.millisecondsSince1970])
+    }
+
+    private static func digest(of sql: String) -> [UInt8] { Array(SHA256.hash(data: Data(sql.utf8))) }
+}

@@ -1,0 +1,41 @@
+package import MerchantCore
+import Schema
+
+/// A PostgreSQL database with the current schema, from which a ``PostgresStore`` is built.
+///
+/// Opening and building are two steps, because the store's initializer needs values from the database, such as the last
+/// confirmed time.
+package struct PostgresDatabase: Sendable {
+    let opener: ConnectionOpener
+
+    /// Connects to the database, creates the schema if there is none, and upgrades it. Blocks the calling thread.
+    ///
+    /// - Parameters:
+    ///   - clock: gives the time that is stored with each applied migration.
+    ///   - durability: whether the server must store a commit before it reports it; only tests pass `notRequired`.
+    ///   - notice: receives the notices of the server: severity, SQLSTATE and message.
+    ///   - migrations: the migrations of the schema, oldest first; tests pass their own.
+    /// - Throws: ``MerchantError`` `storeUnavailable` for a server that cannot be reached or used, and for a database
+    ///   of another program or of a newer version of this program. Such a database is not changed.
+    package init(
+        _ settings: ConnectionSettings, clock: any WallClock, durability: Durability = .required,
+        notice: @escaping @Sendable (_ severity: String, _ sqlState: String, _ message: String) -> Void = { _, _, _ in
+        },
+        migrations: [(name: String, sql: String)] = Schema.postgresqlMigrations
+    ) throws {
+        let opener = ConnectionOpener(settings: settings, notices: NoticeHandler(notice), durability: durability)
+        try PostgresErrors.translating {
+            try Migrations.apply(migrations, on: try opener.open().connection, at: clock.now)
+        }
+        self.opener = opener
+    }
+
+    /// Reads on the calling thread, and blocks that thread.
+    package func read<Result>(_ body: (any RepositoryReading) throws -> Result) throws -> Result {
+        try PostgresErrors.translating {
+            let connection = try opener.open().connection
+            try connection.run(PostgresStore.beginReading)
+            return try body(StoreReader(connection: connection))
+        }
+    }
+}

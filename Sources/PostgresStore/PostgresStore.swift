@@ -1,0 +1,145 @@
+package import MerchantCore
+import MetricsKit
+import Vocabulary
+
+/// Stores merchants, keys, rolls, registrations, events, the audit and the access to the portal in a PostgreSQL
+/// database, which several daemons can share.
+///
+/// A bounded pool of connections reads, each read in a transaction of its own that sees one state of the database. One
+/// connection writes. Each write of a daemon first locks the row `audit_head`, so the writes of all daemons run one
+/// after another, and the audit is one hash chain. When ``write(_:)`` returns, its changes are on the server's stable
+/// storage.
+package final class PostgresStore: MerchantRepository, Sendable {
+    /// Reads see the state of the database at the first statement of their transaction.
+    static let beginReading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+    private let opener: ConnectionOpener
+    private let pool: ConnectionPool
+    private let jobs: JobQueue
+    private let queue: WriteQueue
+
+    /// - Parameters:
+    ///   - clock: gives the time at which writes began to fail, for ``health``.
+    ///   - confirmedTime: the daemon's own count of time, which does not change when the machine's clock is set. If the
+    ///     machine's clock was set back, events get this time. If nil, events keep the time of the machine's clock.
+    package init(
+        _ database: PostgresDatabase, clock: any WallClock, observers: StoreObservers = StoreObservers(),
+        confirmedTime: ConfirmedTime? = nil
+    ) {
+        opener = database.opener
+        let limits = opener.settings.limits
+        pool = ConnectionPool(maximum: limits.readers, longestWait: limits.waiting) { [opener] in
+            try opener.open().connection
+        }
+        jobs = JobQueue(threads: limits.readers, longest: limits.queue)
+        queue = WriteQueue(opener: opener, clock: clock, observers: observers, confirmedTime: confirmedTime)
+    }
+
+    /// Whether writes succeed, and if not, why.
+    package var health: StoreHealth { queue.groups.health }
+
+    /// How many writes wait for the next commit.
+    package var waitingWrites: Int { queue.groups.waitingCount }
+
+    /// Counts the audit records since the store was opened.
+    var auditedActions: LabeledCounter<AuditAction> { queue.auditedActions }
+
+    /// Refuses new reads and writes, commits the waiting writes, and closes the connections. Blocks the calling thread.
+    package func close() {
+        queue.groups.finish()
+        pool.close()
+    }
+
+    /// The outcome of a transaction that was reported with an unknown outcome; nil if the server cannot be asked now.
+    /// Blocks the calling thread.
+    package func outcome(of mark: TransactionMark) -> CommitOutcome? { queue.groups.outcome(of: mark) }
+}
+
+// MARK: - Reading and writing
+
+extension PostgresStore {
+    package func read<Result: Sendable>(
+        _ body: @escaping @Sendable (any RepositoryReading) throws -> Result
+    ) async throws -> Result { try await readStore { try body($0) } }
+
+    package func readNow<Result>(_ body: (any RepositoryReading) throws -> Result) throws -> Result {
+        try readStoreNow { try body($0) }
+    }
+
+    /// Commits the changes of `body` in one transaction. Cancelling the task does not cancel a write.
+    package func write<Result: Sendable>(
+        _ body: @escaping @Sendable (any RepositoryWriting) throws -> Result
+    ) async throws -> Result { try await writeStore { try body($0) } }
+
+    /// Lets PostgreSQL reuse the space of old row versions in the tables of keys, and closes the connections, whose
+    /// buffers can contain copies of keys.
+    ///
+    /// This cannot remove copies from the server's memory, from free disk blocks, from the write-ahead log, from its
+    /// archive or from replicas. Only a rotation of the data key makes those copies useless. VACUUM needs the owner of
+    /// the tables; for another role, PostgreSQL skips it with a warning.
+    package func eraseRemovedBytes() async throws {
+        try await onThread { [opener] in
+            let connection = try opener.open().connection
+            try connection.run("SET statement_timeout = 0; SET lock_timeout = 0")
+            for table in ["sealed_private_keys", "data_keys"] { try connection.run("VACUUM \(table)") }
+        }
+        pool.closeIdle()
+        try await onThread { [queue] in queue.groups.closeConnection() }
+    }
+}
+
+// MARK: - Reading and writing with all queries of this module
+
+extension PostgresStore {
+    /// As ``read(_:)``, but `body` can also use the queries that `RepositoryReading` does not declare.
+    func readStore<Result: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Result) async throws -> Result
+    {
+        try await onThread { try self.readStoreNow(body) }
+    }
+
+    /// As ``readNow(_:)``, but `body` can also use the queries that `RepositoryReading` does not declare.
+    func readStoreNow<Result>(_ body: (StoreReader) throws -> Result) throws -> Result {
+        try PostgresErrors.translating {
+            try pool.withConnection(beginning: { try $0.run(Self.beginReading) }) { connection in
+                do {
+                    let result = try body(StoreReader(connection: connection))
+                    try connection.run("COMMIT")
+                    return result
+                } catch {
+                    // A lost connection is not put back into the pool.
+                    if !connection.isLost { try connection.run("ROLLBACK") }
+                    throw error
+                }
+            }
+        }
+    }
+
+    /// As ``write(_:)``, but `body` can also use the statements that `RepositoryWriting` does not declare.
+    func writeStore<Result: Sendable>(
+        _ body: @escaping @Sendable (StoreTransaction) throws -> Result
+    ) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.groups.add(
+                PendingWrite(
+                    run: { transaction in
+                        let result = try body(transaction)
+                        return { continuation.resume(returning: result) }
+                    },
+                    refuse: { continuation.resume(throwing: $0) }))
+        }
+    }
+
+    /// Commits the changes of `body` on the calling thread, and blocks that thread.
+    func writeNow(_ body: (StoreTransaction) throws -> Void) throws {
+        try queue.groups.writeNow { try body(StoreTransaction(connection: $0)) }
+    }
+
+    /// Runs `body` on a thread that may block.
+    private func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            do {
+                try jobs.add { continuation.resume(with: Swift.Result { try PostgresErrors.translating(body) }) }
+            } catch { continuation.resume(throwing: error) }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import MerchantCore
+import Vocabulary
+
+extension StoreReading {
+    func counts(at time: Timestamp) throws -> StoreCounts {
+        // Triggers update the table `totals` with each change, so that no large table must be counted here.
+        let totals = Dictionary(
+            uniqueKeysWithValues: try allRows("SELECT name, value FROM totals", []) {
+                (try $0.text("name"), try $0.integer("value"))
+            })
+        var counts = StoreCounts()
+        counts.merchants = totals["merchants", default: 0]
+        counts.merchantsBelowTarget = totals["merchantsBelowTarget", default: 0]
+        counts.certificates = totals["certificates", default: 0]
+        counts.registrations = totals["registrations", default: 0]
+        counts.registrationsDrifting = totals["registrationsDrifting", default: 0]
+        counts.registrationCallsOpen = totals["registrationCallsOpen", default: 0]
+        for state in KeyState.allCases { counts.keyPairs[state] = totals["keyPairs.\(state.rawValue)", default: 0] }
+        counts.activeWithExpiredCertificate =
+            try firstRow(
+                """
+                SELECT count(*) AS ended FROM key_pairs
+                WHERE state IN ('standby', 'current', 'retiring') AND expires_at < $1
+                """, [time.millisecondsSince1970]
+            ) { try $0.integer("ended") } ?? 0
+        counts.auditHead = try auditHead()
+        // Audit records are numbered from 1 without gaps and never deleted, so the last sequence is the number of
+        // records.
+        counts.auditRecords = counts.auditHead?.sequence ?? 0
+        return counts
+    }
+}
+
+// MARK: - Expiring key pairs and merchants below their target
+
+// `expires_at` is the time at which the last certificate of a key pair expires. `current_ends_at` is the earliest
+// `expires_at` of a merchant's current key pairs for payment processing. (A merchant can have one for each algorithm.)
+
+extension StoreReading {
+    func countKeyPairsExpiring(_ filter: ActiveKeyPairFilter, from begin: Timestamp, to end: Timestamp) throws -> Int {
+        try firstRow(
+            """
+            SELECT count(*) AS ending FROM key_pairs \(filter.indexAndCondition) AND expires_at >= $1 AND expires_at < $2
+            """, [begin.millisecondsSince1970, end.millisecondsSince1970]
+        ) { try $0.integer("ending") } ?? 0
+    }
+
+    func keyPairsExpiring(
+        _ filter: ActiveKeyPairFilter, from begin: Timestamp, to end: Timestamp, limit: Int
+    ) throws -> [ExpiringKeyPair] {
+        try allRows(
+            """
+            SELECT \(KeyPairRow.columns), expires_at FROM key_pairs \(filter.indexAndCondition) AND expires_at >= $1 AND expires_at < $2
+            ORDER BY expires_at, id LIMIT $3
+            """, [begin.millisecondsSince1970, end.millisecondsSince1970, max(0, limit)]
+        ) { ExpiringKeyPair(keyPair: try KeyPairRow.keyPair($0), notAfter: try $0.timestamp("expires_at")) }
+    }
+
+    func merchantsBelowTarget(afterMerchant cursor: MerchantIdentifier?, limit: Int) throws -> [MerchantBelowTarget] {
+        try allRows(
+            """
+            SELECT \(BelowTargetRow.columns) FROM merchants
+            WHERE removed_at IS NULL AND active_key_pairs < target_active_key_pairs AND identifier > $1
+            ORDER BY identifier LIMIT $2
+            """, [cursor?.rawValue ?? "", max(0, limit)], BelowTargetRow.merchant)
+    }
+
+    func countBelowTarget(certificateExpiringFrom begin: Timestamp, to end: Timestamp) throws -> Int {
+        try firstRow(
+            """
+            SELECT count(*) AS below FROM merchants
+            WHERE removed_at IS NULL AND active_key_pairs < target_active_key_pairs AND current_ends_at IS NOT NULL
+                AND current_ends_at >= $1 AND current_ends_at < $2
+            """, [begin.millisecondsSince1970, end.millisecondsSince1970]
+        ) { try $0.integer("below") } ?? 0
+    }
+
+    func merchantsBelowTarget(certificateExpiringBy time: Timestamp, limit: Int) throws -> [MerchantBelowTarget] {
+        try allRows(
+            """
+            SELECT \(BelowTargetRow.columns) FROM merchants
+            WHERE removed_at IS NULL AND active_key_pairs < target_active_key_pairs AND current_ends_at IS NOT NULL
+                AND current_ends_at <= $1
+            ORDER BY current_ends_at LIMIT $2
+            """, [time.millisecondsSince1970, max(0, limit)], BelowTargetRow.merchant)
+    }
+
+    func countWithoutActiveKeyPair() throws -> Int {
+        try firstRow(
+            """
+            SELECT count(*) AS without FROM merchants
+            WHERE removed_at IS NULL AND active_key_pairs = 0 AND had_active_key_pair
+                AND target_active_key_pairs > 0
+            """, []
+        ) { try $0.integer("without") } ?? 0
+    }
+
+    func merchantsWithoutActiveKeyPair(limit: Int) throws -> [MerchantBelowTarget] {
+        try allRows(
+            """
+            SELECT \(BelowTargetRow.columns) FROM merchants
+            WHERE removed_at IS NULL AND active_key_pairs = 0 AND had_active_key_pair
+                AND target_active_key_pairs > 0
+            ORDER BY identifier LIMIT $1
+            """, [max(0, limit)], BelowTargetRow.merchant)
+    }
+}
+
+// MARK: - Certificates whose issuer was not verified
+
+extension StoreReading {
+    func countIssuerNotVerified() throws -> Int {
+        try firstRow(
+            """
+            SELECT count(*) AS not_verified FROM key_pairs
+            WHERE issuer_not_verified AND state IN ('standby', 'current', 'retiring')
+            """, []
+        ) { try $0.integer("not_verified") } ?? 0
+    }
+
+    func keyPairsWithIssuerNotVerified(limit: Int) throws -> [KeyPair] {
+        try allRows(
+            """
+            SELECT \(KeyPairRow.columns) FROM key_pairs
+            WHERE issuer_not_verified AND state IN ('standby', 'current', 'retiring')
+            ORDER BY id LIMIT $1
+            """, [max(0, limit)], KeyPairRow.keyPair)
+    }
+}
+
+extension ActiveKeyPairFilter {
+    /// The SQL that selects the filter's key pairs: the index and the beginning of the condition. Each index contains
+    /// exactly the rows that fulfil its condition, so a count reads only the index.
+    fileprivate var indexAndCondition: String {
+        switch self {
+        case .active: "WHERE state IN ('standby', 'current', 'retiring')"
+        case .current: "WHERE state = 'current'"
+        case .notCurrent: "WHERE state IN ('standby', 'retiring')"
+        }
+    }
+}
+
+/// Converts a row of `merchants` to a merchant that is below its target number of key pairs.
+private enum BelowTargetRow {
+    static let columns = "identifier, active_key_pairs, target_active_key_pairs, current_ends_at, had_active_key_pair"
+
+    static func merchant(_ row: Row) throws -> MerchantBelowTarget {
+        MerchantBelowTarget(
+            merchantIdentifier: try row.merchantIdentifier("identifier"),
+            activeKeyPairs: try row.integer("active_key_pairs"),
+            targetActiveKeyPairs: try row.integer("target_active_key_pairs"),
+            currentCertificateExpiry: try row.timestampIfAny("current_ends_at"),
+            hadActiveKeyPair: try row.flag("had_active_key_pair"))
+    }
+}

@@ -1,0 +1,134 @@
+import Glibc
+import MerchantCore
+import Synchronization
+
+/// One connection that writes, and the transactions on it: one at a time. A lost connection is replaced.
+final class WriteConnection: Sendable {
+    /// A transaction that begins with this statement, whose result is the number of the transaction.
+    enum Kind: String {
+        /// A transaction that may append to the audit. It locks the audit's head row first, so that such transactions
+        /// of all daemons run one after another.
+        case audited =
+            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_current_xact_id()::text FROM audit_head WHERE id = 1 FOR UPDATE"
+        /// A transaction on claims, which locks only the rows that it writes.
+        case unaudited = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_current_xact_id()::text"
+    }
+
+    private typealias Opened = (connection: Connection, server: ServerIdentity)
+
+    private let opener: ConnectionOpener
+    private let settlement: Duration
+    /// Locked while a transaction runs.
+    private let turn = Mutex(())
+    private let current = Mutex<Opened?>(nil)
+
+    init(_ opener: ConnectionOpener, settlement: Duration) {
+        self.opener = opener
+        self.settlement = settlement
+    }
+
+    /// Runs `body` in a transaction, and returns once it is on stable storage. Blocks the calling thread.
+    ///
+    /// - Throws: the error of `body`, or ``PostgresError``: then nothing was changed. ``UnknownOutcomeError`` if it is
+    ///   not known whether the transaction was committed.
+    func transaction<Result: Sendable>(_ kind: Kind, _ body: (Connection) throws -> Result) throws -> Result {
+        try turn.withLock { _ in
+            let (connection, mark) = try begin(kind)
+            let result: Result
+            do { result = try body(connection) } catch {
+                rollBack(connection)
+                throw error
+            }
+            do { try connection.commit() } catch {
+                guard connection.isLost else {
+                    rollBack(connection)
+                    throw error
+                }
+                replace(by: nil)
+                try settle(mark, after: error)
+            }
+            return result
+        }
+    }
+
+    /// Closes the connection. This frees its buffers, which can contain sealed keys.
+    func close() { turn.withLock { _ in replace(by: nil) } }
+
+    /// The outcome of a transaction; nil if the server cannot be asked now. Blocks the calling thread.
+    func outcome(of mark: TransactionMark) -> CommitOutcome? { turn.withLock { _ in askOutcome(of: mark) } }
+
+    private func begin(_ kind: Kind) throws -> (Connection, TransactionMark) {
+        // The server may have closed the connection while it was idle. Nothing was changed then, so a second attempt on
+        // a new connection is safe.
+        if let opened = current.withLock({ $0 }) {
+            do { return (opened.connection, try begin(kind, on: opened)) } catch {
+                rollBack(opened.connection)
+                guard opened.connection.isLost else { throw error }
+            }
+        }
+        let opened = try opener.open()
+        replace(by: opened)
+        do { return (opened.connection, try begin(kind, on: opened)) } catch {
+            rollBack(opened.connection)
+            throw error
+        }
+    }
+
+    private func begin(_ kind: Kind, on opened: Opened) throws -> TransactionMark {
+        guard let number = try opened.connection.run(kind.rawValue) else {
+            throw MerchantError(
+                .storeUnavailable, "the database has no row in the table audit_head: restore a backup")
+        }
+        return TransactionMark(server: opened.server, number: number)
+    }
+
+    private func rollBack(_ connection: Connection) {
+        do { if !connection.isLost { try connection.run("ROLLBACK") } } catch {}
+        if connection.isLost { replace(by: nil) }
+    }
+
+    private func replace(by opened: Opened?) {
+        // The old connection is closed outside the lock, because that sends a message to the server.
+        _ = current.withLock { current in
+            defer { current = opened }
+            return current
+        }
+    }
+
+    /// Asks the server for the outcome of a commit that received no response. Returns if the transaction was committed.
+    private func settle(_ mark: TransactionMark, after error: any Error) throws {
+        let deadline = ContinuousClock.now + settlement
+        repeat {
+            switch askOutcome(of: mark) {
+            case .committed: return
+            case .rolledBack: throw error
+            case .unknown: throw UnknownOutcomeError(mark: mark)
+            // The server cannot be reached yet, or still runs the transaction.
+            case .inProgress, nil: usleep(50_000)
+            }
+        } while ContinuousClock.now < deadline
+        throw UnknownOutcomeError(mark: mark)
+    }
+
+    private func askOutcome(of mark: TransactionMark) -> CommitOutcome? {
+        guard let opened = try? current.withLock({ $0 }) ?? opener.open() else { return nil }
+        replace(by: opened)
+        guard let outcome = try? CommitOutcome.of(mark, on: opened.connection, server: opened.server) else {
+            replace(by: nil)
+            return nil
+        }
+        return outcome
+    }
+}
+
+/// The connection was lost during a commit, and the server could not be asked for the outcome in time.
+struct UnknownOutcomeError: Error {
+    let mark: TransactionMark
+
+    var merchantError: MerchantError {
+        MerchantError(
+            .storeUnavailable,
+            "the connection to PostgreSQL was lost during a commit, so it is not known whether the change was stored (transaction \(mark)): read the state before you repeat the request, or repeat it with the same Idempotency-Key"
+        )
+    }
+}

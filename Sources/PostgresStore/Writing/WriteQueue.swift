@@ -1,0 +1,116 @@
+import MerchantCore
+import MetricsKit
+import Vocabulary
+
+/// A caller's transaction that waits to be written.
+struct PendingWrite: GroupedWrite {
+    /// Runs the caller's changes inside the group's transaction.
+    ///
+    /// - Returns: a function that returns the result to the caller. Call this function when the transaction is on
+    ///   stable storage.
+    let run: @Sendable (StoreTransaction) throws -> @Sendable () -> Void
+    /// Reports an error to the caller.
+    let refuse: @Sendable (any Error) -> Void
+}
+
+/// Commits the transactions of many callers in groups. Each transaction has a savepoint of its own, so that a failed
+/// transaction does not undo the others of its group.
+final class WriteQueue: Sendable {
+    /// How many transactions one group contains at most. Other daemons wait while a group is written.
+    static let largestGroup = 256
+
+    /// The changes of a group. After the group's commit, the observers are notified of these changes.
+    private struct Changes {
+        var changedKeys: Set<PublicKeyHash> = []
+        /// Whether events or deliveries may have been added.
+        var mayHaveNewEvents = false
+        /// The last audit record that was appended; nil if there is none.
+        var auditHead: AuditHead?
+        /// The actions of the audit records that were appended.
+        var auditedActions: [AuditAction] = []
+
+        mutating func add(_ transaction: StoreTransaction) {
+            changedKeys.formUnion(transaction.changedKeys)
+            mayHaveNewEvents = mayHaveNewEvents || transaction.mayHaveNewEvents
+            auditHead = transaction.auditHead ?? auditHead
+            auditedActions += transaction.auditedActions
+        }
+
+        func notify(_ observers: StoreObservers) {
+            if let auditHead { observers.audit?.auditGrew(to: auditHead, inLog: "") }
+            if !changedKeys.isEmpty {
+                let hashes = Array(changedKeys)
+                for observer in observers.keys { observer.keysChanged(hashes) }
+            }
+            if mayHaveNewEvents { observers.events?.eventsChanged() }
+        }
+    }
+
+    let groups: WriteGroups<PendingWrite>
+    /// Counts the audit records of committed transactions.
+    let auditedActions: LabeledCounter<AuditAction>
+
+    init(
+        opener: ConnectionOpener, clock: any WallClock, observers: StoreObservers, confirmedTime: ConfirmedTime?
+    ) {
+        let auditedActions = LabeledCounter<AuditAction>()
+        self.auditedActions = auditedActions
+        groups = WriteGroups(
+            .audited, opener: opener, limits: opener.settings.limits, largestGroup: Self.largestGroup, clock: clock
+        ) { group, connection in
+            var results: [@Sendable () -> Void] = []
+            var changes = Changes()
+            let earliestEventTime = confirmedTime.flatMap(Self.earliestEventTime)
+            for write in group {
+                let transaction = StoreTransaction(connection: connection, earliestEventTime: earliestEventTime)
+                if group.count == 1 {
+                    // A group of one write needs no savepoint: its failure undoes the whole transaction.
+                    results.append(try Self.run(write, in: transaction))
+                    changes.add(transaction)
+                } else {
+                    results.append(try Self.runInSavepoint(write, in: transaction, noting: &changes))
+                }
+            }
+            let (returnResults, committedChanges) = (results, changes)
+            return {
+                for action in committedChanges.auditedActions { auditedActions.add(action) }
+                committedChanges.notify(observers)
+                for returnResult in returnResults { returnResult() }
+            }
+        }
+    }
+
+    private static func run(_ write: PendingWrite, in transaction: StoreTransaction) throws -> @Sendable () -> Void {
+        do { return try write.run(transaction) } catch let error as PostgresError { throw error } catch {
+            throw CallerError(error: error)
+        }
+    }
+
+    /// The earliest time that an event may get; nil unless the machine's clock is set back.
+    private static func earliestEventTime(by confirmedTime: ConfirmedTime) -> Timestamp? {
+        let time = confirmedTime.reading()
+        return time.setBack > ConfirmedTime.tolerance ? time.confirmed : nil
+    }
+
+    /// Runs one transaction of the group in a savepoint. If it fails, only its own changes are undone.
+    ///
+    /// - Returns: a function that returns the result or the error to the caller.
+    /// - Throws: if the whole group must fail.
+    private static func runInSavepoint(
+        _ write: PendingWrite, in transaction: StoreTransaction, noting changes: inout Changes
+    ) throws -> @Sendable () -> Void {
+        let connection = transaction.connection
+        try connection.run("SAVEPOINT one_write")
+        do {
+            let returnResult = try write.run(transaction)
+            try connection.run("RELEASE one_write")
+            changes.add(transaction)
+            return returnResult
+        } catch {
+            guard !connection.isLost else { throw error }
+            try connection.run("ROLLBACK TO one_write; RELEASE one_write")
+            let error = PostgresErrors.translated(error)
+            return { write.refuse(error) }
+        }
+    }
+}

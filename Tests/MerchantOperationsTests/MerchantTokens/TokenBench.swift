@@ -1,0 +1,106 @@
+import Foundation
+import MerchantCore
+import MerchantOperations
+import MerchantTestSupport
+import SQLiteStore
+import Testing
+import Vocabulary
+
+/// The use cases of merchant tokens over one store, with Apple in memory.
+struct TokenBench: Sendable {
+    enum Store: CaseIterable { case memory, sqlite }
+
+    static let apple = "17.58.0.1"
+
+    let clock: HandMovedClock
+    let gateway: ScriptedMerchantTokenGateway
+    let repository: any MerchantRepository
+    let operations: Operations
+    let request = Request(caller: Bench.caller, requestId: "r-1")
+    private let scratch: Scratch?
+
+    /// Starts with one platform integrator and one merchant.
+    init(
+        _ store: Store = .memory, gateway: ScriptedMerchantTokenGateway = ScriptedMerchantTokenGateway(),
+        policy: MerchantTokenPolicy = MerchantTokenPolicy(), clock: HandMovedClock = HandMovedClock()
+    ) async throws {
+        var scratch: Scratch?
+        var repository: any MerchantRepository = MemoryRepository()
+        if store == .sqlite {
+            let directory = try Scratch()
+            scratch = directory
+            repository = try SQLiteStore.open(path: directory.directory + "/merchants.sqlite")
+        }
+        self.init(repository, gateway: gateway, policy: policy, clock: clock, scratch: scratch)
+        for merchant in [Bench.integrator, Bench.shop] {
+            _ = try await operations.merchants.addMerchant(
+                merchant, name: nil, targetActiveKeyPairs: nil, for: request)
+        }
+    }
+
+    /// The same daemon after a restart: all state in memory is lost.
+    init(
+        _ repository: any MerchantRepository, gateway: ScriptedMerchantTokenGateway,
+        policy: MerchantTokenPolicy = MerchantTokenPolicy(), clock: HandMovedClock, scratch: Scratch? = nil
+    ) {
+        self.repository = repository
+        self.gateway = gateway
+        self.clock = clock
+        self.scratch = scratch
+        operations = Operations(
+            repository: repository, custodian: FakeCustodian(clock: clock), clock: clock,
+            merchantTokenGateway: gateway, merchantTokens: policy)
+    }
+
+    @discardableResult
+    func notify(
+        _ event: String, secret: String? = nil, from source: String = apple
+    ) async throws -> TokenNotificationIntake.Result {
+        try await operations.tokenNotifications.receive(event, secret: secret, from: source)
+    }
+
+    /// Fetches the events that are due, and returns the outcomes.
+    @discardableResult
+    func fetchDue() async throws -> [TokenEventFetching.Outcome] {
+        var outcomes: [TokenEventFetching.Outcome] = []
+        for notification in try await operations.tokenEvents.next(limit: 100) {
+            outcomes.append(try await operations.tokenEvents.fetch(notification, as: Bench.caller))
+        }
+        return outcomes
+    }
+
+    func notification(
+        _ event: String, of merchant: MerchantIdentifier = Bench.integrator
+    ) async throws -> TokenNotification? {
+        try await repository.read { try $0.tokenNotification(eventName(event), of: merchant) }
+    }
+
+    func token(_ name: String) async throws -> MerchantToken? {
+        try await repository.read { try $0.merchantToken(tokenName(name)) }
+    }
+
+    /// The stored events about merchant tokens, in the order of their sequences.
+    func events() async throws -> [Event] {
+        try await repository.read {
+            try $0.events(after: nil, merchant: nil, limit: 100_000).map(\.event).filter { $0.merchantToken != nil }
+        }
+    }
+
+    func actions() async throws -> [AuditAction] {
+        try await repository.read {
+            try $0.auditRecords(merchant: nil, key: nil, before: nil, limit: 10_000).reversed().map(\.entry.action)
+        }
+    }
+}
+
+func eventName(_ text: String) -> MerchantTokenEventIdentifier {
+    guard let identifier = MerchantTokenEventIdentifier(text: text) else {
+        preconditionFailure("not an event: \(text)")
+    }
+    return identifier
+}
+
+func tokenName(_ text: String) -> MerchantTokenIdentifier {
+    guard let identifier = MerchantTokenIdentifier(text: text) else { preconditionFailure("not a token: \(text)") }
+    return identifier
+}

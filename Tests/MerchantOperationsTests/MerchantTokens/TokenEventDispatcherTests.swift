@@ -1,0 +1,136 @@
+import MerchantCore
+import MerchantOperations
+import MerchantTestSupport
+import Synchronization
+import Testing
+import Vocabulary
+
+@Suite("The dispatcher of merchant token events") struct TokenEventDispatcherTests {
+    /// Runs a dispatcher while `body` runs.
+    private static func dispatching(
+        _ bench: TokenBench, _ limits: TokenEventDispatcher.Limits = TokenEventDispatcher.Limits(),
+        report: @escaping @Sendable (TokenEventDispatcher.Report) -> Void = { _ in },
+        _ body: () async throws -> Void
+    ) async throws {
+        let dispatcher = TokenEventDispatcher(
+            fetching: bench.operations.tokenEvents, arrivals: bench.operations.tokenNotificationArrivals,
+            limits: limits, caller: Bench.caller, report: report)
+        let running = Task { await dispatcher.run() }
+        do { try await body() } catch {
+            dispatcher.stop()
+            throw error
+        }
+        dispatcher.stop()
+        await running.value
+    }
+
+    /// Waits until a condition holds, for at most 30 seconds.
+    private static func wait(for condition: () async throws -> Bool) async throws {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while ContinuousClock.now < deadline {
+            if try await condition() { return }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        Issue.record("the condition did not hold within 30 seconds")
+    }
+
+    @Test("an event is fetched as soon as its notification arrives", arguments: TokenBench.Store.allCases)
+    func arrival(_ store: TokenBench.Store) async throws {
+        let bench = try await TokenBench(store)
+        bench.gateway.add(eventName("e-1"), "UNLINK", of: tokenName("t-1"))
+        try await Self.dispatching(bench) {
+            try await bench.notify("e-1")
+            try await Self.wait { try await bench.events().count == 1 }
+        }
+    }
+
+    @Test("after a restart, the events of stored notifications are fetched")
+    func restart() async throws {
+        let bench = try await TokenBench()
+        bench.gateway.add(eventName("e-1"), "UNLINK", of: tokenName("t-1"))
+        try await bench.notify("e-1")
+        let restarted = TokenBench(bench.repository, gateway: bench.gateway, clock: bench.clock)
+        try await Self.dispatching(restarted) {
+            try await Self.wait { try await bench.events().count == 1 }
+        }
+    }
+
+    @Test("at most 8 events are fetched at once, and one of each lane")
+    func concurrency() async throws {
+        let gateway = ScriptedMerchantTokenGateway(delay: .milliseconds(5))
+        let bench = try await TokenBench(gateway: gateway)
+        for number in 0..<60 {
+            gateway.add(eventName("e-\(number)"), "UNLINK", of: tokenName("t-\(number)"))
+            try await bench.notify("e-\(number)", from: "17.58.0.\(number % 20)")
+        }
+        try await Self.dispatching(bench) {
+            try await Self.wait { try await bench.events().count == 60 }
+        }
+        #expect(gateway.mostRunning > 1 && gateway.mostRunning <= 8)
+    }
+
+    @Test("junk from many addresses does not delay the events of another address", arguments: TokenBench.Store.allCases)
+    func junk(_ store: TokenBench.Store) async throws {
+        let clock = HandMovedClock()
+        // The lanes take turns by the times of their attempts.
+        let gateway = ScriptedMerchantTokenGateway { _ in
+            clock.advance(by: .milliseconds(1))
+            return nil
+        }
+        let bench = try await TokenBench(store, gateway: gateway, clock: clock)
+        for number in 0..<2_000 { try await bench.notify("junk-\(number)", from: "192.0.2.\(number % 20)") }
+        for number in 0..<20 {
+            gateway.add(eventName("real-\(number)"), "UNLINK", of: tokenName("t-\(number)"))
+            try await bench.notify("real-\(number)")
+        }
+        try await Self.dispatching(bench) {
+            try await Self.wait { try await bench.events().count == 20 }
+        }
+        // Each of the 21 lanes had about 20 turns.
+        #expect(gateway.calls.count < 1_000, "\(gateway.calls.count)")
+    }
+
+    @Test("while Apple is down, few calls are made; then everything is fetched")
+    func outage() async throws {
+        let isDown = Atomic(true)
+        let gateway = ScriptedMerchantTokenGateway { _ in
+            isDown.load(ordering: .relaxed) ? .circuitOpen : nil
+        }
+        let bench = try await TokenBench(gateway: gateway)
+        for number in 0..<20 {
+            gateway.add(eventName("e-\(number)"), "UNLINK", of: tokenName("t-\(number)"))
+            try await bench.notify("e-\(number)", from: "17.58.0.\(number)")
+        }
+        let pauses = Atomic(0)
+        try await Self.dispatching(
+            bench,
+            report: { report in
+                if case .attempt(_, .paused) = report { pauses.add(1, ordering: .relaxed) }
+            }
+        ) {
+            try await Self.wait { pauses.load(ordering: .relaxed) > 0 }
+            isDown.store(false, ordering: .relaxed)
+            try await Self.wait { try await bench.events().count == 20 }
+        }
+        #expect(pauses.load(ordering: .relaxed) <= 16)
+    }
+
+    @Test("a merchant without an identity does not stop the events of others")
+    func identity() async throws {
+        let gateway = ScriptedMerchantTokenGateway { call in
+            if case .event(_, Bench.shop, _) = call { .identityUnusable } else { nil }
+        }
+        let bench = try await TokenBench(gateway: gateway)
+        let path = try await bench.operations.merchantTokens.createNotificationPath(
+            for: Bench.shop, for: bench.request)
+        for number in 0..<40 {
+            try await bench.notify("shop-\(number)", secret: path.secret, from: "192.0.2.\(number)")
+        }
+        gateway.add(eventName("e-1"), "UNLINK", of: tokenName("t-1"))
+        try await bench.notify("e-1")
+        try await Self.dispatching(bench) {
+            try await Self.wait { try await bench.events().count == 1 }
+        }
+        #expect(try await bench.operations.merchantTokens.queue().waiting == 40)
+    }
+}

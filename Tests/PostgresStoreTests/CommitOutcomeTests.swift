@@ -1,0 +1,81 @@
+import MerchantCore
+import MerchantTestSupport
+import PostgresStore
+import Testing
+import Vocabulary
+
+/// The connection is lost during a commit.
+@Suite struct CommitOutcomeTests {
+    private let database: TemporaryDatabase
+    private let cutter: CommitCutter
+
+    init() throws {
+        database = try TemporaryDatabase()
+        cutter = try CommitCutter(to: database.server)
+    }
+
+    /// A store that connects through the cutter.
+    private func store(settlement: Duration = .seconds(60)) throws -> PostgresStore {
+        _ = try database.store()
+        var limits = TemporaryDatabase.limits
+        limits.settlement = settlement
+        let settings = try ConnectionSettings(
+            "host=\(cutter.scratch.directory) user=merchantkeyd dbname=\(database.name)", limits: limits)
+        return PostgresStore(
+            try PostgresDatabase(settings, clock: SystemClock(), durability: .notRequired), clock: SystemClock())
+    }
+
+    @Test func `a commit whose response was lost is a success, because the store asks for its outcome`() async throws {
+        let store = try store()
+        defer { cutter.close() }
+        for number in 0..<3 {
+            cutter.cutNextCommit(.afterCommit)
+            try await store.write { try $0.insert(Sample.record(number)) }
+        }
+        #expect(cutter.cutConnections == 3)
+        #expect(try database.execute("SELECT count(*) FROM merchants") == "3")
+        #expect(store.health == .ready)
+    }
+
+    @Test func `a commit that did not reach the server is an error, and changes nothing`() async throws {
+        let store = try store()
+        defer { cutter.close() }
+        cutter.cutNextCommit(.beforeCommit)
+        let error = await refusal { try await store.write { try $0.insert(Sample.record(1)) } }
+        #expect(error?.code == .storeUnavailable)
+        #expect(try database.execute("SELECT count(*) FROM merchants") == "0")
+        try await store.write { try $0.insert(Sample.record(1)) }
+    }
+
+    @Test func `a commit whose outcome cannot be found out in time is an error that says so`() async throws {
+        let store = try store(settlement: .milliseconds(200))
+        defer { cutter.close() }
+        cutter.cutNextCommit(.afterCommit, permanently: true)
+        let error = await refusal { try await store.write { try $0.insert(Sample.record(1)) } }
+        #expect(error?.code == .storeUnavailable)
+        #expect(error?.detail.contains("not known") == true)
+        guard case .impaired = store.health else {
+            Issue.record("\(store.health)")
+            return
+        }
+        cutter.acceptConnections()
+        let again = await refusal { try await store.write { try $0.insert(Sample.record(1)) } }
+        #expect(again?.code == .merchantExists)
+    }
+
+    @Test func `a claim whose response was lost is won once`() async throws {
+        _ = try store()
+        defer { cutter.close() }
+        let settings = try ConnectionSettings(
+            "host=\(cutter.scratch.directory) user=merchantkeyd dbname=\(database.name)",
+            limits: TemporaryDatabase.limits)
+        let claims = try PostgresClaims(
+            try PostgresDatabase(settings, clock: SystemClock(), durability: .notRequired), clock: SystemClock())
+        let claim = TokenClaim(
+            transactionId: Sample.hash(1).bits, caller: "uid:1", at: Sample.time, requestIdentity: nil)
+        cutter.cutNextCommit(.afterCommit)
+        #expect(try await claims.claim(claim) == .claimed)
+        #expect(cutter.cutConnections == 1)
+        #expect(await refusal { _ = try await claims.claim(claim) }?.code == .tokenAlreadyClaimed)
+    }
+}

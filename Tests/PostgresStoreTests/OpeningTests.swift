@@ -1,0 +1,114 @@
+import MerchantCore
+import MerchantTestSupport
+import PostgresStore
+import Schema
+import Secrets
+import Testing
+
+@Suite struct OpeningTests {
+    let database: TemporaryDatabase
+
+    init() throws { database = try TemporaryDatabase.empty() }
+
+    @Test func `a server whose commits may be lost is refused`() async throws {
+        let error = refusalNow { _ = try database.open(durability: .required) }
+        #expect(error?.code == .storeUnavailable)
+        #expect(error?.detail.contains("fsync") == true)
+        #expect(try database.server.execute("SELECT to_regnamespace('merchantkeyd') IS NULL", in: database.name) == "t")
+    }
+
+    @Test func `a role with synchronous_commit off is refused on a durable server`() async throws {
+        let server = try PostgresServer()
+        let durable = try TemporaryDatabase(on: server)
+        _ = try durable.open()
+        try server.execute("ALTER DATABASE \(durable.name) SET synchronous_commit = off")
+        let error = refusalNow { _ = try durable.open() }
+        #expect(error?.detail.contains("synchronous_commit = off") == true)
+        try server.execute("ALTER DATABASE \(durable.name) SET synchronous_commit = remote_write")
+        _ = try durable.open()
+    }
+
+    @Test func `a server that only reads, or with another encoding, is refused`() async throws {
+        try database.server.execute("ALTER DATABASE \(database.name) SET default_transaction_read_only = on")
+        let readOnly = refusalNow { _ = try database.open() }
+        #expect(readOnly?.code == .storeUnavailable)
+        #expect(readOnly?.detail.contains("read-only") == true)
+        let latin = "\(database.name)_latin"
+        try database.server.execute("CREATE DATABASE \(latin) ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+        defer { try? database.server.dropDatabase(latin) }
+        let settings = try ConnectionSettings(database.server.connection(to: latin))
+        let encoding = refusalNow { _ = try PostgresDatabase(settings, clock: SystemClock(), durability: .notRequired) }
+        #expect(encoding?.detail.contains("LATIN1") == true)
+    }
+
+    @Test(arguments: [
+        ("CREATE TABLE public.customers (id integer)", "public.customers"),
+        ("CREATE SCHEMA shop; CREATE TABLE shop.orders (id integer)", "shop.orders"),
+        ("CREATE SCHEMA merchantkeyd", "another program"),
+        ("CREATE SCHEMA merchantkeyd; CREATE TABLE merchantkeyd.migrations (version integer)", "another program"),
+    ])
+    func `a database of another program is refused and not changed`(content: String, named: String) throws {
+        try database.server.execute(content, in: database.name)
+        let before = try database.server.execute("SELECT count(*) FROM pg_class", in: database.name)
+        let error = refusalNow { _ = try database.open() }
+        #expect(error?.code == .storeUnavailable)
+        #expect(error?.detail.contains(named) == true)
+        #expect(try database.server.execute("SELECT count(*) FROM pg_class", in: database.name) == before)
+    }
+
+    @Test func `a server that cannot be reached, and a database that does not exist, are reported as such`() throws {
+        let scratch = try Scratch()
+        for connection in [
+            "host=\(scratch.directory) dbname=a user=b", "host=127.0.0.1 port=1 dbname=a user=b",
+            database.server.connection(to: "no_such_database"),
+        ] {
+            let error = refusalNow {
+                _ = try PostgresDatabase(ConnectionSettings(connection), clock: SystemClock())
+            }
+            #expect(error?.code == .storeUnavailable)
+        }
+    }
+
+    @Test func `a password is sent but appears in no error`() throws {
+        try database.server.execute("CREATE ROLE \(database.name)_guest LOGIN PASSWORD 'Sesame-1'")
+        defer { _ = try? database.server.execute("DROP ROLE \(database.name)_guest") }
+        let settings = try ConnectionSettings(
+            "host=\(database.server.directory) dbname=no_such_database user=\(database.name)_guest"
+        ) { .init(copying: "Sesame-1".utf8) }
+        let error = refusalNow { _ = try PostgresDatabase(settings, clock: SystemClock()) }
+        #expect(error?.code == .storeUnavailable)
+        #expect(error?.detail.contains("Sesame") == false)
+    }
+
+    @Test func `another text of a migration, and a newer schema, are refused`() throws {
+        _ = try database.open()
+        let other = refusalNow {
+            _ = try database.open(migrations: Schema.postgresqlMigrations.map { ($0.name, $0.sql + "\n") })
+        }
+        #expect(other?.code == .storeUnavailable)
+        #expect(other?.detail.contains("differs") == true)
+        let next = Schema.postgresqlMigrations + [("v9999_next", "CREATE TABLE merchantkeyd.next (id bigint);")]
+        _ = try database.open(migrations: next)
+        _ = try database.open(migrations: next)
+        let newer = refusalNow { _ = try database.open() }
+        #expect(newer?.detail.contains("newer") == true)
+    }
+
+    @Test func `a migration that fails changes nothing`() throws {
+        let broken =
+            Schema.postgresqlMigrations + [
+                ("v9999_broken", "CREATE TABLE merchantkeyd.next (id bigint); SELECT 1 / 0;")
+            ]
+        #expect(refusalNow { _ = try database.open(migrations: broken) } != nil)
+        #expect(try database.execute("SELECT to_regclass('next') IS NULL, count(*) FROM migrations") == "t|1")
+        _ = try database.open()
+    }
+
+    @Test func `daemons that start at the same time create the schema once`() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            for _ in 0..<6 { tasks.addTask { [database] in _ = try database.open() } }
+            try await tasks.waitForAll()
+        }
+        #expect(try database.execute("SELECT count(*) FROM migrations") == "\(Schema.postgresqlMigrations.count)")
+    }
+}

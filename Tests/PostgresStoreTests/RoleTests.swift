@@ -1,0 +1,63 @@
+import MerchantCore
+import MerchantTestSupport
+import PostgresStore
+import Testing
+import Vocabulary
+
+/// A daemon that connects as a role with few rights.
+@Suite struct RoleTests {
+    @Test func `a daemon can work without the right to change the schema, the audit or history`() async throws {
+        let server = try PostgresServer(settings: ["fsync=off"])
+        try server.execute("CREATE ROLE merchantkeyd_daemon LOGIN")
+        let name = try server.createDatabase()
+        let owner = try ConnectionSettings(server.connection(to: name))
+        _ = try PostgresDatabase(owner, clock: SystemClock(), durability: .notRequired)
+        let settings = try ConnectionSettings("host=\(server.directory) user=merchantkeyd_daemon dbname=\(name)")
+        let database = try PostgresDatabase(settings, clock: SystemClock(), durability: .notRequired)
+
+        let store = PostgresStore(database, clock: SystemClock())
+        defer { store.close() }
+        try store.insert(Sample.dataKey)
+        try await store.write { transaction in
+            try transaction.insert(Sample.record(0))
+            try transaction.insert(Sample.keyPair(1), Sample.new(Sample.keyPair(1)))
+            _ = try transaction.insert(Sample.certificate(1), of: Sample.hash(1))
+            try transaction.append(Sample.entry(0))
+            try transaction.setWebhooks([WebhookRegistration(name: "a", kinds: nil)], at: Sample.time)
+            try transaction.append(Event(.belowTarget, .notice, at: Sample.time, detail: "d"))
+        }
+        try await store.write { transaction in
+            try transaction.markDelivered(1, to: "a", at: Sample.time)
+            #expect(try transaction.removeEvents(occurredBefore: Sample.time.adding(.seconds(1)), limit: 9) == 1)
+            var keyPair = Sample.keyPair(1, .revoked)
+            try transaction.update(keyPair)
+            keyPair.state = .destroyed
+            try transaction.update(keyPair)
+        }
+        try await store.eraseRemovedBytes()
+        let claims = try PostgresClaims(database, clock: SystemClock())
+        defer { claims.close() }
+        for seconds in [0, 4000] {
+            let claim = TokenClaim(
+                transactionId: Sample.hash(seconds).bits, caller: "uid:1", at: Sample.time.adding(.seconds(seconds)),
+                requestIdentity: nil)
+            #expect(try await claims.claim(claim) == .claimed)
+        }
+        #expect(try await claims.claim(of: Sample.hash(0).bits) == nil)
+
+        for statement in [
+            "UPDATE merchantkeyd.audit SET reason = 'another'", "DELETE FROM merchantkeyd.audit",
+            "TRUNCATE merchantkeyd.audit", "ALTER TABLE merchantkeyd.audit DISABLE TRIGGER ALL",
+            "DELETE FROM merchantkeyd.merchants", "DELETE FROM merchantkeyd.audit_head",
+            "UPDATE merchantkeyd.migrations SET name = 'a'", "CREATE TABLE merchantkeyd.other (id integer)",
+            "DROP SCHEMA merchantkeyd CASCADE",
+        ] {
+            let error = #expect(throws: ChildProcess.Failure.self) {
+                try server.execute("SET ROLE merchantkeyd_daemon; \(statement)", in: name)
+            }
+            #expect(
+                error?.outcome.error.contains("permission denied") == true
+                    || error?.outcome.error.contains("must be owner") == true, "\(statement)")
+        }
+    }
+}

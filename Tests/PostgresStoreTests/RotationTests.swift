@@ -1,0 +1,58 @@
+import MerchantCore
+import MerchantTestSupport
+import PostgresStore
+import Testing
+import Vocabulary
+
+@Suite struct RotationTests {
+    let database: TemporaryDatabase
+
+    init() throws { database = try TemporaryDatabase() }
+
+    private static let second = SealedDataKey(
+        identifier: 2, bytes: [7, 8, 9], masterKeyCheck: [4, 5, 6], createdAt: Sample.time)
+
+    @Test func `a rotation seals every private key again, and then overwrites the old data key`() async throws {
+        let store = try database.store()
+        try await store.write { transaction in
+            try transaction.insert(Sample.record(0))
+            for number in 0..<5 {
+                try transaction.insert(Sample.keyPair(number), Sample.new(Sample.keyPair(number)))
+            }
+        }
+        let rotation = try await store.beginRotation(
+            to: Self.second, replacesMasterKey: true, generatedMasterKey: MasterKeyIdentifier(bytes: [1, 2]),
+            recording: Sample.entry(0))
+        #expect(rotation.total == 5)
+        #expect(try await store.generatedMasterKey()?.bytes == [1, 2])
+        let again = await refusal {
+            _ = try await store.beginRotation(
+                to: SealedDataKey(identifier: 3, bytes: [1], masterKeyCheck: [1], createdAt: Sample.time),
+                replacesMasterKey: false, generatedMasterKey: nil, recording: Sample.entry(0))
+        }
+        #expect(again?.code == .masterKeyConflict)
+        #expect(try await store.retireDataKeys(in: rotation) == 5)
+
+        var last = 0
+        while true {
+            let batch = try await store.sealedKeys(notUnder: 2, after: last, limit: 2)
+            guard let row = batch.last?.row else { break }
+            last = row
+            try await store.replace(
+                batch.map { ($0, SealedPrivateKey(version: 1, dataKeyIdentifier: 2, bytes: [1, 1, 1])) }, in: rotation)
+        }
+        #expect(try await store.lastRotation()?.done == 5)
+        #expect(try await store.retireDataKeys(in: rotation) == 0)
+        try await store.eraseTraces(of: rotation)
+        try await store.finish(rotation, at: Sample.time, recording: Sample.entry(0))
+
+        #expect(try await store.lastRotation()?.state == .finished)
+        #expect(try store.dataKeys().map(\.bytes) == [[0, 0, 0], [7, 8, 9]])
+        let sealed = try await store.read { try $0.sealedPrivateKey(of: Sample.hash(3)) }
+        #expect(sealed?.dataKeyIdentifier == 2 && sealed?.bytes == [1, 1, 1])
+        let late = await refusal {
+            try await store.write { try $0.insert(Sample.keyPair(9), Sample.new(Sample.keyPair(9))) }
+        }
+        #expect(late?.code == .overloaded)
+    }
+}
