@@ -22,7 +22,11 @@ func module(
 }
 
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+    .executableTarget(
+        name: name, dependencies: dependencies, swiftSettings: strict,
+        // The dynamic loader finds all functions at the start. Otherwise it would find each one at its first call, and save
+        // the vector registers to the stack meanwhile: they hold what was copied last, for example a card number.
+        linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])])
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {

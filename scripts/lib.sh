@@ -144,9 +144,7 @@ build_static() {
   need_packages libcurl4-openssl-dev zlib1g-dev
   say "building with the Swift runtime linked statically (the first time takes about 10 minutes)"
   for name in merchantkeyd merchantkeyctl applepay-sandbox; do
-    # -z now: the linker's tables of functions are read-only while the program runs.
-    swift build "${SWIFT_FLAGS[@]}" --static-swift-stdlib -Xlinker -z -Xlinker now --scratch-path .build/static \
-      --product "$name" >&2
+    swift build "${SWIFT_FLAGS[@]}" --static-swift-stdlib --scratch-path .build/static --product "$name" >&2
   done
 }
 

@@ -36,8 +36,8 @@ struct IssuerInstallation: Sendable {
     }
 
     /// Starts the daemon with the settings file, and returns when it responds on the issuer socket.
-    func start() throws {
-        try installation.start(config: installation.path("daemon.yaml"))
+    func start(environment: [String: String] = [:]) throws {
+        try installation.start(config: installation.path("daemon.yaml"), environment: environment)
         try installation.eventually("the issuer socket responds") {
             try installation.curl(socket, "/v1/health").output == "200"
         }
