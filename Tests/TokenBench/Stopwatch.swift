@@ -4,30 +4,36 @@ import Glibc
 /// Measures how many times per second of CPU time one thread completes a piece of work.
 struct Stopwatch {
     /// The result is the best of several rounds, because other processes can only slow a round down.
-    private let rounds = 5
+    private let rounds = 10
     /// The length of a round in seconds of CPU time.
-    private let roundLength = 0.4
+    private let roundLength = 0.2
 
-    /// Measures and prints the rate.
+    typealias Work = (name: String, run: () throws -> Void)
+
+    /// Measures all work in turn, round by round, and prints the rates. So a machine whose speed changes during the
+    /// measurement slows all work down alike, and the ratios of the rates are still right.
     ///
-    /// - Returns: completed calls per second.
-    @discardableResult
-    func measure(_ name: String, _ work: () throws -> Void) throws -> Double {
-        for _ in 0..<20 { try work() }
-        var best = 0.0
+    /// - Returns: for each work, the completed calls per second.
+    func measure(_ works: [Work]) throws -> [Double] {
+        var best = works.map { _ in 0.0 }
         for _ in 0..<rounds {
-            let start = Self.processorTime()
-            var count = 0
-            var spent = 0.0
-            while spent < roundLength {
-                for _ in 0..<10 { try work() }
-                count += 10
-                spent = Self.processorTime() - start
-            }
-            best = max(best, Double(count) / spent)
+            for (index, work) in works.enumerated() { best[index] = max(best[index], try rate(of: work)) }
         }
-        print(name, best)
+        for (work, rate) in zip(works, best) { print(work.name, rate) }
         return best
+    }
+
+    private func rate(of work: Work) throws -> Double {
+        for _ in 0..<20 { try work.run() }
+        let start = Self.processorTime()
+        var count = 0
+        var spent = 0.0
+        while spent < roundLength {
+            for _ in 0..<10 { try work.run() }
+            count += 10
+            spent = Self.processorTime() - start
+        }
+        return Double(count) / spent
     }
 
     func print(_ name: String, _ rate: Double) {

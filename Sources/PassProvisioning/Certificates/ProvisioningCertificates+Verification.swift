@@ -12,6 +12,22 @@ extension ProvisioningCertificates {
     ///   - time: the time at which the certificates must be valid, usually now.
     /// - Returns: no finding if the certificates are accepted.
     public func findings(trust: ProvisioningTrust, at time: Date) -> [CertificateFinding] {
+        check(trust: trust, at: time).findings
+    }
+
+    /// Makes the checks of ``findings(trust:at:)``.
+    ///
+    /// - Throws: the first finding.
+    public func verified(
+        trust: ProvisioningTrust, at time: Date
+    ) throws(CertificateFinding) -> VerifiedProvisioningCertificates {
+        let check = check(trust: trust, at: time)
+        if let finding = check.findings.first { throw finding }
+        guard let key = check.leafKey else { throw .wrongLeafKey(found: leaf.keyTypeText) }
+        return VerifiedProvisioningCertificates(leafPublicKey: key)
+    }
+
+    private func check(trust: ProvisioningTrust, at time: Date) -> ProvisioningChainCheck {
         var check = ProvisioningChainCheck(leaf: leaf, subCA: subCA, trust: trust)
         check.checkIdentity()
         check.checkChain()
@@ -21,18 +37,7 @@ extension ProvisioningCertificates {
         check.checkCriticalExtensions()
         check.checkLeafKey()
         check.checkValidity(at: time)
-        return check.findings
-    }
-
-    /// Makes the checks of ``findings(trust:at:)``.
-    ///
-    /// - Throws: the first finding.
-    public func verified(
-        trust: ProvisioningTrust, at time: Date
-    ) throws(CertificateFinding) -> VerifiedProvisioningCertificates {
-        if let finding = findings(trust: trust, at: time).first { throw finding }
-        guard let key = leaf.agreementKey else { throw .wrongLeafKey(found: leaf.keyTypeText) }
-        return VerifiedProvisioningCertificates(leafPublicKey: key)
+        return check
     }
 }
 

@@ -1,3 +1,4 @@
+import Crypto
 import FoundationEssentials
 import SwiftASN1
 import X509
@@ -22,11 +23,14 @@ struct ProvisioningChainCheck {
     private let isRootNamed: Bool
     /// The trusted root that signed the sub-CA.
     private let issuingRoot: Certificate?
+    /// The leaf's key; nil if it is not on the curve P-256.
+    let leafKey: P256.KeyAgreement.PublicKey?
 
     init(leaf: Certificate, subCA: Certificate, trust: ProvisioningTrust) {
         self.leaf = leaf
         self.subCA = subCA
         self.trust = trust
+        leafKey = leaf.agreementKey
         let candidates = trust.roots.filter { $0.subject == subCA.issuer }
         isRootNamed = !candidates.isEmpty
         issuingRoot = trust.subCAs.issuer(of: subCA) {
@@ -152,7 +156,7 @@ struct ProvisioningChainCheck {
     }
 
     mutating func checkLeafKey() {
-        if leaf.agreementKey == nil { findings.append(.wrongLeafKey(found: leaf.keyTypeText)) }
+        if leafKey == nil { findings.append(.wrongLeafKey(found: leaf.keyTypeText)) }
     }
 
     // MARK: - Validity
