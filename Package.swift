@@ -153,7 +153,7 @@ let edges: [Target] = [
             .serviceLifecycle,
         ]),
     module(
-        "ActivationHook",
+        "LocalHooks",
         [
             "MerchantOperations", "MerchantCore", "PassProvisioning", "Vocabulary", "StrictJSON", "Secrets",
             "ChildProgram", "OutboundHTTP",
@@ -206,7 +206,7 @@ let composition: [Target] = [
     module(
         "DaemonKit",
         [
-            "AdminServer", "PortalServer", "IssuerServer", "ActivationHook", "MetricsServer", "AppleGateway",
+            "AdminServer", "PortalServer", "IssuerServer", "LocalHooks", "MetricsServer", "AppleGateway",
             "DecryptorServer", "EventDelivery", "SQLiteStore", "ServerKit", "MetricsKit",
             "KeyCustody",
             "MerchantOperations",
@@ -320,8 +320,8 @@ let testTargets: [Target] = [
     tests(
         "MerchantOperationsTests",
         [
-            "MerchantOperations", "PaymentToken", "SQLiteStore", "MerchantTestSupport", "MerchantCore", "WireAPI",
-            "Vocabulary", "Secrets", "MetricsKit",
+            "MerchantOperations", "PaymentToken", "SandboxKit", "SQLiteStore", "MerchantTestSupport", "MerchantCore",
+            "WireAPI", "Vocabulary", "Secrets", "MetricsKit", .crypto,
         ]),
     tests(
         "AdminServerTests",
@@ -354,9 +354,9 @@ let testTargets: [Target] = [
             .crypto,
         ]),
     tests(
-        "ActivationHookTests",
+        "LocalHooksTests",
         [
-            "ActivationHook", "MerchantOperations", "MerchantCore", "PassProvisioning", "MerchantTestSupport",
+            "LocalHooks", "MerchantOperations", "MerchantCore", "PassProvisioning", "MerchantTestSupport",
             "Vocabulary",
         ]),
     tests("ChildProgramTests", ["ChildProgram", "Secrets", "MerchantTestSupport"]),
@@ -370,7 +370,7 @@ let testTargets: [Target] = [
     tests(
         "DaemonKitTests",
         [
-            "DaemonKit", "AppleGateway", "ActivationHook", "PassProvisioning", "PortalServer", "HTTPKit", "LocalSocket",
+            "DaemonKit", "AppleGateway", "LocalHooks", "PassProvisioning", "PortalServer", "HTTPKit", "LocalSocket",
             "MerchantTestSupport", "MerchantOperations", "MerchantCore", "Vocabulary", "WireAPI", .yams, .logging,
             .serviceLifecycle, .tracing,
         ]),

@@ -1,9 +1,9 @@
-import ActivationHook
 import AppleGateway
 import EventDelivery
 import Glibc
 import HTTPKit
 import KeyCustody
+import LocalHooks
 import Logging
 import MerchantCore
 import MerchantOperations
@@ -64,7 +64,8 @@ struct DaemonParts {
             keyring: opened.keyring, certificateIssuers: live.value { $0.certificateIssuers },
             cache: observedStore.unsealedKeys, reading: store)
         claims = ClaimsFile(path: settings.claimsPath, clock: clock, logger: logger)
-        outbound = try OutboundParts(settings, files, store: store, custody: custody, clock: clock, logger: logger)
+        outbound = try OutboundParts(
+            settings, files, store: observedStore, custody: custody, clock: clock, logger: logger)
         rotation = MasterKeyRotation(
             settings.masterKey, store: store, opened: opened, daemonAsCaller: caller, clock: clock,
             activeFindings: activeFindings, logger: logger)
@@ -82,7 +83,8 @@ struct DaemonParts {
                 merchantTokenPolicy: settings.merchantTokens.policy, domainChecker: outbound.domainChecker,
                 webhooks: WebhookTester(live.value { $0.webhooks }), notifier: observedStore.notifier,
                 provisioning: Self.provisioning(live, nonces: claims.ledger),
-                sessions: Self.sessions(live, gateway: outbound.gateway, logger: logger)))
+                sessions: Self.sessions(live, gateway: outbound.gateway, logger: logger),
+                usageInformation: Self.usageInformation(settings, files)))
         if operations.provisioning != nil { lifecycle.servers.expect(.issuer) }
         reload = Reload(
             prepared, live, recording: operations.settingsRecording, certificates: portal?.certificates,
@@ -102,6 +104,20 @@ struct DaemonParts {
             // A reload never removes the settings of a running daemon.
             policy: live.value { $0.provisioning?.policy ?? start.disabled.policy }, nonces: nonces,
             activation: ActivationHook(live.value { $0.provisioning?.activation }))
+    }
+
+    /// - Returns: nil if the settings name no hook for usage information.
+    private static func usageInformation(
+        _ settings: Settings, _ files: ReferencedFiles
+    ) -> UsageInformationOperations.Ports? {
+        guard let hook = settings.merchantTokens.usageInformation, let key = files.usageInformationKey else {
+            return nil
+        }
+        return UsageInformationOperations.Ports(
+            source: UsageInformationHook(hook.endpoint, within: hook.timeLimit)
+        ) { (content, token, publicKey) throws(PaymentTokenError) in
+            try key.encrypt(content, for: token, publicKey: publicKey)
+        }
     }
 
     private static func sessions(

@@ -13,6 +13,7 @@ struct ObservedStore {
     let confirmedTime: ConfirmedTime
     let unsealedKeys = UnsealedKeyCache()
     let keyResponses = KeyResponseCache()
+    let identities = IdentityCache()
     let notifier = EventNotifier()
 
     /// - Parameter lock: the lock whose file names the last audit record. The store calls the lock after each
@@ -31,7 +32,7 @@ struct ObservedStore {
         }
         store = SQLiteStore(
             database, clock: clock,
-            observers: StoreObservers(keys: [unsealedKeys, keyResponses], events: notifier, audit: lock),
+            observers: StoreObservers(keys: [unsealedKeys, keyResponses, identities], events: notifier, audit: lock),
             confirmedTime: confirmedTime)
     }
 }

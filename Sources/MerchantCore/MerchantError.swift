@@ -110,6 +110,10 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case merchantTokenStateConflict
         /// Apple has not generated the token's public key yet.
         case merchantTokenKeyNotReady
+        /// The usage information hook reports a failure, or its response cannot be used.
+        case usageInformationFailed
+        /// The usage information hook cannot be reached, or did not respond in time.
+        case usageInformationUnavailable
         // Apple, or the connection to Apple.
         case gatewayRefused
         case gatewayRateLimited

@@ -35,6 +35,8 @@ package struct Operations: Sendable {
         /// nil if the settings define no in-app provisioning.
         package let provisioning: ProvisioningOperations.Ports?
         package let sessions: SessionOperations.Ports
+        /// nil if the settings name no hook for usage information.
+        package let usageInformation: UsageInformationOperations.Ports?
 
         /// - Parameters:
         ///   - confirmedTime: nil for a confirmed time that starts as the time of the machine's clock.
@@ -50,7 +52,8 @@ package struct Operations: Sendable {
             merchantTokenGateway: any MerchantTokenGateway = NotConfiguredGateway(),
             merchantTokenPolicy: MerchantTokenPolicy = MerchantTokenPolicy(), domainChecker: any DomainChecker,
             webhooks: any WebhookTesting = NoWebhooks(), notifier: EventNotifier,
-            provisioning: ProvisioningOperations.Ports? = nil, sessions: SessionOperations.Ports? = nil
+            provisioning: ProvisioningOperations.Ports? = nil, sessions: SessionOperations.Ports? = nil,
+            usageInformation: UsageInformationOperations.Ports? = nil
         ) {
             self.store = store
             self.custodian = custodian
@@ -72,6 +75,7 @@ package struct Operations: Sendable {
             self.notifier = notifier
             self.provisioning = provisioning
             self.sessions = sessions ?? .notConfigured(environment)
+            self.usageInformation = usageInformation
         }
     }
 
@@ -108,6 +112,8 @@ package struct Operations: Sendable {
     package let tokenNotifications: TokenNotificationIntake
     package let tokenEvents: TokenEventFetching
     package let merchantTokenPayments: MerchantTokenPaymentRecording
+    /// nil if the settings name no hook for usage information.
+    package let usageInformation: UsageInformationOperations?
     /// nil if the settings define no in-app provisioning.
     package let provisioning: ProvisioningOperations?
     /// Merchant sessions of Apple Pay on the Web, not to be confused with ``portalSessions``.
@@ -177,6 +183,9 @@ package struct Operations: Sendable {
         merchantTokens = MerchantTokenOperations(
             records: .init(store, reads: { $0 }, writes: { $0 }), gateway: parts.merchantTokenGateway, clock: clock,
             confirmedTime: confirmedTime)
+        usageInformation = parts.usageInformation.map { [merchantTokens] in
+            UsageInformationOperations($0, tokens: merchantTokens, metrics: merchantTokenMetrics)
+        }
         tokenNotifications = TokenNotificationIntake(
             records: .init(store, reads: { $0 }, writes: { $0 }), policy: merchantTokenPolicy,
             metrics: merchantTokenMetrics, arrivals: tokenNotificationArrivals, clock: clock)

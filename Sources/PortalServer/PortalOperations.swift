@@ -10,6 +10,8 @@ package struct PortalOperations: Sendable {
     let sessions: PortalSessionOperations
     let merchantSessions: SessionOperations
     let tokenNotifications: TokenNotificationIntake
+    /// nil if the settings name no hook for usage information.
+    let usageInformation: UsageInformationOperations?
     /// Counts requests that were refused for lack of a permit, until the audit records them.
     let refusals: RefusalLog
     let integrity: IntegrityFindings
@@ -23,6 +25,7 @@ package struct PortalOperations: Sendable {
         sessions = operations.portalSessions
         merchantSessions = operations.merchantSessions
         tokenNotifications = operations.tokenNotifications
+        usageInformation = operations.usageInformation
         refusals = operations.refusals
         integrity = operations.integrity
     }

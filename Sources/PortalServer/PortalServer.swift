@@ -14,9 +14,9 @@ package import Vocabulary
 package import WireAPI
 
 /// The HTTPS server for people at merchants, for the platform's own portal and for operators: REST under `/v1/`, and web
-/// pages. Also for Apple, which sends notifications of merchant tokens.
+/// pages. Also for Apple, which sends notifications of merchant tokens, and for devices that ask for usage information.
 ///
-/// Its use cases (``PortalOperations``) cannot reach private keys, and its threads are its own, so that its load does not
+/// Its use cases (``PortalOperations``) cannot reach private keys of merchants, and its threads are its own, so that its load does not
 /// delay the decryptors.
 package struct PortalServer: Service {
     private let listener: PortalListener
@@ -50,7 +50,7 @@ package struct PortalServer: Service {
                 forbiddenLevel: .warning),
             requests: requests, server: "portal",
             routes: PortalRoutes.all.map { (method: $0.method.rawValue, path: $0.path) } + PageRoutes.all.map(\.names)
-                + TokenNotificationRoute.names,
+                + MerchantTokenRoute.names,
             accessLog: accessLog)
         let handlers = PortalHandlers(
             operations: operations, health: health, openAPI: ByteBuffer(bytes: openAPI), publicURL: { address.url })
@@ -63,9 +63,11 @@ package struct PortalServer: Service {
         let pages = try PageResponder(
             operations: operations, authentication: authentication, readLimits: readLimits, reporter: reporter,
             firstRoute: PortalRoutes.all.count, environment: environment, publicURL: { address.url }, now: now)
-        let tokenNotifications = TokenNotificationResponder(
-            intake: operations.tokenNotifications, policy: notifications, reporter: reporter,
-            firstRoute: PortalRoutes.all.count + PageRoutes.all.count)
+        let merchantTokens = MerchantTokenResponder(
+            prefix: notifications.prefix,
+            notifications: TokenNotificationHandler(intake: operations.tokenNotifications, policy: notifications),
+            usageInformation: operations.usageInformation.map { UsageInformationHandler($0, rates: rates) },
+            reporter: reporter, firstRoute: PortalRoutes.all.count + PageRoutes.all.count)
         listener = PortalListener(
             settings: settings, certificates: certificates, logger: logger, now: now,
             onListening: { address.setPort($0) },
@@ -73,7 +75,7 @@ package struct PortalServer: Service {
                 let refusal = reporter.refusal(
                     authentication.error(for: fault, on: connection),
                     Self.connection(connection, at: connection.peerAddress, authentication, logger))
-                guard let target, !Self.isForREST(target), !tokenNotifications.serves(target) else { return refusal }
+                guard let target, !Self.isForREST(target), !merchantTokens.serves(target) else { return refusal }
                 return pages.page(for: refusal, of: fault, at: target)
             },
             respond: { request, writer, connection in
@@ -83,8 +85,8 @@ package struct PortalServer: Service {
                     identifiers: RequestIdentifiers(request.headers))
                 let target = request.head.path ?? ""
                 let response: Response
-                if tokenNotifications.serves(target) {
-                    response = try await tokenNotifications.respond(to: request, from: clientAddress, context: context)
+                if merchantTokens.serves(target) {
+                    response = try await merchantTokens.respond(to: request, from: clientAddress, context: context)
                 } else {
                     response =
                         if Self.isForREST(target) {

@@ -49,7 +49,8 @@ package struct ProblemReporter: Sendable {
         integrityFindings.note(error)
         let (level, message): (Logger.Level, String) =
             switch error.code {
-            case .internalError, .keyDamaged, .storeUnavailable, .activationFailed, .activationUnavailable:
+            case .internalError, .keyDamaged, .storeUnavailable, .activationFailed, .activationUnavailable,
+                .usageInformationFailed, .usageInformationUnavailable:
                 (.error, "request failed")
             case .forbidden: (forbiddenLevel, "request forbidden")
             default: (refusalLevel, "request refused")

@@ -29,12 +29,16 @@ package struct ProblemResponse: Sendable {
     }
 
     /// For an internal error, the response does not contain the cause. The log contains the cause with the same request
-    /// identifier.
+    /// identifier. The same for failures that devices of the merchants' customers see.
     package init(_ error: MerchantError, requestId: String) {
         let (status, title) = ProblemTable.status(of: error.code)
         let detail =
-            error.code == .internalError
-            ? "internal error; the daemon's log contains the cause with this requestId" : error.detail
+            switch error.code {
+            case .internalError: "internal error; the daemon's log contains the cause with this requestId"
+            case .usageInformationFailed, .usageInformationUnavailable:
+                "there is no usage information now; the daemon's log contains the cause with this requestId"
+            default: error.detail
+            }
         var problem = Problem(
             status: status, code: error.code.rawValue, title: title, detail: detail, requestId: requestId)
         if !error.findings.isEmpty { problem.findings = error.findings.map(InputFindingDocument.init) }

@@ -76,6 +76,8 @@ package enum ProblemTable {
         case .merchantTokenNotFound: (404, "merchant token not found")
         case .merchantTokenStateConflict: (409, "merchant token in another state")
         case .merchantTokenKeyNotReady: (409, "public key not ready")
+        case .usageInformationFailed: (502, "usage information failed")
+        case .usageInformationUnavailable: (503, "usage information unavailable")
         case .gatewayRefused: (422, "refused by the gateway")
         case .gatewayRateLimited: (429, "rate limited by the gateway")
         case .gatewayUnauthorized: (502, "not authorized at the gateway")
@@ -101,7 +103,7 @@ package enum ProblemTable {
     package static func retryAfter(_ code: MerchantError.Code) -> Int? {
         switch code {
         case .overloaded, .storeUnavailable: 1
-        case .activationUnavailable: 5
+        case .activationUnavailable, .usageInformationUnavailable: 5
         case .registrationConflict, .gatewayRateLimited, .gatewayUnavailable, .gatewayResponseNotReceived,
             .merchantTokenKeyNotReady:
             15

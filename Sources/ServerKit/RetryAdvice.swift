@@ -17,7 +17,8 @@ extension ProblemTable {
     package static func retryAdvice(_ code: MerchantError.Code) -> RetryAdvice {
         switch code {
         case .overloaded, .tooManyRequests, .storeUnavailable, .registrationConflict, .gatewayRateLimited,
-            .gatewayUnavailable, .gatewayResponseNotReceived, .activationUnavailable, .merchantTokenKeyNotReady:
+            .gatewayUnavailable, .gatewayResponseNotReceived, .activationUnavailable, .merchantTokenKeyNotReady,
+            .usageInformationUnavailable:
             .afterRetryAfter
         case .internalError, .gatewayFailed: .withSameIdempotencyKey
         case .malformed, .tooLarge, .unauthorized, .forbidden, .merchantNotFound, .keyNotFound, .keyRevoked,
@@ -34,7 +35,7 @@ extension ProblemTable {
             .activationFailed, .registrationNotFound, .domainNotRegistered, .tooManyDomains, .domainFileNotSet,
             .sessionDomainNotRegistered, .sessionMerchantUnauthorized, .sessionMerchantWrongKind,
             .sessionIdentityMissing, .validationURLRefused,
-            .merchantTokenNotFound, .merchantTokenStateConflict,
+            .merchantTokenNotFound, .merchantTokenStateConflict, .usageInformationFailed,
             .gatewayRefused, .gatewayUnauthorized, .gatewayUntrusted, .gatewayNotConfigured, .keyDamaged,
             .backupFailed, .masterKeyConflict, .settingsInvalid:
             .never

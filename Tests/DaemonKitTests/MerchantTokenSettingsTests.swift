@@ -68,4 +68,20 @@ import Vocabulary
     func `a value that cannot be used is refused with the name of its setting`(name: String, value: String) throws {
         #expect(try refusal("merchant-tokens: {\(name): \(value)}").contains("merchant-tokens.\(name)"))
     }
+
+    @Test func `a hook for usage information needs a private key, and the other way round`() throws {
+        #expect(try read("log: {level: debug}").usageInformation == nil)
+        let both = try read(
+            "merchant-tokens: {usage-information: {url: 'http+unix://%2Frun%2Fusage.sock/', private-key: /key.pem}}"
+        ).usageInformation
+        #expect(both?.privateKey == "/key.pem" && both?.timeLimit == .seconds(5))
+        for one in ["url: 'http://127.0.0.1:9000/'", "private-key: /key.pem"] {
+            #expect(
+                try refusal("merchant-tokens: {usage-information: {\(one)}}").contains(
+                    "merchant-tokens.usage-information.private-key"))
+        }
+        let remote = "merchant-tokens: {usage-information: {url: 'http://192.0.2.1/', private-key: /key.pem}}"
+        let problem = try refusal(remote)
+        #expect(problem.contains("merchant-tokens.usage-information.url") && problem.contains("expected http"))
+    }
 }

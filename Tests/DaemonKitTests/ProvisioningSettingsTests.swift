@@ -1,6 +1,6 @@
-import ActivationHook
 import DaemonKit
 import Foundation
+import LocalHooks
 import MerchantTestSupport
 import PassProvisioning
 import Testing
@@ -54,7 +54,7 @@ import Testing
             command.provisioning?.activation
                 == ActivationSettings(hook: .command(["/bin/otp", "-v"]), timeLimit: .seconds(3)))
         let url = try read("provisioning: {activation: {url: 'http://127.0.0.1:9000/otp'}}")
-        let endpoint = try #require(ActivationEndpoint(text: "http://127.0.0.1:9000/otp"))
+        let endpoint = try #require(LocalEndpoint(text: "http://127.0.0.1:9000/otp"))
         #expect(
             url.provisioning?.activation == ActivationSettings(hook: .endpoint(endpoint), timeLimit: .seconds(10)))
         #expect(try read("provisioning: {activation: {time-limit: 3s}}").provisioning?.activation == nil)

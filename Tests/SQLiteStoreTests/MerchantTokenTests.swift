@@ -169,7 +169,7 @@ import Vocabulary
             try reopened.readNow { reader throws in
                 #expect(try reader.waitingTokenNotifications().waiting == number)
                 #expect(try reader.tokenNotification(Sample.tokenEvent(number), of: Sample.merchant) != nil)
-                #expect(try reader.nextTokenNotifications(dueAt: Sample.time, limit: 9).count == 1)
+                #expect(try reader.nextTokenNotifications(dueAt: Sample.time, excluding: [], limit: 9).count == 1)
             }
             let isStillNew = try await reopened.write {
                 try $0.insertTokenNotification(

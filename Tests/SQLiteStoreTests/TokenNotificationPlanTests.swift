@@ -42,7 +42,7 @@ import Vocabulary
                 }
             }
             _ = try reader.merchantToken(Sample.token(1))
-            _ = try reader.nextTokenNotifications(dueAt: time, limit: 10)
+            _ = try reader.nextTokenNotifications(dueAt: time, excluding: [merchant], limit: 10)
             _ = try reader.waitingTokenNotifications()
             _ = try reader.waitingTokenNotifications(from: "a")
             _ = try reader.tokenNotificationPath("a")
@@ -71,6 +71,8 @@ import Vocabulary
                     StatementArguments([Int?](repeating: nil, count: sql.count { $0 == "?" })))
                 for row in try Row.fetchAll(statement) {
                     let step: String = row["detail"]
+                    // A parameter, not a table.
+                    if step.hasPrefix("SCAN json_each ") { continue }
                     #expect(!step.hasPrefix("SCAN ") && !step.contains("TEMP B-TREE"), "\(step) in \(sql)")
                 }
             }
@@ -151,7 +153,7 @@ import Vocabulary
             "closing": try steps(update, ["done", 0, nil, now, nil, now, 0, try first(of: "long")]),
             "failure": try steps(update, ["waiting", 1, now, never, "no", now, 1, try first(of: "long")]),
             "repeated failure": try steps(update, ["waiting", 2, 1, never + 1, "no", now, 1, try first(of: "failed")]),
-            "next": try steps("FROM token_notification_lanes", [now, 10]),
+            "next": try steps("FROM token_notification_lanes", [now, "[]", 10]),
             "removal": try steps("DELETE FROM token_notifications", ["unknown", now, 10]),
             "oldest": try steps("SELECT received_at FROM token_notifications", []),
             "of one address": try steps("FROM token_notification_sources", ["long"]),

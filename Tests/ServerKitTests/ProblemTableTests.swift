@@ -8,7 +8,7 @@ import Testing
     func table() {
         let found = MerchantError.Code.allCases.map { ProblemTable.status(of: $0) }
         #expect(Set(found.map(\.title)).count == found.count)
-        #expect(found.allSatisfy { (400...599).contains($0.status) && $0.title == $0.title.lowercased() })
+        #expect(found.allSatisfy { (400...599).contains($0.status) && $0.title.first?.isLowercase == true })
     }
 
     @Test("only what the caller can't change is a server error, and only what passes by itself says when to ask again")
@@ -16,7 +16,7 @@ import Testing
         let ours: Set<MerchantError.Code> = [
             .overloaded, .storeUnavailable, .keyDamaged, .internalError, .provisioningDisabled,
             // The hook's.
-            .activationFailed, .activationUnavailable,
+            .activationFailed, .activationUnavailable, .usageInformationFailed, .usageInformationUnavailable,
             // Apple's, or of the way there: nothing that the caller could change.
             .gatewayUnauthorized, .gatewayUntrusted, .gatewayFailed, .gatewayUnavailable, .gatewayNotConfigured,
             .gatewayResponseNotReceived,
@@ -24,6 +24,7 @@ import Testing
         let passing: Set<MerchantError.Code> = [
             .overloaded, .storeUnavailable, .registrationConflict, .gatewayRateLimited, .gatewayUnavailable,
             .gatewayResponseNotReceived, .tooManyRequests, .activationUnavailable,
+            .usageInformationUnavailable, .merchantTokenKeyNotReady,
         ]
         for code in MerchantError.Code.allCases {
             #expect((ProblemTable.status(of: code).status >= 500) == ours.contains(code), "\(code)")

@@ -29,9 +29,11 @@ extension OpenStore {
     func queue() async throws -> TokenNotificationQueue { try await read { try $0.waitingTokenNotifications() } }
 
     /// The numbers of the events that may be fetched now.
-    func next(at seconds: Int, limit: Int = 100) async throws -> [Int?] {
+    func next(
+        at seconds: Int, excluding merchants: Set<MerchantIdentifier> = [], limit: Int = 100
+    ) async throws -> [Int?] {
         try await read {
-            try $0.nextTokenNotifications(dueAt: Sample.time(seconds), limit: limit).map {
+            try $0.nextTokenNotifications(dueAt: Sample.time(seconds), excluding: merchants, limit: limit).map {
                 Int($0.eventIdentifier.rawValue.dropFirst("event-".count))
             }
         }

@@ -75,6 +75,21 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
+    func `lanes of excluded merchants are left out, and do not count towards the limit`(
+        store: StoreUnderTest
+    ) async throws {
+        let store = try await store.openWithMerchants()
+        for event in 1...5 { try await store.notify(event, from: "address-\(event)", at: event) }
+        try await store.notify(6, of: 1, at: 6)
+        try await store.notify(7, of: 1, from: "b", at: 7)
+        let (first, second, unknown) = (Sample.identifier(0), Sample.identifier(1), Sample.identifier(9))
+        #expect(try await store.next(at: 9, limit: 2) == [1, 2])
+        #expect(try await store.next(at: 9, excluding: [first], limit: 2) == [6, 7])
+        #expect(try await store.next(at: 9, excluding: [second, unknown]) == [1, 2, 3, 4, 5])
+        #expect(try await store.next(at: 9, excluding: [first, second]) == [])
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
     func `a failing notification delays its lane until its next attempt, at most 10 minutes after its first failure`(
         store: StoreUnderTest
     ) async throws {

@@ -54,7 +54,7 @@ import Vocabulary
 
 extension OpenStore {
     fileprivate func nextNotifications(at seconds: Int) async throws -> [TokenNotification] {
-        try await read { try $0.nextTokenNotifications(dueAt: Sample.time(seconds), limit: 100) }
+        try await read { try $0.nextTokenNotifications(dueAt: Sample.time(seconds), excluding: [], limit: 100) }
     }
 
     fileprivate func store(_ notification: TokenNotification, at seconds: Int) async throws {

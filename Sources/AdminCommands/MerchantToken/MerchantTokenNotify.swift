@@ -8,7 +8,7 @@ struct MerchantTokenNotify: AsyncParsableCommand {
         abstract: "Notify Apple that usage information of a merchant token is ready.",
         discussion: """
             The daemon sends only the merchantTokenIdentifier, because Apple's public documentation does not show the names of \
-            the other fields. The portal does not serve usage information to devices.
+            the other fields. The settings merchant-tokens.usage-information make the portal serve usage information to devices.
             """,
         examples: ["merchant-token notify DAPLMC00002011616b5e5fd"])
 

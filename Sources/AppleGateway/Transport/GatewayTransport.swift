@@ -158,6 +158,7 @@ final class GatewayTransport: Sendable {
     /// block.
     private func identity(of owner: IdentityOwner) async throws(GatewayError) -> ClientIdentity {
         let now = clock.now
+        if let known = identities.cachedIdentity(of: owner, at: now) { return known }
         do {
             return try await NIOThreadPool.singleton.runIfActive { [identities] in
                 try identities.identity(of: owner, at: now)

@@ -1,4 +1,4 @@
-import ActivationHook
+import LocalHooks
 import MerchantOperations
 import PaymentToken
 

@@ -10,6 +10,8 @@ package struct MerchantTokenSettings: Sendable {
     package let policy: MerchantTokenPolicy
     /// The method with which the daemon fetches events from Apple.
     package let eventMethod: AppleGateway.EventMethod
+    /// nil if the settings name no hook for usage information.
+    package let usageInformation: UsageInformationSettings?
 
     /// The addresses from which Apple sends notifications.
     ///
@@ -46,6 +48,7 @@ package struct MerchantTokenSettings: Sendable {
             "merchant-tokens.record-payments", .boolean, default: "true",
             "Whether the daemon records the merchant tokens of the payment tokens that it decrypts.")
         self.policy = policy
+        usageInformation = reader.collect { try UsageInformationSettings.read(reader) } ?? nil
         let standardSources =
             environment == .production ? Self.appleAddresses.compactMap(AddressRange.init(text:)) : nil
         notifications = TokenNotificationPolicy(

@@ -1,4 +1,4 @@
-package import ActivationHook
+package import LocalHooks
 package import PassProvisioning
 import Vocabulary
 
@@ -49,7 +49,7 @@ package struct ProvisioningSettings: Sendable {
             "provisioning.activation.command", .text, whenUnset: "none",
             "The path and arguments of a program that prints a card's activation data.")
         let endpoint = reader.optional(
-            "provisioning.activation.url", .activationEndpoint, whenUnset: "none",
+            "provisioning.activation.url", .localEndpoint, whenUnset: "none",
             "The URL of an HTTP server on this machine that responds with a card's activation data.")
         let timeLimit = reader.value(
             "provisioning.activation.time-limit", .timeout, default: "10s",
@@ -66,12 +66,6 @@ package struct ProvisioningSettings: Sendable {
             )
         }
         return ActivationSettings(hook: .command(command), timeLimit: timeLimit)
-    }
-}
-
-extension SettingFormat where Value == ActivationEndpoint {
-    fileprivate static var activationEndpoint: Self {
-        Self(expectation: ActivationEndpoint.expectation) { ActivationEndpoint(text: $0) }
     }
 }
 

@@ -1,5 +1,5 @@
-import ActivationHook
 import Glibc
+import LocalHooks
 
 /// Checks whether the daemon can run the program of `provisioning.activation.command`.
 ///

@@ -20,8 +20,8 @@ struct OutboundParts {
     /// Does not check whether the certificate for authentication to Apple has expired. If it has, each call to Apple
     /// fails with this reason, but the daemon still serves decryptors.
     init(
-        _ settings: Settings, _ files: ReferencedFiles, store: SQLiteStore, custody: KeyCustody, clock: any WallClock,
-        logger: Logger
+        _ settings: Settings, _ files: ReferencedFiles, store: ObservedStore, custody: KeyCustody,
+        clock: any WallClock, logger: Logger
     ) throws {
         let gatewaySettings = settings.gateway
         var clientConfiguration = OutboundClient.Configuration()
@@ -56,10 +56,11 @@ struct OutboundParts {
     /// The source of the certificates and keys with which the daemon authenticates to Apple. The platform's are the files
     /// in the settings, or identity keys in the database. A merchant's own are always in the database.
     private static func identities(
-        _ settings: GatewaySettings, _ files: ReferencedFiles, store: SQLiteStore, custody: KeyCustody, logger: Logger
+        _ settings: GatewaySettings, _ files: ReferencedFiles, store: ObservedStore, custody: KeyCustody, logger: Logger
     ) -> any IdentitySource {
         let platform = settings.identityMerchant
-        let custodyIdentities = CustodyIdentities(custody: custody) { owner, time in
+        let custodyIdentities = CustodyIdentities(custody: custody, cache: store.identities) {
+            [store = store.store] owner, time in
             try store.readNow { try $0.identityKeys(of: owner, platform: platform, at: time) }
         }
         guard let identity = files.identity, let location = settings.identityFiles else { return custodyIdentities }

@@ -17,6 +17,8 @@ struct ReferencedFiles {
     let domainCheckRoots: TrustRoots
     /// nil if the settings define no in-app provisioning.
     let provisioning: ProvisioningRoots?
+    /// nil if the settings name no hook for usage information.
+    let usageInformationKey: UsageInformationKey?
     /// The certificate and private key with which the daemon authenticates to Apple; nil: the identity keys in the
     /// database are used.
     let identity: IdentityFiles?
@@ -34,6 +36,9 @@ struct ReferencedFiles {
             try Self.roots("domain-check.trust-roots", settings.domainCheck.trustRoots)
         }
         let provisioning = findings.collect { try ProvisioningRoots(settings) }
+        let usageInformationKey = findings.collect {
+            try settings.merchantTokens.usageInformation.map { try UsageInformationKeyFile.read($0.privateKey) }
+        }
         // The portal reads its files again when they change. This read only checks them.
         if let portal = settings.portal {
             _ = findings.collect { try PortalTLS(reading: portal.tlsFiles, at: now) }
@@ -41,12 +46,14 @@ struct ReferencedFiles {
         let identity = findings.collect("'apple.gateway.identity': ") {
             try settings.gateway.identityFiles.map { try IdentityFiles($0) }
         }
-        guard let tokenRoots, let issuers, let gatewayRoots, let domainCheckRoots, let provisioning, let identity
+        guard let tokenRoots, let issuers, let gatewayRoots, let domainCheckRoots, let provisioning, let identity,
+            let usageInformationKey
         else { return nil }
         checkUse(of: issuers, identity, settings, at: now, &findings)
         return ReferencedFiles(
             tokenRoots: tokenRoots, certificateIssuers: issuers, gatewayRoots: gatewayRoots,
-            domainCheckRoots: domainCheckRoots, provisioning: provisioning, identity: identity)
+            domainCheckRoots: domainCheckRoots, provisioning: provisioning, usageInformationKey: usageInformationKey,
+            identity: identity)
     }
 
     /// Warns about files that are valid, but do not fit their use.

@@ -6,20 +6,38 @@ package import Vocabulary
 package struct CustodyIdentities: IdentitySource {
     private let custody: KeyCustody
     private let issuers: IssuerChains
+    private let cache: IdentityCache
     private let keys: @Sendable (IdentityOwner, Timestamp) throws -> [IdentityKey]
 
-    /// - Parameter keys: reads the owner's identity keys, the preferred one first, as
-    ///   ``MerchantCore/RepositoryReading/identityKeys(of:platform:at:)`` does. Key pairs that are not active, or have
-    ///   another purpose than `identity`, are ignored.
+    /// - Parameters:
+    ///   - cache: the store must notify it of every change of a key pair.
+    ///   - keys: reads the owner's identity keys, the preferred one first, as
+    ///     ``MerchantCore/RepositoryReading/identityKeys(of:platform:at:)`` does. Key pairs that are not active, or have
+    ///     another purpose than `identity`, are ignored.
     package init(
-        custody: KeyCustody, keys: @escaping @Sendable (IdentityOwner, Timestamp) throws -> [IdentityKey]
+        custody: KeyCustody, cache: IdentityCache,
+        keys: @escaping @Sendable (IdentityOwner, Timestamp) throws -> [IdentityKey]
     ) {
         self.custody = custody
+        self.cache = cache
         self.keys = keys
         issuers = IssuerChains(custody)
     }
 
+    package func cachedIdentity(of owner: IdentityOwner, at time: Timestamp) -> ClientIdentity? {
+        cache.identity(of: owner, at: time, issuers: custody.currentIssuers.generation)
+    }
+
     package func identity(of owner: IdentityOwner, at time: Timestamp) throws(IdentityError) -> ClientIdentity {
+        let version = cache.version(issuers: custody.currentIssuers.generation)
+        let identity = try newestIdentity(of: owner, at: time)
+        cache.store(identity, of: owner, readAt: time, version)
+        return identity
+    }
+
+    private func newestIdentity(
+        of owner: IdentityOwner, at time: Timestamp
+    ) throws(IdentityError) -> ClientIdentity {
         let found: [IdentityKey]
         do { found = try keys(owner, time) } catch { throw .unusable("the identity keys cannot be read: \(error)") }
         let active = found.filter { $0.keyPair.purpose == .identity && $0.keyPair.state.isActive }

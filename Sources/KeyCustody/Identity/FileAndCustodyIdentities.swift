@@ -12,6 +12,14 @@ package struct FileAndCustodyIdentities: IdentitySource {
         self.custody = custody
     }
 
+    /// Files are never cached here, because they may have changed.
+    package func cachedIdentity(of owner: IdentityOwner, at time: Timestamp) -> ClientIdentity? {
+        switch owner {
+        case .platform: nil
+        case .merchant: custody.cachedIdentity(of: owner, at: time)
+        }
+    }
+
     package func identity(of owner: IdentityOwner, at time: Timestamp) throws(IdentityError) -> ClientIdentity {
         switch owner {
         case .platform: try files.identity(of: owner, at: time)

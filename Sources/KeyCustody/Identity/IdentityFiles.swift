@@ -159,20 +159,30 @@ extension IdentityFiles {
         return file.withUnsafeBytes { SecretBytes(copying: $0.prefix { $0 != 0x0A && $0 != 0x0D }) }
     }
 
-    private static func bytes(_ path: String) throws(IdentityError) -> SecretBytes {
+    /// - Parameters:
+    ///   - name: how an error names the file.
+    ///   - forbidden: permissions that the file must not have.
+    static func bytes(
+        _ path: String, named name: String = "the identity file", withoutPermissions forbidden: mode_t = 0
+    ) throws(IdentityError) -> SecretBytes {
         // O_NONBLOCK: opening a FIFO would otherwise block until another process writes to it.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
-            throw .unusable("the identity file \(path) cannot be read: \(String(cString: strerror(errno)))")
+            throw .unusable("\(name) \(path) cannot be read: \(String(cString: strerror(errno)))")
         }
         defer { close(descriptor) }
         var found = stat()
         guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
-            throw .unusable("the identity file \(path) is not a regular file: check the path in the settings")
+            throw .unusable("\(name) \(path) is not a regular file: check the path in the settings")
+        }
+        guard found.st_mode & forbidden == 0 else {
+            throw .unusable(
+                "\(name) \(path) has mode 0\(String(found.st_mode & 0o7777, radix: 8)), so other users can access the private key; run chmod 0600 \(path)"
+            )
         }
         let size = Int(found.st_size)
         guard size <= longestFile else {
-            throw .unusable("the identity file \(path) has \(size) bytes, expected at most \(longestFile)")
+            throw .unusable("\(name) \(path) has \(size) bytes, expected at most \(longestFile)")
         }
         var filled = 0
         let file = SecretBytes(count: size) { memory in
@@ -184,7 +194,7 @@ extension IdentityFiles {
             }
         }
         guard filled == size else {
-            throw .unusable("the identity file \(path) was changed while it was read")
+            throw .unusable("\(name) \(path) was changed while it was read")
         }
         return file
     }

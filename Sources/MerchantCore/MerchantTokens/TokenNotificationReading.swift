@@ -16,7 +16,11 @@ package protocol TokenNotificationReading {
     /// The lanes take turns. Lanes whose notification has not failed come first; among these, the lane whose last
     /// attempt, or whose first arrival, is the longest ago. The others follow by due time. A notification that has not
     /// failed is always due, so that a clock that was set back does not delay it.
-    func nextTokenNotifications(dueAt time: Timestamp, limit: Int) throws -> [TokenNotification]
+    ///
+    /// - Parameter merchants: merchants whose notifications are left out, and do not count towards the limit.
+    func nextTokenNotifications(
+        dueAt time: Timestamp, excluding merchants: Set<MerchantIdentifier>, limit: Int
+    ) throws -> [TokenNotification]
     /// How many notifications wait, and when the oldest of them arrived.
     func waitingTokenNotifications() throws -> TokenNotificationQueue
     /// How many notifications from this address wait.

@@ -40,6 +40,24 @@ package final class MerchantTokenMetrics: MetricsSource {
         case postponed
     }
 
+    /// The outcome of a device's request for usage information.
+    package enum UsageRequest: String, CaseIterable, Sendable {
+        case sent, notAuthorized
+        /// There is no usage information of the token.
+        case nothing
+        /// The backend, Apple or the daemon failed.
+        case failed
+
+        init(_ code: MerchantError.Code?) {
+            self =
+                switch code {
+                case .unauthorized: .notAuthorized
+                case .merchantTokenNotFound: .nothing
+                default: .failed
+                }
+        }
+    }
+
     package enum EventType: String, CaseIterable, Sendable {
         case unlink, metadata, cardArt, publicKey
         /// A type that the daemon does not know.
@@ -49,6 +67,7 @@ package final class MerchantTokenMetrics: MetricsSource {
     private let notifications = LabeledCounter<Notification>()
     private let fetches = LabeledCounter<Fetch>()
     private let events = LabeledCounter<EventType>()
+    private let usageRequests = LabeledCounter<UsageRequest>()
     private let droppedPayments = AtomicCounts(count: 1)
     private let queue = Mutex(TokenNotificationQueue(waiting: 0, oldest: nil))
     private let recent = Mutex(RecentNotifications())
@@ -68,6 +87,8 @@ package final class MerchantTokenMetrics: MetricsSource {
 
     func count(type: EventType) { events.add(type) }
 
+    func count(usage: UsageRequest) { usageRequests.add(usage) }
+
     func countDroppedPayment() { droppedPayments.add(at: 0) }
 
     /// Stores the length of the queue for the page of metrics.
@@ -86,6 +107,10 @@ package final class MerchantTokenMetrics: MetricsSource {
         page.append(
             "merchantkeyd_merchant_token_events_total", .counter,
             "Events of merchant tokens that were fetched from Apple and stored, by type.", events.samples("type"))
+        page.append(
+            "merchantkeyd_merchant_token_usage_requests_total", .counter,
+            "Requests of devices for the usage information of a merchant token, by outcome.",
+            usageRequests.samples("outcome"))
         page.append(
             "merchantkeyd_merchant_token_payments_dropped_total", .counter,
             "Payments whose merchant token was not recorded, because too many merchant tokens had payments at once.",

@@ -37,6 +37,11 @@ package struct MerchantTokenOperations: Sendable {
         try await records.read { try $0.merchantTokens(of: merchants, in: state, after: cursor, limit: limit) }
     }
 
+    /// - Returns: nil for a token that the daemon does not know.
+    func known(_ identifier: MerchantTokenIdentifier) async throws -> MerchantToken? {
+        try await records.read { try $0.merchantToken(identifier) }
+    }
+
     /// - Throws: `merchantTokenNotFound`.
     package func token(_ identifier: MerchantTokenIdentifier) async throws -> MerchantToken {
         try await records.read { try $0.existingMerchantToken(identifier) }

@@ -4,11 +4,13 @@ import Vocabulary
 /// Fetches the events of merchant tokens as soon as their notifications are due.
 ///
 /// The notifications of one merchant from one address form a *lane*. The events of a lane are fetched one after another,
-/// in the order in which the notifications arrived; the events of different lanes are fetched concurrently. The store
-/// gives the lanes turns, so that many notifications from some addresses do not delay those from other addresses.
+/// in the order in which the notifications arrived. An event whose attempts fail delays its lane for at most 10 minutes:
+/// then later notifications overtake it, see ``TokenNotificationReading/nextTokenNotifications(dueAt:excluding:limit:)``.
+/// The events of different lanes are fetched concurrently. The store gives the lanes turns, so that many notifications
+/// from some addresses do not delay those from other addresses.
 ///
-/// The store records which events were fetched. This actor only remembers in which lanes an attempt is running, and until
-/// when calls are paused.
+/// The store records which events were fetched. This actor only remembers in which lanes an attempt is running, until
+/// when calls are paused, and which merchants have no identity.
 package actor TokenEventDispatcher {
     package struct Limits: Sendable {
         /// The largest number of events that are fetched at once.
@@ -17,8 +19,13 @@ package actor TokenEventDispatcher {
         package var longestSleep = Duration.seconds(5)
         /// The pause of all attempts after a failure of the store.
         package var pauseAfterStoreFailure = Duration.seconds(2)
-        /// How long a merchant without an identity is left out.
+        /// How long a merchant without an identity is left out, at least.
         package var pauseWithoutIdentity = Duration.seconds(30)
+        /// The pause is longer if there are many merchants without an identity: this long for each of them. Otherwise
+        /// the attempts for these merchants would take all turns.
+        package var pauseForEachWithoutIdentity = Duration.milliseconds(20)
+        /// The pause is never longer than this, so that a new identity is used soon.
+        package var longestPauseWithoutIdentity = Duration.seconds(300)
         /// How long a stop waits for the attempts that are running.
         package var shutdownGracePeriod = Duration.seconds(5)
 
@@ -38,8 +45,6 @@ package actor TokenEventDispatcher {
         let source: String
     }
 
-    /// The largest number of lanes that are read to find one whose merchant has an identity.
-    private static let maximumLanesRead = 16_384
     /// How often the waiting notifications are counted for the metrics.
     private static let countInterval = Duration.seconds(5)
 
@@ -129,16 +134,14 @@ package actor TokenEventDispatcher {
 
     /// The due notifications of the lanes without a running attempt, except those of merchants without an identity.
     private func nextOfFreeLanes() async throws -> [TokenNotification] {
-        // Copies, because an attempt may end while the notifications are read. The result may still contain the
+        // A copy, because an attempt may end while the notifications are read. The result may still contain the
         // notification of that attempt, so its lane must count as busy.
-        let (busy, withoutIdentity) = (busy, withoutIdentity)
-        var limit = limits.concurrentAttempts + busy.count
-        while true {
-            let due = try await fetching.next(limit: limit)
-            let free = due.filter { !busy.contains(Lane($0)) && withoutIdentity[$0.merchantIdentifier] == nil }
-            guard free.isEmpty, due.count == limit, limit < Self.maximumLanesRead else { return free }
-            limit *= 4
-        }
+        let busy = busy
+        // An attempt without an identity stores nothing, so the merchant's lanes stay first. The store leaves them out:
+        // otherwise they could fill the result, and the events of other merchants would wait.
+        let due = try await fetching.next(
+            excluding: Set(withoutIdentity.keys), limit: limits.concurrentAttempts + busy.count)
+        return due.filter { !busy.contains(Lane($0)) }
     }
 
     private func attempt(_ notification: TokenNotification) async {
@@ -148,7 +151,10 @@ package actor TokenEventDispatcher {
             switch outcome {
             case .paused(let duration): pause(for: duration)
             case .withoutIdentity:
-                withoutIdentity[notification.merchantIdentifier] = .now + limits.pauseWithoutIdentity
+                let pause = min(
+                    limits.longestPauseWithoutIdentity,
+                    max(limits.pauseWithoutIdentity, limits.pauseForEachWithoutIdentity * withoutIdentity.count))
+                withoutIdentity[notification.merchantIdentifier] = .now + pause
             case .failed(let next, _):
                 let pause = next.millisecondsSince1970 - fetching.now.millisecondsSince1970
                 let retry = ContinuousClock.now + .milliseconds(max(10, pause))

@@ -84,7 +84,8 @@ extension MerchantToken {
         lastSeenAt = max(lastSeenAt, seenAt)
         // Apple never links an unlinked token again.
         if MerchantTokenEventType(event.type) == .unlink { state = .unlinked }
-        // Notifications from different addresses can overtake each other.
+        // Notifications from different addresses can overtake each other, and so can those of one address if an event
+        // could not be fetched for 10 minutes.
         guard lastEvent.map({ $0.receivedAt <= notification.receivedAt }) ?? true else { return }
         lastEvent = LastEvent(
             identifier: notification.eventIdentifier, type: event.type, reason: event.reason,

@@ -66,11 +66,16 @@ package struct TokenEventFetching: Sendable {
     /// The time of the machine's clock.
     package var now: Timestamp { clock.now }
 
-    /// The notifications whose events may be fetched now, at most one of each lane. The lanes take turns.
-    package func next(limit: Int) async throws -> [TokenNotification] {
+    /// The notifications whose events may be fetched now, at most one of each lane, except those of `merchants`. The
+    /// lanes take turns.
+    package func next(
+        excluding merchants: Set<MerchantIdentifier> = [], limit: Int
+    ) async throws -> [TokenNotification] {
         // The later of the two times, so that a clock that was set back delays no attempt.
         let time = confirmedTime.reading().latest
-        return try await records.read { try $0.nextTokenNotifications(dueAt: time, limit: limit) }
+        return try await records.read {
+            try $0.nextTokenNotifications(dueAt: time, excluding: merchants, limit: limit)
+        }
     }
 
     /// Counts the waiting notifications for the metrics.

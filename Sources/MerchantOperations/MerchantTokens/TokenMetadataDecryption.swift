@@ -46,8 +46,11 @@ struct TokenMetadataDecryption: Sendable {
 
     /// Verifies and decrypts the encrypted metadata of an event.
     ///
-    /// Verified metadata counts as a request for the key that it names. If the key is revoked, the daemon reports this
-    /// as it does for payment tokens. Metadata that the key decrypts also shows that Apple encrypts to this key.
+    /// Uses are counted as for payment tokens. Verified metadata counts as a use of the key that it names only if the
+    /// key decrypts it, because Apple's signature does not cover the `publicKeyHash`. If the key is revoked or
+    /// destroyed, verified metadata counts as a request for the key, which the daemon reports.
+    ///
+    /// The key can belong to another merchant: Apple encrypts to the key of the merchant that `encryptTo` names.
     ///
     /// - Parameters:
     ///   - json: nil for an event without encrypted metadata.

@@ -48,9 +48,9 @@ extension MerchantReading where Self: KeyPairReading & RegistrationReading {
 
     /// Checks that the merchant has a valid identity. If it has several, the gateway presents the newest valid one.
     private func checkIdentity(of merchant: MerchantIdentifier, at now: Timestamp) throws {
-        let identities = try keyPairs(of: merchant)
-            .filter { $0.purpose == .identity && $0.state.isActive }
-            .compactMap { try certificates(of: $0.publicKeyHash).certificateInUse(at: now) }
+        let identities = try activeIdentityKeyPairs(of: merchant).compactMap {
+            try certificates(of: $0.publicKeyHash).certificateInUse(at: now)
+        }
         guard !identities.contains(where: { $0.isValid(at: now) }) else { return }
         throw MerchantError(.sessionIdentityMissing, try identityFinding(identities, of: merchant, at: now))
     }

@@ -42,8 +42,9 @@ package struct PortalLimits: Sendable {
     /// The open HTTP/2 streams of one connection.
     package var streamsPerConnection = 32
     /// How many streams a client may reset in ``resetWindow``. A client that exceeds this number loses the connection,
-    /// because it makes the server work for responses that nobody reads (CVE-2023-44487).
-    package var streamResets = 100
+    /// because it makes the server work for responses that nobody reads (CVE-2023-44487). More than the requests that an
+    /// address may send in this time, because libcurl 7.88 (Debian 12) resets each stream after its response.
+    package var streamResets = 1000
     /// How many PING, SETTINGS and PRIORITY frames a client may send in ``resetWindow``.
     package var controlFrames = 100
     package var resetWindow = TimeAmount.seconds(30)

@@ -1,8 +1,8 @@
 import RESTKit
 import Vocabulary
 
-/// The beginning of the paths at which the portal receives Apple's notifications of merchant tokens: the setting
-/// `merchant-tokens.path`. One or more segments of the characters `a-z A-Z 0-9 - . _ ~`, such as `/tokenapi`.
+/// The beginning of the paths of merchant tokens, at which the portal receives Apple's notifications and devices' requests
+/// for usage information: the setting `merchant-tokens.path`. One or more segments of the characters `a-z A-Z 0-9 - . _ ~`, such as `/tokenapi`.
 ///
 /// The first segment must not be one of a page or of a REST route, because the prefix would hide it.
 package struct TokenNotificationPrefix: TextValue {

@@ -14,14 +14,20 @@ extension StoreReading {
 
     // Triggers keep the next notification of each lane in `token_notification_lanes`, so this query reads only the
     // lanes whose next notification is due.
-    func nextTokenNotifications(dueAt time: Timestamp, limit: Int) throws -> [TokenNotification] {
+    func nextTokenNotifications(
+        dueAt time: Timestamp, excluding merchants: Set<MerchantIdentifier>, limit: Int
+    ) throws -> [TokenNotification] {
         try allRows(
             """
             SELECT \(TokenNotificationRow.columns)
             FROM token_notification_lanes AS lane
                 JOIN token_notifications ON token_notifications.sequence = next_sequence
-            WHERE next_due_at <= $1 ORDER BY next_due_at, lane.attempted_at, next_sequence LIMIT $2
-            """, [time.millisecondsSince1970, max(0, limit)], TokenNotificationRow.notification)
+            WHERE next_due_at <= $1
+                AND lane.merchant_identifier NOT IN (SELECT jsonb_array_elements_text($2::text::jsonb))
+            ORDER BY next_due_at, lane.attempted_at, next_sequence LIMIT $3
+            """,
+            [time.millisecondsSince1970, try JSONColumn.text(merchants.map(\.rawValue)), max(0, limit)],
+            TokenNotificationRow.notification)
     }
 
     func waitingTokenNotifications() throws -> TokenNotificationQueue {

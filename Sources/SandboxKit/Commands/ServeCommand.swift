@@ -43,7 +43,8 @@ struct ServeCommand: ParsableCommand {
 
             The control socket serves GET /registrations, GET /sessions (the newest 100), GET /statistics, GET, PUT and \
             DELETE /faults, GET and POST /merchant-tokens, POST /merchant-tokens/events, GET \
-            /merchant-tokens/events/ID, and POST /merchant-tokens/events/ID/notify. Example: \
+            /merchant-tokens/events/ID, POST /merchant-tokens/events/ID/notify, and POST \
+            /merchant-tokens/usage-information. Example: \
             curl --unix-socket PATH -X PUT http://localhost/faults -d '{"faults": ["slow:x1"]}'
             """)
 

@@ -1,10 +1,12 @@
+import FoundationEssentials
 import NIOHTTP1
 import StrictJSON
+import Vocabulary
 
 /// The part of the control socket that creates and shows merchant tokens and their events.
 ///
 /// `GET`, `POST /merchant-tokens` · `POST /merchant-tokens/events` · `GET /merchant-tokens/events/ID` ·
-/// `POST /merchant-tokens/events/ID/notify`.
+/// `POST /merchant-tokens/events/ID/notify` · `POST /merchant-tokens/usage-information`.
 struct MerchantTokenControl: Sendable {
     let authority: SandboxAuthority
     let store: MerchantTokenStore
@@ -23,6 +25,7 @@ struct MerchantTokenControl: Sendable {
                 try storeToken(body)
                 return .empty
             case (.POST, 3) where parts[2] == "events": return try createEvent(body)
+            case (.POST, 3) where parts[2] == "usage-information": return try decryptUsageInformation(body)
             case (.GET, 4) where parts[2] == "events":
                 return store.event(parts[3]).map { .json(.ok, $0.document) } ?? .error(404, "no such event")
             case (.POST, 5) where parts[2] == "events" && parts[4] == "notify":
@@ -45,6 +48,21 @@ struct MerchantTokenControl: Sendable {
             if let url { $0.tokenNotificationURL = url }
             if let isReady { $0.isPublicKeyReady = isReady }
         }
+    }
+
+    /// Plays a device: decrypts what the merchant's server responded with.
+    private func decryptUsageInformation(_ body: [UInt8]) throws -> GatewayReply {
+        var fields = try JSONFields(parsing: body)
+        let identifier = try fields.requiredString("merchantTokenIdentifier")
+        let key = try fields.requiredString("merchantPublicKey")
+        guard case .object(let response) = try fields.value("response") else {
+            throw SandboxError("'response' is missing or not an object")
+        }
+        try fields.refuseUnknown()
+        guard let token = store.token(identifier) else { return .error(404, "no such merchant token") }
+        guard let publicKey = Base64.decode(key) else { throw SandboxError("'merchantPublicKey' is not Base64") }
+        let content = try UsageInformationDevice(token: token).decrypt(response, merchantPublicKey: Data(publicKey))
+        return .json(.ok, ["content": content.base64EncodedString()])
     }
 
     private func createEvent(_ body: [UInt8]) throws -> GatewayReply {

@@ -11,8 +11,10 @@ struct SandboxMerchantToken: Sendable {
     var isPublicKeyReady = true
     /// How often a merchant reported that usage information is ready.
     var usageNotifications = 0
+    /// The private key of the devices, which decrypts usage information.
+    let privateKey = P384.KeyAgreement.PrivateKey()
     /// The public key to which usage information is encrypted: P-384, X9.63, in Base64.
-    let publicKey = P384.KeyAgreement.PrivateKey().publicKey.x963Representation.base64EncodedString()
+    var publicKey: String { privateKey.publicKey.x963Representation.base64EncodedString() }
 
     init(_ identifier: String, of merchant: String) {
         merchantTokenIdentifier = identifier

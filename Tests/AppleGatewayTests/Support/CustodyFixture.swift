@@ -14,6 +14,7 @@ final class CustodyFixture: DataKeyRepository, Sendable {
 
     private let state = Mutex(State())
     private let created = Mutex<KeyCustody?>(nil)
+    private let cache = IdentityCache()
 
     init(_ fixture: GatewayFixture) throws {
         let keyring = try Keyring(opening: self, with: MasterKey.random(), at: .now)
@@ -29,7 +30,7 @@ final class CustodyFixture: DataKeyRepository, Sendable {
     }
 
     var identities: CustodyIdentities {
-        CustodyIdentities(custody: custody) { [weak self] owner, time in
+        CustodyIdentities(custody: custody, cache: cache) { [weak self] owner, time in
             guard let self else { return [] }
             let keys = state.withLock { state in
                 state.pairs.values.flatMap { pair in
@@ -70,6 +71,7 @@ final class CustodyFixture: DataKeyRepository, Sendable {
             purpose: new.purpose, origin: .generated, state: keyState, createdAt: .now, stateSince: .now)
         let sealed = SealedKeyPair(keyPair: pair, sealedPrivateKey: new.sealedPrivateKey)
         state.withLock { $0.pairs[new.publicKeyHash] = (sealed, certificates) }
+        cache.keysChanged([new.publicKeyHash])
     }
 
     func revoke(_ hash: PublicKeyHash) { setState(.revoked, of: hash) }
@@ -82,5 +84,6 @@ final class CustodyFixture: DataKeyRepository, Sendable {
             let sealed = SealedKeyPair(keyPair: pair, sealedPrivateKey: found.sealed.sealedPrivateKey)
             state.pairs[hash] = (sealed, found.certificates)
         }
+        cache.keysChanged([hash])
     }
 }

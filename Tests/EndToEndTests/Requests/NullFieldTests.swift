@@ -29,7 +29,8 @@ import Testing
         try #require(try installation.ctl("merchant", "add", Self.merchant).status == 0)
         publicKeyHash = pathSpelling(try installation.certifiedKey(Self.merchant, "first"))
         let access = try installation.ctlJSON(
-            "access", "create", "nulls", "--permit", "onboard", "--merchant", Self.merchant)
+            "access", "create", "nulls", "--permit", "onboard", "--permit", "merchantSession", "--merchant",
+            Self.merchant)
         let token = try #require(access["token"] as? String)
         var portal: String?
         try installation.eventually("the portal listens") { [installation] in

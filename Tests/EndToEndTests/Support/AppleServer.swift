@@ -17,6 +17,8 @@ final class TestServer: Sendable {
 
     func waitForExit() { process.wait() }
 
+    func stop() { process.killAndWait() }
+
     deinit { process.killAndWait() }
 }
 

@@ -2,6 +2,7 @@ import Foundation
 import MerchantCore
 import MerchantOperations
 import MerchantTestSupport
+import PaymentToken
 import SQLiteStore
 import Testing
 import Vocabulary
@@ -22,7 +23,8 @@ struct TokenBench: Sendable {
     /// Starts with one platform integrator and one merchant.
     init(
         _ store: Store = .memory, gateway: ScriptedMerchantTokenGateway = ScriptedMerchantTokenGateway(),
-        policy: MerchantTokenPolicy = MerchantTokenPolicy(), clock: HandMovedClock = HandMovedClock()
+        policy: MerchantTokenPolicy = MerchantTokenPolicy(), clock: HandMovedClock = HandMovedClock(),
+        custodian: (any KeyCustodian)? = nil, tokenRoots: [TrustRoot]? = nil
     ) async throws {
         var scratch: Scratch?
         var repository: any MerchantRepository = MemoryRepository()
@@ -31,7 +33,9 @@ struct TokenBench: Sendable {
             scratch = directory
             repository = try SQLiteStore.open(path: directory.directory + "/merchants.sqlite")
         }
-        self.init(repository, gateway: gateway, policy: policy, clock: clock, scratch: scratch)
+        self.init(
+            repository, gateway: gateway, policy: policy, clock: clock, custodian: custodian, tokenRoots: tokenRoots,
+            scratch: scratch)
         for merchant in [Bench.integrator, Bench.shop] {
             _ = try await operations.merchants.addMerchant(
                 merchant, name: nil, targetActiveKeyPairs: nil, for: request)
@@ -41,15 +45,16 @@ struct TokenBench: Sendable {
     /// The same daemon after a restart: all state in memory is lost.
     init(
         _ repository: any MerchantRepository, gateway: ScriptedMerchantTokenGateway,
-        policy: MerchantTokenPolicy = MerchantTokenPolicy(), clock: HandMovedClock, scratch: Scratch? = nil
+        policy: MerchantTokenPolicy = MerchantTokenPolicy(), clock: HandMovedClock,
+        custodian: (any KeyCustodian)? = nil, tokenRoots: [TrustRoot]? = nil, scratch: Scratch? = nil
     ) {
         self.repository = repository
         self.gateway = gateway
         self.clock = clock
         self.scratch = scratch
         operations = Operations(
-            repository: repository, custodian: FakeCustodian(clock: clock), clock: clock,
-            merchantTokenGateway: gateway, merchantTokens: policy)
+            repository: repository, custodian: custodian ?? FakeCustodian(clock: clock), clock: clock,
+            tokenRoots: tokenRoots, merchantTokenGateway: gateway, merchantTokens: policy)
     }
 
     @discardableResult
@@ -77,6 +82,27 @@ struct TokenBench: Sendable {
 
     func token(_ name: String) async throws -> MerchantToken? {
         try await repository.read { try $0.merchantToken(tokenName(name)) }
+    }
+
+    /// Gives the merchant an active key pair: in the state `standby`, with a certificate.
+    @discardableResult
+    func addKeyPair(
+        of merchant: MerchantIdentifier, purpose: KeyPurpose = .paymentProcessing
+    ) async throws -> PublicKeyHash {
+        var keyPair = try await operations.keys.generateKeyPair(
+            for: merchant, algorithm: nil, purpose: purpose, for: request
+        ).keyPair
+        keyPair.state = .standby
+        let (active, now) = (keyPair, clock.now)
+        try await repository.write { transaction in
+            try transaction.update(active)
+            _ = try transaction.insert(
+                StoredCertificate(
+                    der: [1], fingerprint: active.publicKeyHash.bytes, serialNumber: "1", subject: "", issuer: "",
+                    notBefore: now, notAfter: now.adding(.seconds(86_400)), issuerVerified: true, storedAt: now),
+                of: active.publicKeyHash)
+        }
+        return active.publicKeyHash
     }
 
     /// The stored events about merchant tokens, in the order of their sequences.

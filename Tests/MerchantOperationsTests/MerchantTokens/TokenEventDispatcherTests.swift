@@ -133,4 +133,49 @@ import Vocabulary
         }
         #expect(try await bench.operations.merchantTokens.queue().waiting == 40)
     }
+
+    @Test("40,000 lanes of a merchant without an identity do not stop the events of others")
+    func lanesWithoutIdentity() async throws {
+        let gateway = ScriptedMerchantTokenGateway { call in
+            if case .event(_, Bench.shop, _) = call { .identityUnusable } else { nil }
+        }
+        let bench = try await TokenBench(.sqlite, gateway: gateway)
+        let now = bench.clock.now
+        try await bench.repository.write { transaction in
+            for number in 0..<40_000 {
+                try transaction.insertTokenNotification(
+                    eventName("shop-\(number)"), of: Bench.shop, from: "2001:db8:0:\(number)::/64", at: now)
+            }
+        }
+        gateway.add(eventName("e-1"), "UNLINK", of: tokenName("t-1"))
+        try await bench.notify("e-1")
+        try await Self.dispatching(bench) {
+            try await Self.wait { try await bench.events().count == 1 }
+        }
+        #expect(try await bench.operations.merchantTokens.queue().waiting == 40_000)
+    }
+
+    @Test("attempts for many merchants without an identity do not take all turns")
+    func merchantsWithoutIdentity() async throws {
+        let gateway = ScriptedMerchantTokenGateway { call in
+            if case .event(_, Bench.integrator, _) = call { nil } else { .identityUnusable }
+        }
+        let bench = try await TokenBench(gateway: gateway)
+        for number in 0..<300 {
+            let merchant = try #require(MerchantIdentifier("merchant.com.example.shop\(number)"))
+            _ = try await bench.operations.merchants.addMerchant(
+                merchant, name: nil, targetActiveKeyPairs: nil, for: bench.request)
+            let path = try await bench.operations.merchantTokens.createNotificationPath(
+                for: merchant, for: bench.request)
+            try await bench.notify("shop-\(number)", secret: path.secret)
+        }
+        gateway.add(eventName("e-1"), "UNLINK", of: tokenName("t-1"))
+        try await bench.notify("e-1")
+        // Without the longer pause for many merchants, the first ones would be attempted again before the last ones.
+        var limits = TokenEventDispatcher.Limits()
+        limits.pauseWithoutIdentity = .milliseconds(1)
+        try await Self.dispatching(bench, limits) {
+            try await Self.wait { try await bench.events().count == 1 }
+        }
+    }
 }

@@ -163,7 +163,7 @@ import Vocabulary
             Set(bench.gateway.calls) == [
                 .event(eventName("e-1"), Bench.shop, .platform), .event(eventName("e-2"), Bench.integrator, .platform),
             ])
-        try await bench.addIdentity(of: Bench.shop)
+        try await bench.addKeyPair(of: Bench.shop, purpose: .identity)
         try await bench.notify("e-3", secret: path.secret)
         try await bench.fetchDue()
         #expect(bench.gateway.calls.last == .event(eventName("e-3"), Bench.shop, .merchant(Bench.shop)))
@@ -199,24 +199,5 @@ import Vocabulary
         bench.clock.advance(by: .seconds(3_700))
         #expect(try await bench.operations.tokenEvents.removeClosedNotifications() == 1)
         #expect(try await bench.notification("e-1") == nil)
-    }
-}
-
-extension TokenBench {
-    /// Gives the merchant an active identity key pair.
-    fileprivate func addIdentity(of merchant: MerchantIdentifier) async throws {
-        var keyPair = try await operations.keys.generateKeyPair(
-            for: merchant, algorithm: nil, purpose: .identity, for: request
-        ).keyPair
-        keyPair.state = .standby
-        let (active, now) = (keyPair, clock.now)
-        try await repository.write { transaction in
-            try transaction.update(active)
-            _ = try transaction.insert(
-                StoredCertificate(
-                    der: [1], fingerprint: active.publicKeyHash.bytes, serialNumber: "1", subject: "", issuer: "",
-                    notBefore: now, notAfter: now.adding(.seconds(86_400)), issuerVerified: true, storedAt: now),
-                of: active.publicKeyHash)
-        }
     }
 }

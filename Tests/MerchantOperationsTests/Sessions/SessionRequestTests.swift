@@ -83,7 +83,7 @@ import Vocabulary
         #expect(await bench.refusal(of: own)?.code == .sessionIdentityMissing)
     }
 
-    @Test func `a merchant that is only registered is told to use its registration`() async throws {
+    @Test func `a merchant that is only registered gets the advice to use its registration`() async throws {
         try bench.addMerchant(identities: [])
         try bench.addRegistration(of: SessionBench.merchant, desired: ["shop.example.com"])
         let error = await bench.refusal(of: own)

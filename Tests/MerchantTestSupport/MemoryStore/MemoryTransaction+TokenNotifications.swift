@@ -65,8 +65,12 @@ extension MemoryTransaction {
         state.merchantTokens.notifications.first { $0.eventIdentifier == event && $0.merchantIdentifier == merchant }
     }
 
-    package func nextTokenNotifications(dueAt time: Timestamp, limit: Int) -> [TokenNotification] {
-        let waiting = state.merchantTokens.notifications.filter { $0.state == .waiting }
+    package func nextTokenNotifications(
+        dueAt time: Timestamp, excluding merchants: Set<MerchantIdentifier>, limit: Int
+    ) -> [TokenNotification] {
+        let waiting = state.merchantTokens.notifications.filter {
+            $0.state == .waiting && !merchants.contains($0.merchantIdentifier)
+        }
         let lanes = Dictionary(grouping: waiting, by: TokenNotificationLane.init)
         let next = lanes.compactMap { lane, waiting in state.merchantTokens.lanes[lane]?.next(of: waiting) }
         return next.filter { $0.dueAt <= time }.sorted {

@@ -97,4 +97,12 @@ import Testing
             #expect(try await portal.curl(path, headers: [cookie]).status == "200")
         }
     }
+
+    @Test func `curl sends 150 requests over one HTTP/2 connection`() async throws {
+        try await ServerFixture.run { portal in
+            let urls = Array(repeating: "https://127.0.0.1:\(portal.port)/v1/health", count: 149)
+            let reply = try await portal.curl("/v1/health", ["--http2", "--fail-early"] + urls)
+            #expect(reply.status == "200")
+        }
+    }
 }

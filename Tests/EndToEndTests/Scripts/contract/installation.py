@@ -10,7 +10,7 @@ import time
 MERCHANT, INTEGRATOR = "merchant.com.example.contract", "platformintegrator.com.example"
 PERMITS = [
     "resolve", "symmetricKey", "decrypt", "decryptUnverified", "judgeAtOtherTime", "exportPrivateKey", "provision", "monitor", "read",
-    "administer"]
+    "administer", "merchantSession"]
 
 
 class Installation:

@@ -77,6 +77,10 @@ def rest_table(world):
             "/tokenapi/notification/merchantToken/%20", EVERYONE | REFUSED_TOKENS, ok, None),
         "GET /tokenapi/{secret}/notification/merchantToken/{eventId}": REST(
             "/tokenapi/unknown/notification/merchantToken/%20", EVERYONE | REFUSED_TOKENS, ok, None),
+        # The table's daemon has no hook for usage information.
+        "GET /tokenapi/v1/merchantToken/{merchantTokenIdentifier}/usageInformation": REST(
+            "/tokenapi/v1/merchantToken/unknown/usageInformation", EVERYONE | REFUSED_TOKENS,
+            {(404, "notFound")}, None),
         "GET /v1/health": REST("/v1/health", EVERYONE, ok, None),
         "GET /v1/openapi.yaml": REST("/v1/openapi.yaml", EVERYONE, ok, None),
     }

@@ -3,7 +3,7 @@ package struct ActivationSettings: Hashable, Sendable {
     package enum Hook: Hashable, Sendable {
         /// A program: its absolute path, then its arguments.
         case command([String])
-        case endpoint(ActivationEndpoint)
+        case endpoint(LocalEndpoint)
     }
 
     package let hook: Hook

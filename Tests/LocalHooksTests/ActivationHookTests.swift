@@ -1,5 +1,5 @@
-import ActivationHook
 import Foundation
+import LocalHooks
 import MerchantCore
 import MerchantOperations
 import MerchantTestSupport
@@ -9,7 +9,6 @@ import Testing
 /// The hooks of `provisioning.activation`, with real programs and a real HTTP server.
 @Suite struct ActivationHookTests {
     private static let cardNumber = "5204740009900014"
-    private static let hasPython = ChildProcess.succeeds("python3", "-c", "import http.server")
 
     let scratch: Scratch
 
@@ -85,50 +84,12 @@ import Testing
 
     // MARK: HTTP
 
-    /// Serves on a TCP port or on a Unix socket, prints the URL, and appends the body of each request to a file.
-    private static let server = """
-        import http.server, json, os, socketserver, sys, urllib.parse
-        socket, log, status, reply = sys.argv[1:5]
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                with open(log, "ab") as file: file.write(body)
-                self.send_response(int(status))
-                self.send_header("Content-Length", str(len(reply)))
-                self.end_headers()
-                self.wfile.write(reply.encode())
-            def address_string(self): return "client"
-            def log_message(self, *arguments): pass
-        class UnixServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
-            daemon_threads = True
-        if socket:
-            server = UnixServer(socket, Handler)
-            print("http+unix://" + urllib.parse.quote(socket, safe="") + "/otp", flush=True)
-        else:
-            server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-            print("http://127.0.0.1:%d/otp" % server.server_address[1], flush=True)
-        server.serve_forever()
-        """
-
-    /// Runs `body` with the URL of a server that gives every request the same response.
-    private func serve(
-        onUnixSocket: Bool, status: Int = 200, reply: String, _ body: (ActivationEndpoint) async throws -> Void
-    ) async throws {
-        let process = try ChildProcess(
-            [
-                "python3", "-c", Self.server, onUnixSocket ? scratch.path("otp.sock") : "", scratch.path("requests"),
-                "\(status)", reply,
-            ], output: .file(scratch.path("url")))
-        defer { process.killAndWait() }
-        let url = try process.firstLine(in: scratch.path("url"))
-        try await body(try #require(ActivationEndpoint(text: url)))
-    }
-
     @Test(
         "an HTTP server gets the same JSON, and its response is decoded once",
-        .enabled(if: hasPython, "needs python3"), arguments: [false, true])
+        .enabled(if: HookServer.isPossible, "needs python3"), arguments: [false, true])
     func endpoint(onUnixSocket: Bool) async throws {
-        try await serve(onUnixSocket: onUnixSocket, reply: #"{"activationData": "T1RQLTEyMw=="}"#) { endpoint in
+        try await HookServer.serve(scratch, onUnixSocket: onUnixSocket, reply: #"{"activationData": "T1RQLTEyMw=="}"#) {
+            endpoint in
             let data = try await Self.hook(.endpoint(endpoint)).activationData(for: Self.question)
             #expect(data == Array("OTP-123".utf8))
         }
@@ -138,10 +99,11 @@ import Testing
     }
 
     @Test(
-        "an HTTP server that fails is activationFailed, without its response", .enabled(if: hasPython, "needs python3"),
+        "an HTTP server that fails is activationFailed, without its response",
+        .enabled(if: HookServer.isPossible, "needs python3"),
         arguments: [(500, #"{"activationData": "T1RQ"}"#), (200, "5204740009900014"), (302, "")])
     func failingEndpoint(status: Int, reply: String) async throws {
-        try await serve(onUnixSocket: false, status: status, reply: reply) { endpoint in
+        try await HookServer.serve(scratch, onUnixSocket: false, status: status, reply: reply) { endpoint in
             let error = try await Self.refusal(Self.hook(.endpoint(endpoint)))
             #expect(error.code == .activationFailed && !error.detail.contains(Self.cardNumber))
         }
@@ -149,21 +111,8 @@ import Testing
 
     @Test func `an HTTP server that cannot be reached is activationUnavailable`() async throws {
         let missing = scratch.path("none.sock").replacing("/", with: "%2F")
-        let endpoint = try #require(ActivationEndpoint(text: "http+unix://\(missing)/otp"))
+        let endpoint = try #require(LocalEndpoint(text: "http+unix://\(missing)/otp"))
         let error = try await Self.refusal(Self.hook(.endpoint(endpoint)))
         #expect(error.code == .activationUnavailable)
-    }
-
-    @Test(
-        "an endpoint is a Unix socket or a loopback address",
-        arguments: [
-            ("http+unix://%2Frun%2Fotp.sock/otp", true), ("http://127.0.0.1:9000/otp", true),
-            ("http://[::1]:9000/otp", true), ("http://localhost/otp", true), ("https://127.0.0.1/otp", false),
-            ("http://192.0.2.1/otp", false), ("http://otp.example.com/", false), ("http+unix://run/otp", false),
-            ("http://user@127.0.0.1/", false), ("http://127.0.0.1.example.com/", false), ("/run/otp.sock", false),
-            ("", false), ("http://", false),
-        ])
-    func endpointText(text: String, isAccepted: Bool) {
-        #expect((ActivationEndpoint(text: text) != nil) == isAccepted)
     }
 }

@@ -7,7 +7,7 @@ import Secrets
 struct ActivationRequest {
     private static let name = "the server of provisioning.activation.url"
 
-    let endpoint: ActivationEndpoint
+    let endpoint: LocalEndpoint
     let timeLimit: Duration
     let client: OutboundClient
 

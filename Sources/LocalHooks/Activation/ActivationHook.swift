@@ -5,14 +5,15 @@ import OutboundHTTP
 /// Gets activation data from the hook that the settings name: a program, or an HTTP server on this machine.
 ///
 /// Both get the same JSON object, and both respond with a JSON object. It is never on a command line, and no error or log
-/// line contains it. At most ``concurrentCalls`` calls run at the same time; further ones wait.
+/// line contains it. At most ``concurrentCalls`` calls run at the same time; up to ``waitingCalls`` further ones wait.
 package final class ActivationHook: ActivationDataSource {
     package static let concurrentCalls = 16
+    package static let waitingCalls = 1024
     /// How many bytes a hook may respond with.
     package static let largestResponse = 65_536
 
     private let settings: CurrentValue<ActivationSettings?>
-    private let slots = CallSlots(count: concurrentCalls)
+    private let slots = CallSlots(count: concurrentCalls, longestQueue: waitingCalls)
     private let client: OutboundClient
 
     /// - Parameter settings: nil if the settings name no hook. A reload may change them.
@@ -27,7 +28,11 @@ package final class ActivationHook: ActivationDataSource {
 
     package func activationData(for question: ActivationQuestion) async throws -> [UInt8]? {
         guard let settings = settings.value else { return nil }
-        return try await slots.run { try await ask(question, settings) }
+        do {
+            return try await slots.run { try await ask(question, settings) }
+        } catch is CallSlots.AllTaken {
+            throw MerchantError.activationUnavailable("\(Self.waitingCalls) calls of the activation hook wait already")
+        }
     }
 
     private func ask(_ question: ActivationQuestion, _ settings: ActivationSettings) async throws -> [UInt8] {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-/// The URL of an HTTP server on this machine. Without TLS, so card data must not leave the machine.
-package struct ActivationEndpoint: Hashable, Sendable {
+/// The URL of a hook: an HTTP server on this machine. Without TLS, so what the hook gets must not leave the machine.
+package struct LocalEndpoint: Hashable, Sendable {
     /// What the text of an endpoint must be, for error messages.
     package static let expectation =
         "expected http+unix://SOCKET/PATH with a percent-encoded SOCKET, or http://HOST:PORT/PATH with the HOST 127.0.0.1, [::1] or localhost"

@@ -1,0 +1,71 @@
+package import MerchantCore
+import Synchronization
+package import Vocabulary
+
+/// The identities that the daemon presented last, so that a request to Apple needs no read of the store.
+///
+/// A change of any key pair empties the cache, before the caller who made the change gets a response. The cache is created
+/// before the store, because the store notifies it.
+package final class IdentityCache: KeyChangeObserver {
+    /// The age at which an identity is read again. The limit is needed because a newer certificate of the owner becomes
+    /// valid without a change of the store.
+    static let maximumAgeMilliseconds: Int64 = 60_000
+    private static let capacity = 1024
+
+    /// What an entry depends on. Taken before the store is read: if it differs when the entry is stored or used, the entry
+    /// may be outdated.
+    package struct Version: Hashable, Sendable {
+        fileprivate let changes: UInt64
+        /// The generation of the setting `trust.certificate-issuers`.
+        fileprivate let issuers: Int
+    }
+
+    private struct Entry {
+        let identity: ClientIdentity
+        let readAt: Timestamp
+        let version: Version
+
+        func isFresh(at now: Timestamp) -> Bool {
+            // An entry from the future is not fresh either: the clock was set back after the entry was read.
+            (0..<IdentityCache.maximumAgeMilliseconds).contains(
+                now.millisecondsSince1970 - readAt.millisecondsSince1970)
+                && identity.notBefore <= now && now <= identity.notAfter
+        }
+    }
+
+    private struct State {
+        var changes: UInt64 = 0
+        var entries: [IdentityOwner: Entry] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    package func keysChanged(_ hashes: [PublicKeyHash]) {
+        state.withLock { state in
+            state.changes += 1
+            state.entries.removeAll(keepingCapacity: true)
+        }
+    }
+
+    package func version(issuers: Int) -> Version { state.withLock { Version(changes: $0.changes, issuers: issuers) } }
+
+    package func identity(of owner: IdentityOwner, at now: Timestamp, issuers: Int) -> ClientIdentity? {
+        state.withLock { state in
+            guard let entry = state.entries[owner], entry.version.issuers == issuers, entry.isFresh(at: now) else {
+                return nil
+            }
+            return entry.identity
+        }
+    }
+
+    /// Stores an identity that was read after `version` was taken.
+    package func store(_ identity: ClientIdentity, of owner: IdentityOwner, readAt now: Timestamp, _ version: Version) {
+        state.withLock { state in
+            guard version.changes == state.changes else { return }
+            if state.entries.count >= Self.capacity { state.entries.removeAll(keepingCapacity: true) }
+            state.entries[owner] = Entry(identity: identity, readAt: now, version: version)
+        }
+    }
+}
