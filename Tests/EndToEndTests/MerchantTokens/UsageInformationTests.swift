@@ -87,9 +87,14 @@ struct UsageInformationTests {
         try installation.eventually("the payment is in the mirror", within: .seconds(30)) {
             try installation.merchantToken(Self.token) != nil
         }
+        // Apple generates the public key of a token that has a URL for notifications.
+        let known = [
+            "merchantIdentifier": Self.merchant, "merchantTokenIdentifier": Self.token,
+            "tokenNotificationURL": "https://localhost:\(port)/tokenapi",
+        ]
         _ = try installation.control(
             "/merchant-tokens", "-X", "POST", "-d",
-            #"{"merchantIdentifier": "\#(Self.merchant)", "merchantTokenIdentifier": "\#(Self.token)"}"#)
+            String(decoding: JSONSerialization.data(withJSONObject: known), as: UTF8.self))
 
         // No usage information, then a package of the greatest length, then one that is too long.
         #expect(try code(request().body) == "merchantTokenNotFound")
