@@ -143,9 +143,10 @@ import Vocabulary
 
     @Test("a certificate that expires while the portal runs is reported")
     func expiry() throws {
+        let made = try TestCertificates()
+        // Read after openssl made the certificate, which is valid from that second on.
         let time = Guarded(Timestamp(Date()))
         let logger = Logger(label: "listener") { _ in SwiftLogNoOpLogHandler() }
-        let made = try TestCertificates()
         let certificates = try PortalCertificates(made.settings(), now: { time.value }, logger: logger)
         certificates.reloadIfChanged()
         #expect(certificates.finding == nil)

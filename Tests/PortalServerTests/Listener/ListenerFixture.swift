@@ -34,7 +34,8 @@ struct ListenerFixture: Sendable {
     ) async throws {
         let files = try TestCertificates()
         if withClientCA { try files.issue("ca") }
-        let time = Guarded(Timestamp(Date()))
+        // A minute ahead: certificates that openssl issues during the test are valid from the second of their issue on.
+        let time = Guarded(Timestamp(Date()).adding(.seconds(60)))
         let findings = Guarded<[String?]>([])
         let arrivals = Guarded(0)
         let logger = Logger(label: "listener") { _ in SwiftLogNoOpLogHandler() }
@@ -154,6 +155,13 @@ enum TestCommand {
             try: return s.recv(1) == b""
             except ConnectionResetError: return True
             except (TimeoutError, socket.timeout): return False
+
+        def is_held_by_server(s):
+            # The server's end of the connection is in the state ESTABLISHED. A client that reads nothing cannot see the
+            # end of the connection on its own socket, because the unread bytes come first.
+            ends = ["0100007F:%04X" % number for number in (port, s.getsockname()[1])]
+            lines = [line.split()[1:4] for line in open("/proc/net/tcp")]
+            return ends + ["01"] in lines
 
         def rest(s):
             data = b""
