@@ -31,8 +31,8 @@ package enum AdminProgram {
         } catch let error as ClientError {
             return report(CommandFailure(error), format)
         } catch let exit as MonitoringExit {
-            // A monitoring plugin gives the statuses 0 to 3 other meanings. Here only the raw values of ``ExitStatus``
-            // matter, not the names of its cases.
+            // For a monitoring plugin, the statuses 0 to 3 have other meanings. Here only the raw values of
+            // ``ExitStatus`` are used, not the names of its cases.
             return ExitStatus(rawValue: exit.status) ?? .unreachable
         } catch {
             return report(otherError: error, format)
@@ -60,7 +60,7 @@ package enum AdminProgram {
         }
         let status: ExitStatus =
             MerchantKeyCtl.exitCode(for: error) == .validationFailure ? .wrongUsage : .refused
-        // In JSON without the usage, which is a text for people.
+        // The JSON form omits the usage, which is text for people.
         let text = format == .json ? MerchantKeyCtl.message(for: error) : message
         return report(CommandFailure(status, text), format)
     }

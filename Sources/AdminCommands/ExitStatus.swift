@@ -1,16 +1,16 @@
 package import MerchantKeyClient
 
-/// The exit status of `merchantkeyctl`.
+/// An exit status of `merchantkeyctl`.
 package enum ExitStatus: Int32, Sendable {
     case done = 0
     /// The daemon or Apple refused the request, or the command failed for another reason, such as an unreadable file.
     case refused = 1
     case wrongUsage = 2
-    /// The daemon can't be reached.
+    /// The daemon can't be reached, or this user must not open its socket.
     case unreachable = 3
 }
 
-/// An error that ends a command, with the program's exit status and the text for standard error.
+/// An error that stops a command, with the program's exit status and the text for standard error.
 package struct CommandFailure: Error, Hashable, Sendable {
     package let status: ExitStatus
     package let message: String
@@ -26,7 +26,7 @@ package struct CommandFailure: Error, Hashable, Sendable {
         self.code = code
     }
 
-    /// How the message about an error of the program itself begins.
+    /// The prefix of a message that does not come from the daemon.
     static let programPrefix = "merchantkeyctl: "
 
     /// The message without the name of the program.
@@ -48,8 +48,8 @@ package struct CommandFailure: Error, Hashable, Sendable {
     }
 }
 
-/// Thrown by `status --check`, to end the program with the exit status of a monitoring plugin: 0 OK, 1 warning, 2
-/// critical, 3 unknown.
+/// Thrown by `status --check`, so that the program exits with the status of a monitoring plugin: 0 OK, 1 warning,
+/// 2 critical, 3 unknown.
 struct MonitoringExit: Error {
     let status: Int32
 }

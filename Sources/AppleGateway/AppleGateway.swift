@@ -3,8 +3,8 @@ package import MerchantCore
 package import OutboundHTTP
 import Vocabulary
 
-/// A client of those of Apple's services that require the identity certificate: the Web Merchant Registration API,
-/// merchant sessions, and the Merchant Token Management API. All their calls go through one ``GatewayTransport``.
+/// A client of the services of Apple that require the identity certificate: the Web Merchant Registration API, merchant
+/// sessions, and the Merchant Token Management API. All their calls go through one ``GatewayTransport``.
 package final class AppleGateway: Sendable {
     package struct Settings: Sendable {
         package var endpoint: GatewayEndpoint
@@ -17,8 +17,8 @@ package final class AppleGateway: Sendable {
         package init(endpoint: GatewayEndpoint) { self.endpoint = endpoint }
     }
 
-    /// The method with which events of merchant tokens are fetched. Apple's reference says GET, Apple's integration guide
-    /// says POST.
+    /// The method with which events of merchant tokens are fetched. Apple's reference says GET, Apple's integration
+    /// guide says POST.
     package enum EventMethod: String, NamedValue {
         case get = "GET"
         case post = "POST"

@@ -4,8 +4,8 @@ package import Secrets
 
 /// Runs a program without a shell, and collects what it prints.
 ///
-/// The program gets its input on standard input, so that the input is in no list of processes. It runs in a process group
-/// of its own, with the daemon's environment, and inherits no other descriptor of the daemon.
+/// The program gets its input on standard input, so that the input does not appear in the list of processes. It runs in
+/// a process group of its own, with the daemon's environment, and inherits no other descriptor of the daemon.
 package struct ChildProgram: Sendable {
     /// How many bytes of the program's standard error are kept.
     package static let longestErrorOutput = 1024
@@ -17,7 +17,8 @@ package struct ChildProgram: Sendable {
     /// - Parameters:
     ///   - arguments: the program's absolute path, then its arguments.
     ///   - timeLimit: after this time the program and its process group are killed.
-    ///   - largestOutput: how many bytes the program may print on standard output. A program that prints more is killed.
+    ///   - largestOutput: how many bytes the program may print on standard output. A program that prints more is
+    ///     killed.
     package init(_ arguments: [String], within timeLimit: Duration, largestOutput: Int) {
         self.arguments = arguments
         self.timeLimit = timeLimit
@@ -29,7 +30,7 @@ package struct ChildProgram: Sendable {
         try run(feeding: UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
-    /// Runs the program to its end. Blocks the thread. A program need not read its input.
+    /// Runs the program to its end. Blocks the thread. The program may exit without reading its input.
     package func run(input: borrowing SecretBytes) throws(ChildProgramFailure) -> ChildProgramOutput {
         try input.withUnsafeBytes { (bytes) throws(ChildProgramFailure) -> ChildProgramOutput in
             try run(feeding: bytes)

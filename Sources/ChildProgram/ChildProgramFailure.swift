@@ -1,13 +1,13 @@
 import Glibc
 
-/// Why a program gave no output that can be used.
+/// Why a program produced no usable output.
 package struct ChildProgramFailure: Error, Hashable, Sendable {
     package enum Cause: Hashable, Sendable {
         /// The program could not be started; an error of posix_spawn(3) or pipe(2).
         case notStarted(errorNumber: Int32)
         /// The program did not exit within the time limit, and was killed.
         case timedOut
-        /// The program printed more than it may, and was killed.
+        /// The program printed more than the permitted number of bytes, and was killed.
         case outputTooLong
         /// The exit status was not 0.
         case exited(status: Int32)
@@ -15,7 +15,7 @@ package struct ChildProgramFailure: Error, Hashable, Sendable {
     }
 
     package let cause: Cause
-    /// The beginning of the program's standard error. It may contain whatever the program was given.
+    /// The beginning of the program's standard error. It may contain data from the program's input or arguments.
     package let errorOutput: ErrorOutput
 
     init(_ cause: Cause, _ errorOutput: [UInt8] = []) {
@@ -27,10 +27,10 @@ package struct ChildProgramFailure: Error, Hashable, Sendable {
     package static func message(_ errorNumber: Int32) -> String { String(cString: strerror(errorNumber)) }
 }
 
-/// The beginning of a program's standard error, in a form that fits an error message: one line, without escape sequences
-/// for a terminal.
+/// The beginning of a program's standard error, in a form that fits an error message: one line, without escape
+/// sequences for a terminal.
 package struct ErrorOutput: Hashable, Sendable, CustomStringConvertible {
-    /// Empty if the program printed nothing there.
+    /// Empty if the program printed nothing on its standard error.
     package let description: String
 
     init(_ bytes: [UInt8]) {

@@ -1,6 +1,6 @@
 package import Secrets
 
-/// What a program printed that exited with status 0.
+/// The output of a program that exited with status 0.
 package struct ChildProgramOutput: ~Copyable, Sendable {
     /// The standard output.
     package let bytes: SecretBytes

@@ -5,7 +5,7 @@ struct Pipe: ~Copyable {
     private(set) var reader: Int32
     private(set) var writer: Int32
 
-    /// - Returns: nil if there is no pipe, with the reason in `errno`.
+    /// - Returns: nil if the pipe cannot be created; `errno` then says why.
     init?() {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return nil }

@@ -79,7 +79,8 @@ struct ProgramStreams {
         let written = write(
             standardInput.writer, input.baseAddress.map { $0 + inputCount }, input.count - inputCount)
         if written > 0 { inputCount += written }
-        // EPIPE: the program has ended, or does not read any further. What it prints decides.
+        // EPIPE: the program has exited, or has closed its standard input. This is not a failure: the program's output
+        // and exit status decide whether it succeeded.
         let isFailed = written < 0 && errno != EINTR && errno != EAGAIN
         if isFailed || inputCount == input.count { standardInput.closeWriter() }
     }

@@ -10,8 +10,8 @@ import Vocabulary
 
 /// Starts the daemon, runs its services, and shuts it down.
 enum Daemon {
-    /// How long systemd waits for the start at most: a command of the master key may take minutes, and so may the
-    /// migration of a large database.
+    /// The longest time that systemd waits while the daemon reads the master key and opens the database. The command
+    /// that prints the master key may take minutes, and so may the migration of a large database.
     private static let longestOpening = Duration.seconds(900)
 
     /// Runs the daemon until SIGTERM, SIGINT or SIGQUIT.
@@ -72,7 +72,7 @@ enum Daemon {
             if observation.hasClaimsLog, !observer.hasClaimsLog { lock.markClaimsClosed(leavingLog: false) }
             throw error
         }
-        // Without this, Swift could release the lock after its last use, before the daemon has ended.
+        // Without this, Swift could release the lock after its last use, before the daemon has stopped.
         withExtendedLifetime(lock) { logger.info("merchantkeyd ended") }
     }
 

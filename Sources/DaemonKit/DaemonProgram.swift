@@ -5,7 +5,7 @@ import Vocabulary
 
 /// The program `merchantkeyd`: runs in the foreground until SIGTERM, SIGINT or SIGQUIT.
 package enum DaemonProgram {
-    /// Parses the command line, runs the daemon or the subcommand, and ends the process with status 0 (clean exit), 1
+    /// Parses the command line, runs the daemon or the subcommand, and exits with status 0 (clean exit), 1
     /// (failed) or 2 (wrong usage).
     package static func start() async -> Never {
         do {
@@ -52,7 +52,7 @@ package enum DaemonProgram {
     }
 }
 
-/// The error with which a subcommand ends after it has printed which checks failed.
+/// The error that a subcommand throws after it has printed which checks failed.
 struct ChecksFailed: Error {
     /// The exit status of the program.
     var status: Int32 = 1

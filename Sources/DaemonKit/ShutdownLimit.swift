@@ -5,15 +5,15 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// Limits the duration of a shutdown: after ``length``, logs which service did not stop, and ends the process.
+/// Limits the duration of a shutdown: after ``length``, logs which service did not stop, and terminates the process.
 ///
 /// No acknowledged change is lost, because each change is on stable storage before it is acknowledged.
 final class ShutdownLimit: Sendable {
-    /// The servers' drain times are shares of it, see ``ShutdownBudget``.
+    /// Each server may use a share of this time to finish its requests, see ``ShutdownBudget``.
     static let length = ShutdownBudget.limit
 
     private struct State {
-        /// Whether the time has begun to count.
+        /// Whether the timer was started.
         var isTimerStarted = false
         /// The services that run, by their positions in the group.
         var running: [Int: any Service] = [:]
@@ -58,7 +58,7 @@ final class ShutdownLimit: Sendable {
     }
 
     private func terminate() {
-        // If the write of the log line hangs too, this signal ends the process after 2 seconds.
+        // If the write of the log line hangs too, this signal terminates the process after 2 seconds.
         signal(SIGALRM, SIG_DFL)
         alarm(2)
         // Services stop in reverse order, so the last one that still runs is the one that hangs.

@@ -4,15 +4,15 @@ import Synchronization
 /// Services that stop at the same time. A group of services stops one after the other, and so waits for the sum of their
 /// times; this service waits only for the slowest of them.
 ///
-/// If one of the services fails, or ends although the daemon does not shut down, the others are cancelled.
+/// If one of the services fails, or returns before the daemon shuts down, the others are cancelled.
 package final class SimultaneousServices: Service, CustomStringConvertible {
     private let services: [any Service]
-    /// The positions of the services that have ended.
+    /// The positions of the services that have stopped.
     private let ended = Mutex<Set<Int>>([])
 
     package init(_ services: [any Service]) { self.services = services }
 
-    /// The names of the services that have not ended. The log shows them if a shutdown takes too long.
+    /// The names of the services that have not stopped. The log shows them if a shutdown takes too long.
     package var description: String {
         let ended = ended.withLock { $0 }
         return services.enumerated().filter { !ended.contains($0.offset) }

@@ -1,7 +1,7 @@
 package import NIOCore
 import Synchronization
 
-/// Finds out whether every event loop of the decryptor server still runs its tasks, for the daemon's watchdog.
+/// Checks for the daemon's watchdog whether every event loop of the decryptor server still runs its tasks.
 package final class EventLoopProbe: Sendable {
     private let loops = Mutex<[any EventLoop]>([])
 

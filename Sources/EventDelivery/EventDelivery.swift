@@ -78,8 +78,9 @@ package struct EventDelivery: Service {
         var isStopped = false
     }
 
-    /// - Parameter running: the dispatchers by the names of their webhooks. A stopped one stays here, because the next
-    ///   dispatcher of the same name must wait for its end: two at the same time would send events twice.
+    /// - Parameter running: the dispatchers by the names of their webhooks. A stopped dispatcher stays here, because
+    ///   the next dispatcher of the same name must wait until the stopped one has ended. Two dispatchers at the same
+    ///   time would send events twice.
     private func update(
         _ running: inout [String: RunningDispatcher], to webhooks: [Webhook], in group: inout DiscardingTaskGroup
     ) {

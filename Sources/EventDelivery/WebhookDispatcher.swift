@@ -16,8 +16,8 @@ actor WebhookDispatcher {
     /// The longest pause between attempts while the receiver is down. The pause is short, because new
     /// events must wait for its end too.
     static let longestPauseWhileDown = Duration.seconds(10)
-    /// The longest time that the timer runs. So when the machine's clock is set, the due times are compared with the
-    /// new time within one minute.
+    /// The longest time that the timer runs. If the machine's clock is set, the dispatcher therefore compares the due
+    /// times with the new time within one minute.
     static let longestSleep = Duration.seconds(60)
 
     private let name: String

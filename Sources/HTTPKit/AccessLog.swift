@@ -2,9 +2,9 @@ package import Logging
 
 /// Writes one log line for each response, if the setting `log.requests` is true.
 ///
-/// Lines of refused requests, and of callers that are not identified, are limited as in ``LimitedLog``. A line contains no
-/// text from the client except its `X-Request-Id`, which is validated. In particular, it contains
-/// the template of the path and not the path, because a path can contain a secret.
+/// Lines of refused requests, and of callers that are not identified, are limited as in ``LimitedLog``. A line contains
+/// no text from the client except its `X-Request-Id`, which is validated. In particular, it contains the template of
+/// the path and not the path, because a path can contain a secret.
 ///
 /// A class, because every request asks whether the log is on.
 package final class AccessLog: Sendable {
@@ -12,7 +12,7 @@ package final class AccessLog: Sendable {
     package static let off = AccessLog(nil)
 
     private let logger: Logger?
-    /// For refused requests, which anyone can send who can connect.
+    /// For refused requests: every client that can connect can send them.
     private let limited: LimitedLog?
     private let readIsOn: @Sendable () -> Bool
 

@@ -1,7 +1,7 @@
 package import NIOHTTP1
 
-/// Comparisons with one method. The operator `==` of NIO compares the names of the methods as text, which is slow for code
-/// that runs for every request of a decryptor.
+/// Comparisons with one method. The operator `==` of NIO compares the names of the methods as text, which is slow for
+/// code that runs for every request of a decryptor.
 extension HTTPMethod {
     package var isGET: Bool { if case .GET = self { true } else { false } }
     package var isHEAD: Bool { if case .HEAD = self { true } else { false } }

@@ -4,16 +4,16 @@ import Synchronization
 /// A log that callers cannot flood. For each caller, the first ``burst`` lines with the same message are all written.
 /// After these, one line is written in each ``interval``; it contains the number of lines that were left out.
 ///
-/// Without this limit, a caller could fill the disk with log lines. On a full disk the daemon cannot record which payment
-/// tokens were used, so payments would stop. The metrics still count every request, and the audit counts every request
-/// that was refused for lack of a permit.
+/// Without this limit, a caller could fill the disk with log lines. On a full disk the daemon cannot record which
+/// payment tokens were used, so payments would stop. The metrics still count every request, and the audit counts every
+/// request that was refused for lack of a permit.
 package final class LimitedLog: Sendable {
     /// How many lines with the same message and caller are written before the limit applies.
     package static let burst = 10
     /// After a burst, the time between two written lines with the same message and caller.
     package static let interval = Duration.seconds(10)
-    /// How many pairs of message and caller are counted separately. All further pairs share one count, so that the counts
-    /// use a limited amount of memory.
+    /// How many pairs of message and caller are counted separately. All further pairs share one count, so that the
+    /// counts use a limited amount of memory.
     static let maximumKinds = 256
 
     /// The message and the caller of lines that are counted together.

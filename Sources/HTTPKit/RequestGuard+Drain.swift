@@ -11,7 +11,8 @@ extension RequestGuard {
         waitForRequest(context)
     }
 
-    /// Gives the client of an idle connection a short time to send a request, whose response announces the end.
+    /// Gives the client of an idle connection a short time to send a request. The response to this request announces
+    /// the end of the connection.
     func waitForRequest(_ context: ChannelHandlerContext) {
         graceTimer?.cancel()
         graceTimer = context.eventLoop.assumeIsolated().scheduleTask(in: limits.idleGrace) {
@@ -28,9 +29,9 @@ extension RequestGuard {
         }
     }
 
-    /// Whether the server is shutting down and the response that begins now is the last one of the connection: no other
-    /// request has arrived. From then on, the client cannot send another on a Unix socket. A client on TCP learns from
-    /// the response that a later request is not answered.
+    /// Whether the server is shutting down and the response that begins now is the last one of the connection, because
+    /// no other request has arrived. On a Unix socket, the client cannot send another request from then on. On TCP, the
+    /// response tells the client that the server answers no later request.
     func isLastOfDrain(_ context: ChannelHandlerContext) -> Bool {
         guard isDraining else { return false }
         // The client is still sending the request, and the server does not wait for its end.

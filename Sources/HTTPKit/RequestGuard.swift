@@ -49,8 +49,8 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
         }
     }
 
-    /// Returns the response to a request with a fault. The second argument is the request's target in origin form; nil if
-    /// the fault is in the syntax of the request, so that the target is not known for certain.
+    /// Returns the response to a request with a fault. The second argument is the request's target in origin form; nil
+    /// if the fault is in the syntax of the request, so that the target is not known for certain.
     package typealias MakeRefusal = @Sendable (HTTPFault, String?) -> Refusal
 
     /// Counts the requests that wait behind the request in progress. Without it in the pipeline, the guard assumes that
@@ -70,8 +70,8 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
     var isDraining = false
     /// Whether the response to the last request has begun or is complete.
     private var hasResponded = false
-    /// Whether the connection is closed after the current response. If there is no current response, after the next
-    /// response.
+    /// Whether the connection is closed after the current response, or after the next response if there is no current
+    /// one.
     private var closesAfterResponse = false
     /// Whether the connection is being closed. All further parts of requests and responses are then dropped.
     var isClosing = false
@@ -159,7 +159,7 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
         guard let fault = isHeadTooSlow ? .requestTooSlow : HTTPFault(decoding: error) else {
             return context.fireErrorCaught(error)
         }
-        // The shutdown cut off the head of a request. The connection ends without a response to it.
+        // The shutdown cut off the head of a request. The connection ends without a response to this request.
         if isDraining, !isReceiving, !isResponding, case HTTPParserError.invalidEOFState = error {
             return closeNow(context)
         }
@@ -189,8 +189,8 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
         // connection as the end of the request.
         defer { if isReceiving { context.fireErrorCaught(ChannelError.eof) } }
         guard context.channel.isActive else { return }
-        // While `isReceiving`, the fault is in the request that was passed on. If the response to this request has begun,
-        // a second response must not follow. If not `isReceiving`, the fault is in a new request.
+        // While `isReceiving`, the fault is in the request that was passed on. If the response to this request has
+        // begun, a second response must not follow. If not `isReceiving`, the fault is in a new request.
         if !(hasResponded && isReceiving) {
             let refusal = makeRefusal(fault, target)
             var headers = refusal.headers

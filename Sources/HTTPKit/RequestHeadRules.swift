@@ -11,8 +11,8 @@ package enum RequestHeadRules {
         try checkFraming(head, bodyLimit: bodyLimit)
     }
 
-    /// RFC 9112 section 3.2: a request has exactly one header Host with a valid value. Only an HTTP/1.0 request may have
-    /// no Host.
+    /// RFC 9112 section 3.2: a request has exactly one header Host with a valid value. Only an HTTP/1.0 request may
+    /// have no Host.
     private static func checkHost(_ head: HTTPRequestHead) throws(HTTPFault) {
         var hosts = head.headers.lazy.filter { $0.name.utf8.count == 4 && $0.name.lowercased() == "host" }
             .makeIterator()
@@ -48,8 +48,8 @@ package enum RequestHeadRules {
             else { throw .transferCodingInvalid }
             guard codings.count == 1 else { throw .transferCodingUnsupported }
         } else if let length = head.headers.first(name: "content-length") {
-            // NIO's decoder has already refused a repeated Content-Length, and a value that is not a number. A number that
-            // does not fit an Int is greater than any limit.
+            // NIO's decoder has already refused a repeated Content-Length, and a value that is not a number. A number
+            // that does not fit an Int is greater than any limit.
             guard let length = Int(length), length <= bodyLimit else { throw .bodyTooLarge(limit: bodyLimit) }
         }
     }

@@ -65,8 +65,9 @@ package final class KeyCustody: KeyCustodian, KeyPairVerifier {
         return Self.certificate(of: hash, among: imported.certificates, isOnlyKey: imported.isOnlyKey)
     }
 
-    /// The certificate of a key. If there is none in a file with only this key, the first certificate, whose refusal then
-    /// says to which key the certificate belongs. In a file with several keys, that certificate belongs to another key.
+    /// Returns the certificate of a key. If no certificate is for this key, and the file contains no other key, returns
+    /// the first certificate: the error that refuses it names the key that it belongs to. If the file contains several
+    /// keys, the first certificate may belong to another of them, so this returns nil.
     private static func certificate(
         of hash: PublicKeyHash, among certificates: [[UInt8]], isOnlyKey: Bool
     ) -> [UInt8]? {

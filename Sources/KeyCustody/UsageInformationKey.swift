@@ -5,15 +5,15 @@ package import PaymentToken
 import Secrets
 package import Vocabulary
 
-/// The platform's private key of `merchant-tokens.usage-information.private-key`, which authenticates usage information to
-/// the devices that decrypt it.
+/// The platform's private key of `merchant-tokens.usage-information.private-key`, which authenticates usage information
+/// to the devices that decrypt it.
 package struct UsageInformationKey: Sendable {
     private let privateKey: P384.KeyAgreement.PrivateKey
 
-    /// - Parameter path: of a file with a P-384 private key in PEM: PKCS#8 (`PRIVATE KEY`) or SEC1 (`EC PRIVATE KEY`), not
-    ///   encrypted.
-    /// - Throws: `privateKeyMalformed` if the file is not such a key, or if another user than its owner may write it, or
-    ///   another one than its owner and group may read it.
+    /// - Parameter path: the path of a file with a P-384 private key in PEM: PKCS#8 (`PRIVATE KEY`) or SEC1
+    ///   (`EC PRIVATE KEY`), not encrypted.
+    /// - Throws: `privateKeyMalformed` if the file contains no such key, if users other than its owner may write to it,
+    ///   or if users other than its owner and group may read it.
     package init(reading path: String) throws(MerchantError) {
         let file = try Self.content(of: path)
         let key = file.withUnsafeBytes { bytes in

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Limits how many calls run at the same time. Further calls wait, in the order of their arrival. The number of calls that
-/// wait is limited too, and a call whose task is cancelled does not wait any longer.
+/// Limits how many calls run at the same time. Further calls wait, in the order of their arrival. The number of calls
+/// that wait is limited too, and a call whose task is cancelled does not wait any longer.
 final class CallSlots: Sendable {
-    /// As many calls wait as may wait.
+    /// The queue is full: the largest permitted number of calls waits already.
     struct AllTaken: Error {}
 
     private struct State {

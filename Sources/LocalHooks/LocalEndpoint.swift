@@ -1,8 +1,9 @@
 import FoundationEssentials
 
-/// The URL of a hook: an HTTP server on this machine. Without TLS, so what the hook gets must not leave the machine.
+/// The URL of a hook: an HTTP server on this machine. The connection has no TLS, so the data for the hook must not
+/// leave the machine.
 package struct LocalEndpoint: Hashable, Sendable {
-    /// What the text of an endpoint must be, for error messages.
+    /// The permitted forms of an endpoint, for error messages.
     package static let expectation =
         "expected http+unix://SOCKET/PATH with a percent-encoded SOCKET, or http://HOST:PORT/PATH with the HOST 127.0.0.1, [::1] or localhost"
 

@@ -5,7 +5,7 @@ struct AdmittedConnections: Sendable {
     struct Connection: Sendable {
         let channel: any Channel
         let holder: UserQuotas.Holder
-        /// The number of the wait, which is lower for an earlier one; nil while the server works on a request.
+        /// A number that is lower for a wait that began earlier; nil while the server works on a request.
         fileprivate var wait: Int?
     }
 
@@ -27,11 +27,11 @@ struct AdmittedConnections: Sendable {
 
     mutating func remove(_ id: ObjectIdentifier) -> Connection? { connections.removeValue(forKey: id) }
 
-    /// Removes the connection that has waited longest, of the holders that have most connections. So a holder with few
-    /// connections keeps them.
+    /// Among the connections of the holders with the most connections, removes the connection that has waited longest.
+    /// So a holder with few connections keeps them.
     ///
     /// - Parameters:
-    ///   - holder: removes only a connection of this holder; nil for one of any holder.
+    ///   - holder: removes only a connection of this holder; nil for a connection of any holder.
     ///   - held: returns how many connections a holder has.
     mutating func removeLongestWaiting(
         of holder: UserQuotas.Holder?, held: (UserQuotas.Holder) -> Int

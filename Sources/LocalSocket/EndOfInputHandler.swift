@@ -3,13 +3,13 @@ package import NIOCore
 
 /// Passes on the last bytes of a connection only as fast as the handlers behind this one request them.
 ///
-/// When a client closes its side of a connection, NIO reads at once everything that the client has sent before, also if a
-/// handler has suspended reading. This can be as much as the socket's buffer holds: thousands of pipelined requests. To
-/// decode them all would delay the other connections of the event loop. Therefore this handler keeps the bytes that no
-/// handler has requested, and passes on ``pieceBytes`` of them for each requested read.
+/// When a client closes its side of a connection, NIO reads at once everything that the client has sent before, even if
+/// a handler has suspended reading. This can be as much as the socket's buffer holds: thousands of pipelined requests.
+/// To decode them all would delay the other connections of the event loop. Therefore this handler keeps the bytes that
+/// no handler has requested, and passes on ``pieceBytes`` of them for each requested read.
 ///
-/// If the client has closed its side in both directions, it reads no response. The connection is then closed, and the
-/// kept bytes are dropped. The connection is also closed if more bytes than the limit would be kept.
+/// If the client has closed the connection in both directions, it reads no response. The handler then closes the
+/// connection and drops the kept bytes. It also closes the connection if more bytes than the limit would be kept.
 ///
 /// Add the handler as the first one of a connection that permits remote half-closure and reads one message at a time.
 package final class EndOfInputHandler: ChannelDuplexHandler, RemovableChannelHandler {

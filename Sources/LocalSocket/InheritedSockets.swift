@@ -7,7 +7,7 @@ package struct InheritedSockets: Hashable, Sendable {
     package static let variableNames = ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"]
     /// The number of the first descriptor that systemd passes.
     private static let firstDescriptor: CInt = 3
-    /// More descriptors are refused, so that a wrong number in `LISTEN_FDS` costs nothing.
+    /// A larger number in `LISTEN_FDS` is refused, so that a wrong number does not cost time.
     private static let maximum = 64
 
     package static let none = InheritedSockets([:])
@@ -22,8 +22,8 @@ package struct InheritedSockets: Hashable, Sendable {
     /// Marks the announced descriptors as close-on-exec, so that no child process inherits them.
     ///
     /// - Parameters:
-    ///   - variables: the environment variables. They mean another process, and are ignored, unless `LISTEN_PID` is
-    ///     `process`.
+    ///   - variables: the environment variables. If `LISTEN_PID` is not `process`, they are for another process and are
+    ///     ignored.
     package init(_ variables: [String: String], process: Int32 = getpid()) {
         guard variables["LISTEN_PID"].flatMap({ Int32($0) }) == process, let announced = variables["LISTEN_FDS"] else {
             return

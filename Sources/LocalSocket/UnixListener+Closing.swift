@@ -2,11 +2,11 @@ import Glibc
 package import NIOCore
 
 extension UnixListener {
-    /// Stops accepting connections, and loses none of those that a client has opened.
+    /// Stops accepting connections, and loses none of the connections that clients have opened.
     ///
-    /// The socket's file is removed first, so that no further connection enters the kernel's queue, and the queued ones
-    /// are accepted. The file of an inherited socket stays: systemd holds a copy of the socket, and the queued
-    /// connections wait there for the next daemon.
+    /// This method first removes the socket's file, so that no further connection enters the kernel's queue. Then it
+    /// accepts the queued connections. The file of an inherited socket stays: systemd holds a copy of the socket, and
+    /// the queued connections wait there for the next daemon.
     ///
     /// - Parameters:
     ///   - server: the channel of the listening socket.

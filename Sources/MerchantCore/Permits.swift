@@ -34,8 +34,8 @@ package struct Grant: Hashable, Sendable {
     package let permits: Set<Permit>
     /// The merchants that the permits apply to; nil for every merchant.
     package let merchants: Set<MerchantIdentifier>?
-    /// ``permits`` with one bit for each permit. Every request of a decryptor tests permits, and a test of a bit needs no
-    /// hash of the permit's name.
+    /// ``permits`` with one bit for each permit. Every request of a decryptor tests permits, and a test of a bit needs
+    /// no hash of the permit's name.
     private let permitBits: UInt32
 
     package init(permits: Set<Permit>, merchants: Set<MerchantIdentifier>?) {

@@ -31,7 +31,7 @@ extension AdminClient {
         return try await post(Paths.accessRotation(name), request)
     }
 
-    /// Ends an access at once.
+    /// Revokes an access at once.
     package func revokeAccess(_ name: AccessName) async throws(ClientError) -> Response<AccessDocument> {
         try await httpClient.fetch(SocketCall(method: .POST, path: Paths.accessRevocation(name)))
     }

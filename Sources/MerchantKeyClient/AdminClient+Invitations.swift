@@ -22,7 +22,7 @@ extension AdminClient {
         return try await list(Paths.invitations, query: query)
     }
 
-    /// Ends an invitation at once. If someone has signed in with the invitation, also ends the session.
+    /// Revokes an invitation at once. If someone has signed in with the invitation, also ends the session.
     package func revokeInvitation(
         _ identifier: InvitationIdentifier
     ) async throws(ClientError) -> Response<InvitationDocument> {

@@ -6,7 +6,8 @@ public enum ClientError: Error, Hashable, Sendable, CustomStringConvertible {
     ///
     /// If the connection ended after the request was sent, the daemon may have executed the request.
     case unreachable(socketPath: String, why: String)
-    /// The operating system does not let this process open the socket or enter the socket's directory. Nothing was sent.
+    /// The operating system does not let this process open the socket or enter the socket's directory. Nothing was
+    /// sent.
     case notPermitted(socketPath: String, why: String)
     /// The daemon refused the request.
     case refused(Refusal)

@@ -7,7 +7,7 @@ extension DecryptorClient {
     /// Requests a merchant session from Apple, with the identity certificate in the daemon.
     ///
     /// Give the session to the page unchanged, as the argument of `completeMerchantValidation`. A session is for one
-    /// payment: never store one, and request another one for the next payment. If a call throws
+    /// payment: never store a session, and request a new session for each payment. If a call throws
     /// ``ClientError/unreachable(socketPath:why:)``, call again: a session that did not arrive has no effect.
     ///
     /// - Parameter parameters: the merchant that is paid, and where the buyer pays.

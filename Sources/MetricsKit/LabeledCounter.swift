@@ -19,8 +19,8 @@ where Label.RawValue == String {
 
     package subscript(label: Label) -> Int { indexes[label].map { counts[$0] } ?? 0 }
 
-    /// One sample for each value of the label, including those with the count 0: a rate needs the series before the
-    /// first increase.
+    /// One sample for each value of the label, including values with the count 0: Prometheus can compute a rate only
+    /// for a series that existed before its first increase.
     ///
     /// - Parameter name: the name of the label.
     package func samples(_ name: String) -> [MetricsText.Sample] {

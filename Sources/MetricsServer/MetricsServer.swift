@@ -11,8 +11,8 @@ import ServiceLifecycle
 /// The TCP port for a Prometheus server and for probes: `GET /metrics` and `GET /health`, over HTTP without TLS.
 ///
 /// The clients are not identified, so the server offers nothing else, and no response names a merchant or a key. It has
-/// one thread and few connections, so that its clients cannot slow down the other servers. No client can exclude another
-/// one: above a limit, a new connection replaces the connection that has waited longest for its client.
+/// one thread and few connections, so that its clients cannot slow down the other servers. No client can exclude
+/// another one: above a limit, a new connection replaces the connection that has waited longest for its client.
 package struct MetricsServer: Service {
     /// The address of the listener.
     package struct Address: Hashable, Sendable, CustomStringConvertible {

@@ -2,7 +2,7 @@ import ServerKit
 
 /// The page of metrics. Requests share it, so that clients cannot make the daemon read its database all the time.
 actor SharedPage {
-    /// A page is used again for this time.
+    /// How long a page is reused.
     static let lifetime = Duration.milliseconds(500)
 
     private let report: MetricsReport

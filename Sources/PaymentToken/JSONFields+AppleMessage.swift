@@ -14,7 +14,7 @@ enum PermittedLength {
 
 /// The fields that payment tokens and encrypted token metadata have in common.
 extension JSONFields {
-    /// Reads the key material of the given version. The fields must not contain that of the other version.
+    /// Reads the key material of the given version. The fields must not contain the key material of the other version.
     ///
     /// - Parameter path: the path of these fields with a final dot, such as `header.`; empty for the outermost object.
     mutating func keyMaterial(

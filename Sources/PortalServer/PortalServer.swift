@@ -16,8 +16,8 @@ package import WireAPI
 /// The HTTPS server for people at merchants, for the platform's own portal and for operators: REST under `/v1/`, and web
 /// pages. Also for Apple, which sends notifications of merchant tokens, and for devices that ask for usage information.
 ///
-/// Its use cases (``PortalOperations``) cannot reach private keys of merchants, and its threads are its own, so that its load does not
-/// delay the decryptors.
+/// Its use cases (``PortalOperations``) cannot reach private keys of merchants. The server has its own threads, so that
+/// its load does not delay the decryptors.
 package struct PortalServer: Service {
     private let listener: PortalListener
 

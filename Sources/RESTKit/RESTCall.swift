@@ -34,14 +34,14 @@ package struct RESTCall: Sendable {
     package var caller: Caller { peer.caller }
     package var grants: [Grant] { peer.grants }
 
-    /// What a use case needs to know about the request: the caller and the request's identifier. Without the
-    /// `Idempotency-Key`, because this property is for use cases that are safe to repeat.
+    /// The caller and the identifier of the request, for a use case. This property omits the `Idempotency-Key`, because
+    /// it is for use cases that are safe to repeat.
     package var request: Request { Request(caller: caller, requestId: requestId) }
 
-    /// The same as ``request``, and the `Idempotency-Key` if the client sent one. For use cases that create something.
+    /// ``request`` with the `Idempotency-Key` if the client sent one, for use cases that create something.
     ///
     /// - Parameter path: the request's path in its canonical spelling, so that a repeat with another spelling of the
-    ///   path counts as the same request.
+    ///   path is treated as the same request.
     package func requestWithIdempotencyKey(_ path: String) throws(MerchantError) -> Request {
         Request(
             caller: caller, requestId: requestId,

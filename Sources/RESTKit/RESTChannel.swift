@@ -26,7 +26,7 @@ package struct RESTChannel: HTTPChannelHandler {
     /// - Parameters:
     ///   - idleTime: how long the connection may wait for its first or next request before it is closed.
     ///   - isSecure: whether TLS protects the connection, so that the scheme of the requests is `https`.
-    ///   - makeGuard: makes the guard in front of the request loop.
+    ///   - makeGuard: creates the guard in front of the request loop.
     package init(
         idleTime: Duration, isSecure: Bool, makeGuard: @escaping @Sendable () -> RequestGuard,
         responder: @escaping HTTPChannelHandler.Responder
@@ -42,7 +42,7 @@ package struct RESTChannel: HTTPChannelHandler {
     /// - Parameters:
     ///   - responder: responds to the requests of the connection.
     ///   - limits: the limits that ``RequestGuard`` enforces.
-    ///   - reporter: makes the responses to requests that violate a rule of HTTP.
+    ///   - reporter: creates the responses to requests that violate a rule of HTTP.
     package init(
         for connection: RESTConnection, responder: any HTTPResponder<RESTContext>, limits: RequestGuard.Limits,
         reporter: RequestReporter

@@ -12,7 +12,7 @@ package struct RESTResponse: Sendable {
     package var key: PublicKeyHash?
     /// Whether the caller requested a dry run, so that nothing was changed.
     package var isDryRun = false
-    /// Whether all responses share one copy of the body in memory. Such a body does not count against the memory limit.
+    /// Whether all responses share one copy of the body in memory. The memory limit does not apply to such a body.
     package var isShared = false
 
     package init(bytes body: ByteBuffer, mediaType: String, status: HTTPResponse.Status = .ok) {

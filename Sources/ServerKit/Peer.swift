@@ -54,11 +54,12 @@ package struct Peer: Sendable {
 
     package var caller: Caller { identity.caller }
 
-    /// Whose limits apply to the caller: those of one user or client, or those that all users without a permit share.
+    /// The holder whose limits apply to the caller: one user or client, or all users without a permit together.
     package var holder: UserQuotas.Holder { identity.holder }
 
-    /// Gives a process on a socket the permits that it has now. Call this before each request, so that a reload takes
-    /// permits from open connections too. Takes no lock unless the settings have changed since the last call.
+    /// Updates the permits of a process on a socket to the present settings. Call this before each request, so that a
+    /// reload also changes the permits of open connections. Takes no lock unless the settings have changed since the
+    /// last call.
     package mutating func refreshPermits() {
         guard let policy = identity.policy else { return }
         let generation = policy.generation
@@ -67,7 +68,7 @@ package struct Peer: Sendable {
         self.generation = generation
     }
 
-    /// The same caller with the permits that it has now.
+    /// The same caller with its present permits.
     package var withPresentPermits: Peer {
         var peer = self
         peer.refreshPermits()

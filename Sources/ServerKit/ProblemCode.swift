@@ -8,7 +8,7 @@ package struct ProblemCode: Hashable, Sendable {
     package let statuses: Set<Int>
     package let retry: RetryAdvice
 
-    /// All codes: those of the daemon's errors, then those that only a violation of HTTP's rules can have.
+    /// All codes: first the codes of the daemon's errors, then the codes for violations of HTTP's rules.
     package static let all: [ProblemCode] = {
         let faults = HTTPFault.examples.map { fault in
             (code: fault.problem.code, status: fault.problem.status, retry: ProblemTable.retryAdvice(fault))

@@ -4,7 +4,7 @@ package import MerchantCore
 package import MerchantOperations
 import StrictJSON
 
-/// Turns an error into a response with a problem document (RFC 9457), and logs the error.
+/// Converts an error to a response with a problem document (RFC 9457), and logs the error.
 ///
 /// The log never contains the detail of a refused request, because the detail may name values of a payment.
 package struct ProblemReporter: Sendable {
@@ -15,8 +15,7 @@ package struct ProblemReporter: Sendable {
 
     /// - Parameters:
     ///   - integrityFindings: collects the errors with the code `keyDamaged`, for the daemon's status.
-    ///   - refusalLevel: the level of the log line for a request that was refused for another reason than a missing
-    ///     permit.
+    ///   - refusalLevel: the level of the log line for a request that was refused, unless the caller lacks a permit.
     ///   - forbiddenLevel: the level of the log line for a request that was refused because the caller lacks a permit.
     package init(
         log: LimitedLog, integrityFindings: IntegrityFindings, refusalLevel: Logger.Level, forbiddenLevel: Logger.Level

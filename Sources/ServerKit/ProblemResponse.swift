@@ -29,7 +29,7 @@ package struct ProblemResponse: Sendable {
     }
 
     /// For an internal error, the response does not contain the cause. The log contains the cause with the same request
-    /// identifier. The same for failures that devices of the merchants' customers see.
+    /// identifier. The same applies to failures that are reported to the devices of the merchants' customers.
     package init(_ error: MerchantError, requestId: String) {
         let (status, title) = ProblemTable.status(of: error.code)
         let detail =
@@ -55,8 +55,8 @@ package struct ProblemResponse: Sendable {
             Problem(status: status, code: code, title: title, detail: detail, requestId: requestId), allow: allow)
     }
 
-    /// The complete HTTP/1.1 response as bytes, with `Connection: close`. For a refused connection, whose channel has
-    /// no HTTP encoder.
+    /// The complete HTTP/1.1 response as bytes, with `Connection: close`. Used for a refused connection, whose channel
+    /// has no HTTP encoder.
     package var closingMessage: ByteBuffer {
         var message = ByteBuffer(
             string: "HTTP/1.1 \(status) \(HTTPResponseStatus(statusCode: status).reasonPhrase)\r\n")

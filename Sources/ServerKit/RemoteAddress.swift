@@ -48,12 +48,12 @@ package struct RemoteAddress: Hashable, Sendable, CustomStringConvertible {
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// The addresses that count as one client.
+    /// The addresses that the limits treat as one client.
     package var block: AddressBlock { AddressBlock(of: self) }
 }
 
-/// The addresses that count as one client in limits: one IPv4 address, or the /64 network of an IPv6 address. Providers
-/// assign at least a /64 network to each customer, so one client can use all of its addresses.
+/// The addresses that the limits treat as one client: one IPv4 address, or the /64 network of an IPv6 address.
+/// Providers assign at least a /64 network to each customer, so one client can use all of its addresses.
 package struct AddressBlock: Hashable, Sendable, CustomStringConvertible {
     /// 4 bytes (IPv4), or the first 8 bytes of an IPv6 address.
     private let bytes: [UInt8]

@@ -1,6 +1,6 @@
 extension FixedWidthInteger {
-    /// Reads a JSON number as an integer. A fraction of zeros and an exponent are permitted, because JSON Schema
-    /// (2020-12, Core, section 4.2.3) counts every number without a fractional part as an integer: `1`, `1.0`, `1e2`.
+    /// Converts a JSON number to an integer. `1`, `1.0` and `1e2` are all integers: JSON Schema (2020-12, Core, section
+    /// 4.2.3) treats every number whose fractional part is zero as an integer.
     ///
     /// The conversion uses the digits, not a floating-point number, so it is exact.
     ///
@@ -20,7 +20,7 @@ extension FixedWidthInteger {
             return
         }
         let significant = digits[...last]
-        // `Int` reads no exponent that does not fit. A number with such an exponent fits no integer type.
+        // `Int` returns nil for an exponent that overflows. Such a number overflows every integer type.
         guard let exponent = parts.count == 2 ? Int(parts[1]) : 0, exponent.magnitude < 1 << 32 else { return nil }
         let zeros = exponent - fraction.count + digits.count - significant.count
         // 128-bit integers have at most 39 digits. The limit avoids long texts for numbers such as 1e1000000000.

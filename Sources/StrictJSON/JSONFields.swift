@@ -22,8 +22,8 @@ package struct JSONFields {
         self.init(object)
     }
 
-    /// The same members, of which a member that is null counts as absent. For documents of Apple, such as payment
-    /// tokens, to which Apple adds fields over time.
+    /// The same members, but a member that is null counts as absent. Use this for Apple's documents, such as payment
+    /// tokens: Apple adds fields to them over time.
     package func acceptingNull() -> JSONFields {
         var fields = self
         fields.acceptsNull = true

@@ -4,8 +4,8 @@ package import FoundationEssentials
 package enum Base64 {
     /// Decodes Base64 in the form that Apple sends: standard alphabet, padded, no line breaks, unused bits zero.
     ///
-    /// - Returns: nil for any other text, even if a less strict decoder would accept it. So each byte sequence has only
-    ///   one text that is accepted.
+    /// - Returns: nil for any other text, even if a less strict decoder would accept it. So exactly one text is
+    ///   accepted for each byte sequence.
     package static func decode(_ text: String) -> Data? {
         guard let data = Data(base64Encoded: text) else { return nil }
         return data.base64EncodedString() == text ? data : nil

@@ -1,4 +1,4 @@
-/// How payment tokens are encrypted to a key pair. The raw values are those of a token's field `version`.
+/// How payment tokens are encrypted to a key pair. The raw values are the values of a token's field `version`.
 package enum KeyAlgorithm: String, NamedValue {
     /// P-256 key agreement, for every region but mainland China.
     case ecV1 = "EC_v1"

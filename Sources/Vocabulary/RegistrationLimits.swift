@@ -28,8 +28,10 @@ package enum RegistrationLimits {
         return nil
     }
 
-    /// Why a list of domains cannot be registered at once: the end of an error message, as of
-    /// ``refusal(ofMerchantURL:)``; nil if it can.
+    /// Why a list of domains cannot be registered with one request. The text is the end of an error message, as in
+    /// ``refusal(ofMerchantURL:)``.
+    ///
+    /// - Returns: nil if the list can be registered.
     package static func refusal(of domainNames: [DomainName]) -> String? {
         guard !domainNames.isEmpty else { return "is empty, expected 1 to \(domains) names" }
         guard domainNames.count <= domains else {

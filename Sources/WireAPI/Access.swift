@@ -17,7 +17,7 @@ package struct AccessDocument: Codable, Hashable, Sendable {
         /// The part of the token that is not secret: the 8 characters after the prefix `mka_`.
         package let identifier: String
         package let createdAt: Timestamp
-        /// When the token ends. Absent if only the end of the access ends the token.
+        /// When the token expires. Absent if the token is valid as long as the access.
         package var expiresAt: Timestamp?
 
         package init(_ identifier: String, createdAt: Timestamp, expiresAt: Timestamp?) {
@@ -39,7 +39,7 @@ package struct AccessDocument: Codable, Hashable, Sendable {
     /// SHA-256 of the client certificate in DER, as lower-case hexadecimal; absent for an access with a token.
     package var certificateFingerprint: String?
     package let createdAt: Timestamp
-    /// When the access ends; absent if it does not end by itself.
+    /// When the access expires; absent if it does not expire.
     package var expiresAt: Timestamp?
     /// Absent unless the access was revoked.
     package var revokedAt: Timestamp?
@@ -62,7 +62,7 @@ package struct CreateAccessRequest: RequestBody {
     package var merchants: [MerchantIdentifier]?
     /// Whether the permits apply to every merchant, also to merchants that are added later.
     package var allMerchants: Bool?
-    /// When the access ends; if absent, it does not end by itself.
+    /// When the access expires; if absent, it does not expire.
     package var expiresAt: Timestamp?
     /// A certificate in PEM. If present, the caller authenticates with this client certificate, and gets no token.
     package var clientCertificate: String?

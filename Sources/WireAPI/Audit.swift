@@ -13,7 +13,7 @@ package struct AuditRecordDocument: Codable, Hashable, Sendable {
         /// `uid:` and the user's number for a process. `access:`, `invitation:` or `operator:` and an identifier for a
         /// client of the portal.
         package let name: String
-        /// Only for a process, as are `gid`, `pid` and `program`.
+        /// Present only for a process, like `gid`, `pid` and `program`.
         package var uid: UInt32?
         package var gid: UInt32?
         package var pid: Int32?
@@ -67,8 +67,8 @@ package struct AuditHeadDocument: TextValue {
         self.init(sequence: sequence, hash: String(match.2))
     }
 
-    /// The number, a colon and the hash: the form that `audit verify --head`, the events and the file of
-    /// `audit.head.file` have too.
+    /// The number, a colon and the hash: the same form as in `audit verify --head`, in events and in the file of
+    /// `audit.head.file`.
     package var text: String { "\(sequence):\(hash)" }
 
     package static func refusal(of text: String) -> String {

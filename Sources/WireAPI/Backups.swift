@@ -5,7 +5,8 @@ extension Paths {
     package static let backupVerification = "/v1/backups/verification"
 }
 
-/// `POST /v1/backups` creates a backup in the file, and `POST /v1/backups/verification` verifies the backup in the file.
+/// `POST /v1/backups` creates a backup in the file, and `POST /v1/backups/verification` verifies the backup in the
+/// file.
 package struct BackupRequest: RequestBody {
     /// An absolute path on the daemon's machine.
     package let file: String

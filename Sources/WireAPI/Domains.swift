@@ -7,7 +7,8 @@ extension Paths {
 }
 
 /// The response of `GET` and `PUT /v1/domain-file`: a description of the platform's domain verification file, which
-/// Apple fetches from each merchant's domain. `GET` with the path ``Paths/wellKnownDomainFile`` returns the file itself.
+/// Apple fetches from each merchant's domain. `GET` with the path ``Paths/wellKnownDomainFile`` returns the file
+/// itself.
 package struct DomainFileDocument: Codable, Hashable, Sendable {
     /// SHA-256 of the file as 64 lower-case hexadecimal digits.
     package let sha256: String

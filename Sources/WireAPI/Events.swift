@@ -32,8 +32,8 @@ package struct EventDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// The body of `POST /v1/events/redeliver`, which delivers parked events again. An event is parked after its delivery has
-/// failed for 24 hours.
+/// The body of `POST /v1/events/redeliver`, which delivers parked events again. An event is parked after its delivery
+/// has failed for 24 hours.
 package struct RedeliverEventsRequest: RequestBody {
     /// The sequence number of the event to deliver; if absent, all parked events.
     package var sequence: Int?

@@ -43,7 +43,7 @@ package struct InvitationDocument: Codable, Hashable, Sendable {
 /// The body of `POST /v1/invitations`.
 package struct CreateInvitationRequest: RequestBody {
     package let merchantIdentifier: MerchantIdentifier
-    /// When the link ends; if absent, after 7 days.
+    /// When the link expires; if absent, 7 days after its creation.
     package var expiresAt: Timestamp?
     /// A text of 1 to 256 bytes for the people who list the invitations, such as the name of the recipient.
     package var note: String?

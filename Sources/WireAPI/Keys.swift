@@ -38,8 +38,8 @@ package struct KeyDocument: Codable, Hashable, Sendable {
     package let createdAt: Timestamp
     /// When the key pair entered its state.
     package let stateSince: Timestamp
-    /// When the certificate in use begins to be valid; absent if the key pair has no certificate. The certificate in use
-    /// is the newest valid certificate, or if no certificate is valid, the certificate that expires last.
+    /// When the certificate in use begins to be valid; absent if the key pair has no certificate. The certificate in
+    /// use is the newest valid certificate, or if no certificate is valid, the certificate that expires last.
     package var notBefore: Timestamp?
     /// When the certificate in use expires; absent if the key pair has no certificate.
     package var notAfter: Timestamp?
@@ -58,7 +58,8 @@ package struct KeyDocument: Codable, Hashable, Sendable {
     /// What the caller should know about the certificate that the request has stored. Present only if the request
     /// stores a certificate.
     package var warnings: [String]?
-    /// `true` if the request uploaded a certificate that was stored before, so that nothing was changed. Otherwise absent.
+    /// `true` if the request uploaded a certificate that was stored before, so that nothing was changed. Otherwise
+    /// absent.
     package var alreadyStored: Bool?
     /// The key pair whose certificate is missing. Present only in a response of the portal with `alreadyStored`, if a
     /// certificate is missing.
@@ -96,8 +97,8 @@ package struct KeyUseDocument: Codable, Hashable, Sendable {
     package init() {}
 }
 
-/// The response to promoting, revoking, restoring or destroying a key. It reports what the operation changed, or in a dry
-/// run, what the operation would change.
+/// The response to promoting, revoking, restoring or destroying a key. It reports what the operation changed, or in a
+/// dry run, what the operation would change.
 package struct KeyTransitionDocument: Codable, Hashable, Sendable {
     /// The change of one key pair's state.
     package struct Transition: Codable, Hashable, Sendable {
@@ -122,8 +123,8 @@ package struct KeyTransitionDocument: Codable, Hashable, Sendable {
     package init(_ key: KeyDocument) { self.key = key }
 }
 
-/// The body of `POST /v1/merchants/{merchantIdentifier}/keys`. If a field is absent, the algorithm is EC_v1 and the purpose
-/// is paymentProcessing.
+/// The body of `POST /v1/merchants/{merchantIdentifier}/keys`. If a field is absent, the algorithm is EC_v1 and the
+/// purpose is paymentProcessing.
 package struct GenerateKeyRequest: RequestBody {
     package var algorithm: KeyAlgorithm?
     package var purpose: KeyPurpose?
@@ -160,8 +161,8 @@ package struct KeyTransitionRequest: RequestBody {
 
 /// The body of `POST /v1/keys/{publicKeyHash}/revoke`.
 package struct RevokeKeyRequest: RequestBody {
-    /// Any text of 1 to 1024 bytes. The reason `compromised` has an effect: it also permits revoking the merchant's last
-    /// active key.
+    /// Any text of 1 to 1024 bytes. The reason `compromised` has an effect: it also permits revoking the merchant's
+    /// last active key.
     package let reason: String
     package var dryRun: Bool?
 

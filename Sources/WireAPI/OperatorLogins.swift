@@ -22,7 +22,7 @@ package struct OperatorLoginDocument: Codable, Hashable, Sendable {
 /// The response of `DELETE /v1/operator-sessions`.
 package struct EndedOperatorSessionsDocument: Codable, Hashable, Sendable {
     package let sessionsEnded: Int
-    /// The number of links that could still have signed in.
+    /// The number of ended links that were neither used nor expired.
     package let linksEnded: Int
 
     package init(sessionsEnded: Int, linksEnded: Int) {

@@ -78,8 +78,8 @@ package struct CheckDocument: Codable, Hashable, Sendable {
 package struct VerificationDocument: Codable, Hashable, Sendable {
     /// Whether every check of the signature passed. False if the caller declined the verification (`"verify": false`).
     package let verified: Bool
-    /// First the checks of the token's signature, in the order in which the daemon makes them. Then the comparisons with
-    /// the values that the caller expects.
+    /// First the checks of the token's signature, in the order in which the daemon makes them. Then the comparisons
+    /// with the values that the caller expects.
     package let checks: [CheckDocument]
 }
 

@@ -2,8 +2,8 @@ extension Paths {
     package static let provisioningRequests = "/v1/in-app-provisioning/requests"
 }
 
-/// The response of `POST /v1/in-app-provisioning/requests`: what the app gives to `PKAddPaymentPassRequest`. Each value is
-/// Base64, applied once.
+/// The response of `POST /v1/in-app-provisioning/requests`: what the app gives to `PKAddPaymentPassRequest`. Each value
+/// is Base64, applied once.
 package struct EncryptedPassDocument: Codable, Hashable, Sendable {
     /// The encrypted card data, followed by the 16-byte tag.
     package let encryptedPassData: String
@@ -11,7 +11,8 @@ package struct EncryptedPassDocument: Codable, Hashable, Sendable {
     package let ephemeralPublicKey: String
     /// The network's one-time password; absent if neither the request nor an activation hook gave it.
     package var activationData: String?
-    /// What may go wrong at Apple or at the network although the daemon accepted the request; absent if there is nothing.
+    /// What may go wrong at Apple or at the network although the daemon accepted the request; absent if there is
+    /// nothing.
     package var warnings: [InputFindingDocument]?
 
     package init(encryptedPassData: String, ephemeralPublicKey: String) {

@@ -15,8 +15,8 @@ package struct RegistrationDocument: Codable, Hashable, Sendable {
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
     /// `registered`, `unregistered`, or `unsettled`: the outcome of a call to Apple is still unknown.
     package let state: String
-    /// Where the name, the domains and encryptTo in this document come from. `mirror`: from the daemon's database, which
-    /// holds what should be registered (the desired state). `apple`: from Apple's record, read for this request.
+    /// Where the name, the domains and encryptTo in this document come from. `mirror`: from the daemon's database,
+    /// which holds what should be registered (the desired state). `apple`: from Apple's record, read for this request.
     package let source: String
     package let partnerMerchantName: String
     /// The domains that are desired (`mirror`) or registered at Apple (`apple`).
@@ -24,8 +24,8 @@ package struct RegistrationDocument: Codable, Hashable, Sendable {
     /// The identifier to whose certificate Apple encrypts the tokens. nil if Apple's record has another identifier than
     /// the desired state: Apple reports only the identifier's hash.
     package var encryptTo: MerchantIdentifier?
-    /// SHA-256 of the encryptTo identifier, in upper-case hexadecimal as Apple writes it. Present even if `encryptTo` is
-    /// nil.
+    /// SHA-256 of the encryptTo identifier, in upper-case hexadecimal as Apple writes it. Present even if `encryptTo`
+    /// is nil.
     package let encryptToHash: String
     package var merchantUrl: String?
     /// The merchant of this daemon that the registration belongs to; nil if it belongs to no such merchant.
@@ -150,8 +150,8 @@ package struct UnregisterRequest: RequestBody {
     package init(reason: String) { self.reason = reason }
 }
 
-/// The body of `POST /v1/registrations/sync`. If the body is empty, the daemon compares the first 100 registrations with
-/// Apple's records and repairs nothing.
+/// The body of `POST /v1/registrations/sync`. If the body is empty, the daemon compares the first 100 registrations
+/// with Apple's records and repairs nothing.
 package struct SyncRequest: RequestBody {
     /// Whether to change Apple's records that differ from what should be registered.
     package var repair: Bool?

@@ -13,7 +13,8 @@ package struct ReloadRequest: RequestBody {
 package struct ReloadDocument: Codable, Hashable, Sendable {
     /// A value that has changed.
     package struct ChangedValue: Codable, Hashable, Sendable {
-        /// The name of the setting; of a field of an entry in a list of mappings with the index: `callers.0.permits`.
+        /// The name of the setting. For a field in a list of mappings, the name contains the index of the entry:
+        /// `callers.0.permits`.
         package let name: String
         /// Absent if there was no such entry, or if the value may contain a secret.
         package var before: String?
@@ -28,14 +29,15 @@ package struct ReloadDocument: Codable, Hashable, Sendable {
         package let name: String
         /// The value in force; absent if it may contain a secret.
         package var inForce: String?
-        /// The value that a restart would take up; absent if it may contain a secret.
+        /// The value that a restart would apply; absent if it may contain a secret.
         package var configured: String?
 
         package init(_ name: String) { self.name = name }
     }
 
     package let dryRun: Bool
-    /// The names of the settings that have other values now. `callers` and `events.webhooks` are one name each.
+    /// The names of the settings that have other values now. A change in a list of mappings is reported with the name
+    /// of the list: `callers` or `events.webhooks`.
     package let changed: [String]
     /// The values of the changed settings.
     package var changes: [ChangedValue] = []

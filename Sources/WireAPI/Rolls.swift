@@ -14,9 +14,9 @@ package struct RollDocument: Codable, Hashable, Sendable {
     package let rollId: String
     package let merchantIdentifier: MerchantIdentifier
     package let algorithm: KeyAlgorithm
-    /// `started`, `certificateStored`, `promoted`, `quiet`, `finished` or `abandoned`. `quiet` means that the roll can be
-    /// finished: no decryptor has requested the old key for 7 days (by default), and a token was decrypted with the new
-    /// key.
+    /// `started`, `certificateStored`, `promoted`, `quiet`, `finished` or `abandoned`. `quiet` means that the roll can
+    /// be finished: no decryptor has requested the old key for 7 days (by default), and a token was decrypted with the
+    /// new key.
     package let state: String
     /// The old key pair; absent for a merchant's first roll.
     package var from: PublicKeyHash?
@@ -59,8 +59,8 @@ package struct RollDocument: Codable, Hashable, Sendable {
 
 /// The body of `POST /v1/merchants/{merchantIdentifier}/rolls`.
 package struct StartRollRequest: RequestBody {
-    /// If absent, the algorithm of the merchant's current key. If the merchant has no current key or several current keys,
-    /// EC_v1.
+    /// If absent, the algorithm of the merchant's current key. If the merchant has no current key or several current
+    /// keys, EC_v1.
     package var algorithm: KeyAlgorithm?
 
     package init() {}

@@ -40,7 +40,8 @@ package struct StatusDocument: Codable, Hashable, Sendable {
         /// Events that wait for delivery, including events whose delivery has failed before. Parked events are not
         /// counted.
         package var undelivered = 0
-        /// Events whose delivery failed for 24 hours. The daemon sends a parked event again only if an admin requests it.
+        /// Events whose delivery failed for 24 hours. The daemon sends a parked event again only if an admin requests
+        /// it.
         package var parked = 0
         /// When the oldest event that waits for delivery occurred.
         package var oldestUndelivered: Timestamp?
@@ -117,7 +118,7 @@ package struct StatusDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// The response of `GET /v1/health`, on both sockets. The HTTP status is 200 if the daemon is ready, and 503 otherwise.
+/// The response of `GET /v1/health`, on every socket. The HTTP status is 200 if the daemon is ready, and 503 otherwise.
 package struct HealthDocument: Codable, Hashable, Sendable {
     /// Always true: a daemon that responds is alive.
     package var live = true

@@ -2,14 +2,14 @@ import ArgumentParser
 import FoundationEssentials
 package import Vocabulary
 
-/// The value of `--expires`: after which time something ends.
+/// The value of `--expires`: the time after which an access or an invitation expires.
 package struct ExpiryArgument: Hashable, Sendable {
     package let seconds: Int
 
-    /// The end of an access: from 1s to 3653d.
+    /// The time until an access expires: from 1s to 3653d.
     package static func parse(_ text: String) throws -> ExpiryArgument { try parse(text, longestDays: 3_653) }
 
-    /// The end of an invitation: from 1s to 30d, the limits of the daemon.
+    /// The time until an invitation expires: from 1s to 30d, the limits of the daemon.
     package static func parseForInvitation(_ text: String) throws -> ExpiryArgument {
         try parse(text, longestDays: 30)
     }
@@ -23,6 +23,6 @@ package struct ExpiryArgument: Hashable, Sendable {
         return ExpiryArgument(seconds: seconds)
     }
 
-    /// The time of the end, counted from now.
+    /// The time of expiry, computed from the present time.
     package var timeFromNow: Timestamp { Timestamp(Date()).adding(.seconds(seconds)) }
 }

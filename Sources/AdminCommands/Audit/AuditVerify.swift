@@ -73,7 +73,7 @@ private struct AuditResult: Encodable {
     mutating func add(_ range: AuditVerificationDocument) {
         records += range.examined
         breakCount += range.breakCount
-        // Every record could be broken, so only the first 100 breaks are kept. `breakCount` counts all of them.
+        // Every record could be a break, so only the first 100 breaks are kept. `breakCount` counts all breaks.
         breaks += range.breaks.prefix(max(0, 100 - breaks.count))
         head = range.head ?? head
         intact = breakCount == 0

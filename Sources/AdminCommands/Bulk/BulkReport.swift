@@ -131,7 +131,7 @@ final class BulkReport {
                 throw unusable("its result number \(index + 1) can't be parsed")
             }
             let key = ItemKey(item: record.item, content: record.content)
-            // The last line of an item counts. If that line is a failure, the item is not finished.
+            // If an item has several lines, the last one applies. If that line is a failure, the item is not finished.
             earlierResults[key] =
                 record.outcome == .failed
                 ? nil

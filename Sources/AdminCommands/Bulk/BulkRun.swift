@@ -18,7 +18,7 @@ struct BulkRun<Item: BulkItem> {
 
     private enum ItemResult: Sendable {
         case outcome(Item, BulkOutcome)
-        /// The run must end, because every further item would fail in the same way.
+        /// The run must stop, because every further item would fail in the same way.
         case abort(BulkSummary.AbortReason)
     }
 
@@ -78,7 +78,7 @@ struct BulkRun<Item: BulkItem> {
         return summary
     }
 
-    /// Calls `act` until the item has a result or the run must end.
+    /// Calls `act` until the item has a result or the run must stop.
     private static func actWithRetries(
         _ item: Item, _ throttle: BulkThrottle, _ act: @Sendable (Item) async throws -> BulkOutcome
     ) async throws -> ItemResult {

@@ -4,7 +4,7 @@ import Vocabulary
 
 /// The numbers and failures of one run of a bulk operation.
 struct BulkSummary: Sendable {
-    /// Why a run ended before its last item.
+    /// Why a run stopped before its last item.
     struct AbortReason: Sendable {
         let error: ClientError
         let status: ExitStatus
@@ -31,7 +31,7 @@ struct BulkSummary: Sendable {
 
     init(report: String) { self.report = report }
 
-    /// How many items have a result of this run. Skipped items do not count.
+    /// How many items have a result of this run, without the skipped items.
     var finished: Int { done + unchanged + failed }
 
     /// How many items per second this run finished.
@@ -59,7 +59,7 @@ struct BulkSummary: Sendable {
 extension BulkSummary {
     /// Prints the summary.
     ///
-    /// - Throws: ``CommandFailure`` if an item failed or the run ended before its last item.
+    /// - Throws: ``CommandFailure`` if an item failed or the run stopped before its last item.
     func printAndThrowIfFailed(_ printer: Printer) throws {
         switch printer.format {
         case .table: printer.show(blocks)

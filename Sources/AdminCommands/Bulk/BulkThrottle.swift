@@ -14,7 +14,7 @@ actor BulkThrottle {
 
 /// How a run reacts to a failed call.
 enum BulkReaction: Hashable, Sendable {
-    /// Repeat the call after a pause, in which the run starts no other call either.
+    /// Repeat the call after a pause. During the pause, the run starts no other call.
     case pauseAll(Duration)
     /// Repeat the call after a delay. The other calls of the run continue.
     case delay(Duration)

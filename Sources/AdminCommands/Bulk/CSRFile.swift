@@ -48,7 +48,7 @@ package enum CSRFile {
         }
     }
 
-    /// Whether the file has this content. A file that can't be read counts as a file with other content.
+    /// Whether the file has this content. False if the file can't be read.
     private static func hasContent(_ bytes: Data, _ path: String) -> Bool { (try? InputFile(path).read()) == bytes }
 
     private static func existsFailure(_ path: String) -> CommandFailure {

@@ -5,8 +5,8 @@ extension CommandFailure {
     /// How many errors of a file a message shows.
     static let shownFileErrors = 20
 
-    /// The failure for a file with errors, because of which a bulk operation does nothing. The message has one line for
-    /// each of the first ``shownFileErrors`` errors.
+    /// The failure of a bulk operation that does nothing because its file has errors. The message has one line for each
+    /// of the first ``shownFileErrors`` errors.
     ///
     /// - Parameters:
     ///   - errors: each begins with the line in the file, such as `line 5: …`.

@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 
 /// Records the first Ctrl-C or SIGTERM, so that a run finishes the items in progress and starts no others. A second
-/// signal ends the program at once.
+/// signal terminates the program at once.
 final class Interruption: Sendable {
     private let hasHappened = Mutex(false)
     private let sources = Mutex<[any DispatchSourceSignal]>([])
@@ -13,7 +13,7 @@ final class Interruption: Sendable {
     init() {
         sources.withLock { sources in
             for number in [SIGINT, SIGTERM] {
-                // By default the signal would end the program, before the event handler runs.
+                // By default the signal would terminate the program before the event handler runs.
                 signal(number, SIG_IGN)
                 let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
                 source.setEventHandler { [weak self] in self?.record() }
@@ -25,7 +25,7 @@ final class Interruption: Sendable {
 
     deinit { restoreDefaultActions() }
 
-    /// Handles the first signal. The default action of a second signal ends the program.
+    /// Handles the first signal. The default action of a second signal terminates the program.
     private func record() {
         hasHappened.withLock { $0 = true }
         restoreDefaultActions()

@@ -15,7 +15,7 @@ struct CertificateFiles {
         /// Why the file could not be read; nil if it was read.
         let failure: CommandFailure?
 
-        /// The hash stands for the file: a run handles a file as a new item if the file's hash has changed.
+        /// The file's hash: if it has changed, a run handles the file as a new item.
         var content: String { sha256 }
         /// The line of an input file that has several items; nil, because each certificate file is one item.
         var place: String? { nil }
@@ -65,7 +65,7 @@ struct CertificateFiles {
         return try await bulk.run(total: names.count) {
             remainingNames.popFirst().map(item)
         } act: { [merchant] item, earlier in
-            // A thrown `CommandFailure` is recorded as the failure of this item. The run continues.
+            // If this throws a `CommandFailure`, the run records it as the failure of this item and continues.
             guard let bytes = item.bytes else { throw item.failure ?? CommandFailure(.refused, "can't be read") }
             // A certificate's fingerprint is the SHA-256 of its DER. A file that is not PEM is itself DER.
             let fingerprint = PEM.firstCertificate(in: bytes).map(Self.sha256) ?? item.sha256

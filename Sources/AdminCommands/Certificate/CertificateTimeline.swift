@@ -69,7 +69,7 @@ package struct TimelineLength: Hashable, Sendable {
     static let standard = TimelineLength(monthCount: 25)
     private static let longestYears = 4
 
-    /// With the current month.
+    /// The number of months, including the current month.
     package let monthCount: Int
 
     package static func parse(_ text: String) throws -> TimelineLength {

@@ -3,7 +3,7 @@ import Glibc
 
 /// A file that a subcommand writes completely or not at all; `-` is standard output.
 package struct OutputFile: Sendable {
-    /// Who may read a file that is written.
+    /// Which users may read the written file.
     package enum Readers: Sendable {
         case everyUser
         /// Only the user who runs the program.
@@ -23,7 +23,7 @@ package struct OutputFile: Sendable {
     package var isStandardOutput: Bool { path == "-" }
 
     /// Checks whether ``write(_:)`` may write the file. Call this before the operation that produces the content, so
-    /// that no operation is executed whose result can't be written.
+    /// that the operation is not executed if its result can't be written.
     ///
     /// - Throws: ``CommandFailure`` if the file exists and may not be replaced.
     package func checkWritable() throws(CommandFailure) {
@@ -68,7 +68,7 @@ package struct OutputFile: Sendable {
     }
 
     private var existsFailure: CommandFailure {
-        // The commands that write files for the owner only have no option --force.
+        // Commands that write a file only for its owner do not have the option --force.
         CommandFailure(
             .refused, "\(path) exists; name another file\(readers == .owner ? "" : " or use --force")")
     }

@@ -2,13 +2,13 @@ import ArgumentParser
 import FoundationEssentials
 package import Vocabulary
 
-/// A time on the command line that is usually past: RFC 3339, such as `2026-11-21T04:53:15Z`, or how long ago, such as
+/// A time on the command line, usually in the past: RFC 3339, such as `2026-11-21T04:53:15Z`, or how long ago, such as
 /// `1h`.
 package enum PastTime {
     /// The part of help texts that says how a time is written.
     static let forms = "RFC 3339, such as 2026-11-21T04:53:15Z, or how long ago, such as 1h"
 
-    /// - Throws: `ValidationError`, which ends the program with exit status 2.
+    /// - Throws: `ValidationError`, for which the program exits with status 2.
     package static func parse(_ text: String) throws -> Timestamp { try parse(text, now: Timestamp(Date())) }
 
     package static func parse(_ text: String, now: Timestamp) throws -> Timestamp {

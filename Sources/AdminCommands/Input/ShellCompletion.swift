@@ -15,10 +15,10 @@ extension CompletionKind {
     }
 }
 
-/// Asks the daemon for the merchants or keys that a word on the command line can become. Finds none if the daemon does
+/// Asks the daemon for the merchants or keys that complete a word on the command line. Returns none if the daemon does
 /// not answer or refuses the caller, because a shell shows no error while the user types.
 struct ShellCompletion: Sendable {
-    /// How many words are shown at most: of merchants, or of keys in one state.
+    /// The largest number of completions: of merchants, or of keys in one state.
     static let limit = 200
 
     /// The words of the command line, as the user typed them.
@@ -33,7 +33,8 @@ struct ShellCompletion: Sendable {
         }
     }
 
-    /// With fewer characters than a prefix of a hash must have, key pairs that are not destroyed.
+    /// The keys whose hash begins with the prefix. If the prefix is shorter than a KEY argument may be, the key pairs
+    /// that are not destroyed.
     func keys() async -> [String] {
         await ask { admin in
             let found =

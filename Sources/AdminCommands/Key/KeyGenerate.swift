@@ -34,7 +34,7 @@ struct KeyGenerate: AsyncParsableCommand {
 
     func run() async throws {
         let file = csr.map { OutputFile($0, overwrites: force) }
-        // Check this first, so that no key pair is generated whose CSR cannot be written.
+        // Check this first, so that the key pair is not generated if its CSR cannot be written.
         try file?.checkWritable()
         try await global.withAdminClient { admin in
             var request = GenerateKeyRequest()

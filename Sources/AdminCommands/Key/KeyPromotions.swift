@@ -8,8 +8,8 @@ import WireAPI
 struct KeyPromotions {
     struct Item: BulkItem {
         let hash: PublicKeyHash
-        /// The identifier of the run. In a later run every item is therefore new, because another key may have been
-        /// promoted since.
+        /// The identifier of the run. So every item is new in a later run, because another key may have been promoted
+        /// since.
         let content: String
 
         var name: String { hash.base64 }

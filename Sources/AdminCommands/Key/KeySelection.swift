@@ -50,7 +50,7 @@ struct KeySelection: ParsableArguments {
         return expiry < latestExpiry
     }
 
-    /// The end of the time of `--ending-within`, by this machine's clock, which is also the daemon's.
+    /// The latest expiry that `--ending-within` selects, by this machine's clock, which is also the daemon's.
     private var latestExpiry: Timestamp? {
         endingWithin.map { Timestamp(Date()).adding(.seconds($0.seconds)) }
     }

@@ -59,7 +59,7 @@ struct Printer: Sendable {
         if !isQuiet { ask(text) }
     }
 
-    /// Prints one line to standard error that the user needs for an answer.
+    /// Prints one line to standard error, even if the printer is quiet, because the user needs it to answer a question.
     func ask(_ text: String) { StandardStream.error.write(text.printable(keepingLines: false) + "\n") }
 
     func warn(_ warnings: [String]) {

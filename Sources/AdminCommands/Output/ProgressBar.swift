@@ -54,7 +54,7 @@ package struct ProgressBar {
         lastUpdate = nil
     }
 
-    /// The line, with at most `columns` characters. Colour codes do not count.
+    /// The line, with at most `columns` characters, not including colour codes.
     package static func line(
         _ state: State, total: Int?, after time: Duration, columns: Int, _ style: Style
     ) -> String {

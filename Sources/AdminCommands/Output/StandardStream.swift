@@ -14,7 +14,7 @@ package struct StandardStream: Sendable {
 
     func write(_ text: String) { write(Data(text.utf8)) }
 
-    /// Writes every byte. If this fails, for example because the reader has closed the stream, the program ends.
+    /// Writes every byte. If this fails, for example because the reader has closed the stream, the program exits.
     func write(_ bytes: Data) {
         // The exit status must not be 0, because the result is incomplete.
         if bytes.write(to: descriptor) != 0 { exit(ExitStatus.refused.rawValue) }

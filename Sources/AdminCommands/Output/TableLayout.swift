@@ -30,9 +30,9 @@ package struct TableLayout: Sendable {
         return (columns ?? []).filter { !known.contains($0) }
     }
 
-    /// The table as it is shown: with the columns that the user wants; otherwise so narrow that it fits the terminal.
-    /// For that, omits columns of `details`, and then shortens texts. The last column is never shortened, because it
-    /// may be a sentence.
+    /// The table as it is shown. If the user selected columns, it has these columns. Otherwise it fits the width of the
+    /// terminal: columns of `details` are omitted, and then texts are shortened. The last column is never shortened,
+    /// because it may be a sentence.
     ///
     /// - Parameter details: the headings of columns that may be omitted, the first one first.
     package func arranged(_ headings: [String], _ rows: [[Cell]], details: [String]) -> Block {
@@ -48,7 +48,8 @@ package struct TableLayout: Sendable {
         }
         guard let width else { return .table(headings: headings, rows: rows) }
         func excess() -> Int {
-            // The last column counts at most as much as an identifier: a sentence may continue on the next line.
+            // Only the first 30 characters of the last column must fit, because a sentence may continue on the next
+            // line.
             let last = shown.last.map { max(0, widths[$0] - 30) } ?? 0
             return shown.map { widths[$0] }.reduce(Self.gap * (shown.count - 1), +) - last - width
         }

@@ -5,7 +5,7 @@ import WireAPI
 
 /// A file with certificates for card data encryption: DER, PEM, Base64, or JSON with the field `certificates`.
 package struct ProvisioningCertificateFile: Sendable {
-    /// Larger than two certificates, in any of the forms.
+    /// The largest file, in bytes. Two certificates are smaller in each of the forms.
     static let sizeLimit = 65_536
 
     /// The certificates in Base64, in the order of the file. The form is the one in which an app sends certificates to

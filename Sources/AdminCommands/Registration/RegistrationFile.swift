@@ -16,8 +16,7 @@ package struct RegistrationFile: Sendable {
 
     package let lines: [Line]
 
-    /// - Throws: ``CommandFailure`` if the file has an error. A file with one error is refused as a whole. The message
-    ///   names the line of each error.
+    /// - Throws: ``CommandFailure`` if the file has at least one error. The message names the line of each error.
     package init(_ bytes: Data, named path: String) throws(CommandFailure) {
         let table: CSVTable
         do throws(CSVReader.Fault) {
@@ -36,8 +35,8 @@ package struct RegistrationFile: Sendable {
     /// How the message about an error begins.
     static let nothingDone = "nothing was registered"
 
-    /// Reads one line, and checks what the daemon would check, so that no line is registered if the daemon would refuse
-    /// another one.
+    /// Reads one line, and makes the daemon's checks. So if the daemon would refuse one line, no line of the file is
+    /// registered.
     ///
     /// - Parameter errors: the line's errors are added.
     /// - Returns: nil if the identifier is invalid.

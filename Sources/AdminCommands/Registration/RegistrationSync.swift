@@ -36,7 +36,7 @@ struct RegistrationSync: AsyncParsableCommand {
     func run() async throws {
         try await global.withAdminClient { admin in
             var result = SyncResult(repair: repair)
-            // Only for the progress bar. If the daemon can't be reached, the first batch reports the error.
+            // Used only for the progress bar. If the daemon can't be reached, the first batch reports the error.
             let total = try? await admin.status().document.registrations
             var bar = ProgressBar(total: total, isQuiet: global.quiet)
             defer { bar.clear() }
@@ -63,7 +63,7 @@ struct RegistrationSync: AsyncParsableCommand {
                 bar.show(.init(finished: result.compared))
                 request.cursor = batch.document.nextCursor
                 if let halted = batch.document.halted {
-                    // The daemon ended the batch early, for example because of Apple's rate limit.
+                    // The daemon stopped the batch early, for example because of Apple's rate limit.
                     guard let seconds = halted.retryAfter, waits < Self.maximumWaits else { break }
                     waits += 1
                     try await Task.sleep(for: .seconds(min(seconds, 300)))
@@ -84,7 +84,7 @@ private struct SyncResult {
     let repair: Bool
     var compared = 0
     var findings: [SyncDocument.Finding] = []
-    /// Why the daemon ended the last batch early; nil if it did not.
+    /// Why the daemon stopped the last batch early; nil if it did not.
     var halted: FailureDocument?
     /// The findings as the daemon sent them, for JSON output.
     private var jsonFindings: [JSONValue] = []

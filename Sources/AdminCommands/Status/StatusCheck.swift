@@ -33,7 +33,7 @@ package struct StatusCheck: Hashable, Sendable {
             "merchantkeyd \(statusName): \(counts)\(Self.summary(of: document.findings))".printable(keepingLines: false)
     }
 
-    /// The texts of the first findings that are more urgent than a notice. Without such findings, the text of the first
+    /// The texts of the first findings that are more urgent than a notice. If there are none, the text of the first
     /// notice; empty if there is no finding at all.
     private static func summary(of findings: [StatusDocument.Finding]) -> String {
         let urgent = findings.filter { $0.severity != Severity.notice.rawValue }

@@ -4,7 +4,7 @@ import Vocabulary
 /// Decrypted payment data, masked for display.
 ///
 /// Only the values of fields that are known to contain no secret are shown. All other values are masked, including
-/// those of fields that Apple adds later.
+/// the values of fields that Apple adds later.
 package struct MaskedFields: Sendable {
     package struct Row: Hashable, Sendable {
         /// The field's name with its path, such as `paymentData.eciIndicator`.

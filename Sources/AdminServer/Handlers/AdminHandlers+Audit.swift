@@ -28,8 +28,8 @@ extension AdminHandlers {
             Page(records, limit: limit, document: AuditRecordDocument.init) { String($0.sequence) })
     }
 
-    /// Verifies one range of the audit chain. The client requests the next range with the cursor in the response. If the
-    /// query has a `head`, the chain must contain a record with the number and the hash in `head`.
+    /// Verifies one range of the audit chain. The client requests the next range with the cursor in the response. If
+    /// the query has a `head`, the chain must contain a record with the number and the hash in `head`.
     func verifyAudit(_ call: RESTCall) async throws -> RESTResponse {
         let expectedHead = try call.query["head"].map { text throws(MerchantError) in
             guard let head = AuditHead(text) else {

@@ -19,9 +19,9 @@ extension AdminRoutes {
 }
 
 extension AdminHandlers {
-    /// Returns the domain verification file, with exactly the bytes that an admin stored. The media type is text, because
-    /// Apple's file contains only hexadecimal digits. The route needs no permit, because the file is public: each merchant
-    /// publishes it.
+    /// Returns the domain verification file, with exactly the bytes that an admin stored. The media type is text,
+    /// because Apple's file contains only hexadecimal digits. The route needs no permit, because the file is public:
+    /// each merchant publishes it.
     func getDomainFileBytes(_ call: RESTCall) async throws -> RESTResponse {
         RESTResponse(
             bytes: ByteBuffer(bytes: try await operations.domains.domainFile().bytes), mediaType: "text/plain")

@@ -105,9 +105,9 @@ extension AdminHandlers {
         return try created(view, for: merchant)
     }
 
-    /// Imports an existing private key. No copy of the key may stay in memory: the decoded key is overwritten after use,
-    /// and the body and its strings are overwritten when this function returns. ``RequestInput`` has already overwritten
-    /// the connection's buffer.
+    /// Imports an existing private key. No copy of the key may stay in memory: the decoded key is overwritten after
+    /// use, and the body and its strings are overwritten when this function returns. ``RequestInput`` has already
+    /// overwritten the connection's buffer.
     func importKey(_ call: RESTCall, _ merchant: MerchantIdentifier) async throws -> RESTResponse {
         try await importKeyPair(call, to: merchant)
     }
@@ -123,8 +123,8 @@ extension AdminHandlers {
         let body = try call.read(ImportKeyRequest.self, maximumBodyBytes: AdminRoutes.importBodyLimit)
         defer { for text in [body.privateKey, body.passphrase, body.certificate] { text.map(Wipe.sharedBytes) } }
         var certificate = try body.certificate.map { try Self.decode($0, named: "certificate") } ?? Data()
-        // The field `certificate` may contain a private key: by mistake, or in a PKCS#12 file. The key must not stay in
-        // memory.
+        // The field `certificate` may contain a private key, by a mistake of the caller or because its value is a
+        // PKCS#12 file. The key must not stay in memory.
         defer { Wipe.bytes(&certificate) }
         guard let privateKey = SecretBytes.decoding(base64: body.privateKey) else { throw Self.notBase64("privateKey") }
         let passphrase = SecretBytes(copying: (body.passphrase ?? "").utf8)

@@ -35,7 +35,8 @@ extension AdminRoutes {
 }
 
 extension AdminHandlers {
-    /// Lists merchant tokens. A caller whose permit is limited to some merchants gets only the tokens of these merchants.
+    /// Lists merchant tokens. A caller whose permit is limited to some merchants gets only the tokens of these
+    /// merchants.
     func listMerchantTokens(_ call: RESTCall) async throws -> RESTResponse {
         let limit = try call.limit()
         let cursor = try call.query.value("cursor", as: MerchantTokenIdentifier.self)

@@ -7,8 +7,8 @@ import ServerKit
 import Vocabulary
 import WireAPI
 
-/// Both routes need only the permit `read`, because a caller with this permit may sign in and out. The sessions of other
-/// users need the permit `administer` too.
+/// Both routes need only the permit `read`, because a caller with this permit may sign in and out. To end the sessions
+/// of other users, the caller also needs the permit `administer`.
 extension AdminRoutes {
     static let operators: [AdminRoute] = [
         .changes(

@@ -25,8 +25,8 @@ extension AdminRoutes {
 }
 
 extension AdminHandlers {
-    /// Starts a roll, the replacement of a merchant's key pair. The response has status 201 for a new roll, and 200 with
-    /// the open roll if the merchant already has an open roll.
+    /// Starts a roll, the replacement of a merchant's key pair. The response has status 201 for a new roll, and 200
+    /// with the open roll if the merchant already has an open roll.
     func startRoll(_ call: RESTCall, _ merchant: MerchantIdentifier) async throws -> RESTResponse {
         let body = try call.read(orEmpty: StartRollRequest())
         let (view, isNew) = try await operations.rolls.startRoll(

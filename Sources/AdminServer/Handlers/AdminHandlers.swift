@@ -6,9 +6,9 @@ import ServerKit
 package import Vocabulary
 import WireAPI
 
-/// The handlers of all routes. Each handler decodes the request, calls use cases, and encodes the result. A handler runs
-/// only if the caller has the route's permit. If the route's scope is `checkedByHandler`, the handler itself checks that
-/// the caller has the permit for the merchants in the request.
+/// The handlers of all routes. Each handler decodes the request, calls use cases, and encodes the result. A handler
+/// runs only if the caller has the route's permit. If the route's scope is `checkedByHandler`, the handler itself
+/// checks that the caller has the permit for the merchants in the request.
 package final class AdminHandlers: Sendable {
     let operations: AdminOperations
     let health: @Sendable () -> HealthDocument

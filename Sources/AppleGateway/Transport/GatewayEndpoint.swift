@@ -5,8 +5,8 @@ package import Vocabulary
 
 /// The base URL of Apple's gateway, and the URLs of its operations.
 ///
-/// Source: Apple, Web Merchant Registration API, "Register merchant", "Unregister merchant", "Get merchant"; Apple Pay on
-/// the Web, "Requesting an Apple Pay Payment Session"; Apple Pay Merchant Token Management API.
+/// Source: Apple, Web Merchant Registration API, "Register merchant", "Unregister merchant", "Get merchant"; Apple Pay
+/// on the Web, "Requesting an Apple Pay Payment Session"; Apple Pay Merchant Token Management API.
 package struct GatewayEndpoint: Hashable, Sendable {
     /// Scheme, host and port, and the path of the setting `apple.gateway.url` if it has one. There is no `/` at the
     /// end.

@@ -4,7 +4,7 @@ import OutboundHTTP
 import Synchronization
 import Vocabulary
 
-/// A host of Apple's and a group of its operations. Each lane has a circuit breaker of its own.
+/// One of Apple's hosts and a group of its operations. Each lane has a circuit breaker of its own.
 struct GatewayLane: Hashable {
     /// The host name and port.
     let authority: String
@@ -21,7 +21,7 @@ struct GatewayLane: Hashable {
             ? Backoff(first: .seconds(5), longest: .seconds(30)) : Backoff(first: .seconds(30), longest: .seconds(300))
     }
 
-    /// The longest pause for which a `Retry-After` of Apple's stops further calls.
+    /// The longest pause that a `Retry-After` header from Apple can impose on further calls.
     fileprivate var longestPause: Duration { api == .sessions ? .seconds(5) : .seconds(86_400) }
 }
 
@@ -45,7 +45,7 @@ final class GatewayLanes: Sendable {
     /// Asks the circuit breaker whether the call may be made. Then report its result with ``succeeded(_:)``,
     /// ``failed(_:with:at:)``, ``abandoned(_:at:)`` or ``pause(_:for:until:)``.
     ///
-    /// - Throws: `circuitOpen` if not.
+    /// - Throws: `circuitOpen` if the call may not be made.
     func admit(_ lane: GatewayLane, at now: Timestamp) throws(GatewayError) {
         let (admission, lastError) = with(lane) { ($0.circuit.admit(at: now), $0.lastError) }
         let pause: Duration

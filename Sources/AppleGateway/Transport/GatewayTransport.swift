@@ -8,9 +8,9 @@ import Vocabulary
 /// Sends calls to Apple over mutual TLS: finds the identity, asks the circuit breaker, repeats attempts that may be
 /// repeated, counts them, and turns failures into ``GatewayError``.
 ///
-/// After 10 consecutive failures of a lane, its circuit breaker refuses calls: sessions for 5 to 30 seconds, other calls
-/// for 30 seconds to 5 minutes. If Apple asks for a pause (status 429, `Retry-After`), every call with the same identity
-/// in the same lane waits, or fails if the pause is longer than the retry policy allows.
+/// After 10 consecutive failures of a lane, its circuit breaker refuses calls: sessions for 5 to 30 seconds, other
+/// calls for 30 seconds to 5 minutes. If Apple asks for a pause (status 429, `Retry-After`), every call with the same
+/// identity in the same lane waits, or fails if the pause is longer than the retry policy allows.
 final class GatewayTransport: Sendable {
     let lanes = GatewayLanes()
     let metrics = GatewayMetrics()

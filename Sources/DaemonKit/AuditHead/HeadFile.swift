@@ -21,7 +21,7 @@ package struct HeadFile {
     }
 
     /// - Returns: the last complete line; nil if the file is missing or has no complete line.
-    /// - Throws: ``SettingsError`` if the file cannot be read, or if its end contains text but no head.
+    /// - Throws: ``SettingsError`` if the file cannot be read, or if its last bytes contain text but no head.
     package func lastLine() throws -> Line? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else {

@@ -46,7 +46,7 @@ struct BackupSchedule: RecurringTask {
     mutating func run() async throws {
         defer { isFirstRound = false }
         guard let settings = settings.value else {
-            // A reload may have ended the scheduled backups.
+            // A reload may have disabled scheduled backups.
             activeFindings.clear(.backupFailed)
             activeFindings.clear(.backupOverdue)
             nextPause = Self.longestPause
@@ -65,7 +65,7 @@ struct BackupSchedule: RecurringTask {
             if let uptimeAtLastBackup, clock.uptime < uptimeAtLastBackup + settings.interval {
                 return min(uptimeAtLastBackup + settings.interval - clock.uptime, maximumPause)
             }
-            // The later of the two times, so that a clock that is behind makes no backup a backup of the future.
+            // Uses the later of the two times. By a clock that is behind, existing backups would be from the future.
             coverage = try await operations.backupCoverage(at: confirmedTime.reading().latest)
             // A time in the future is from a wrong clock, and is ignored so that it does not delay the next backup.
             if let last = coverage.lastVerified, last <= clock.now, last.adding(settings.interval) > clock.now {
@@ -98,7 +98,7 @@ struct BackupSchedule: RecurringTask {
         _ = try await operations.createBackup(at: path, for: request)
         let verification: BackupVerificationResult
         do { verification = try await operations.verifyBackup(path, for: request) } catch {
-            // Removes the unverified backup, which would fill the disk and count as one of the backups to keep.
+            // Removes the unverified backup, which would fill the disk and be counted as one of the backups to keep.
             unlink(path)
             throw error
         }
@@ -116,8 +116,8 @@ struct BackupSchedule: RecurringTask {
     }
 
     /// Reports a warning if the last verified backup is older than two intervals, and a critical finding if it is older
-    /// than four. If there is no verified backup, or if its age is unknown, the time since the daemon's start counts.
-    /// An unknown age is a warning at once.
+    /// than four. If there is no verified backup, or if its age is unknown, the time since the daemon's start is used
+    /// instead. An unknown age is at least a warning.
     private func reportAge(of coverage: BackupCoverage, _ settings: BackupSettings) async {
         let last = coverage.lastVerified
         let since = last ?? startedAt

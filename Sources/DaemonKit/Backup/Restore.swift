@@ -99,8 +99,8 @@ struct Restore {
                 try await copy.write {
                     try $0.setDaemonValue(StartOperations.restoreValueName, "\(description); \(summary)")
                     try $0.setDaemonValue(StartOperations.undoneByRestoreValueName, summary)
-                    // In a backup, a waiting time may seem to be over although it is not, and a session at the portal
-                    // may be open although it was ended.
+                    // The backup lacks later changes: a waiting period may seem to have passed although it has not,
+                    // and a session at the portal that was ended later may seem open.
                     try WaitingTimesAfterRestore.restart(
                         at: clock.now, exported: reverted.exportedKeys, in: $0)
                 }
@@ -122,7 +122,7 @@ struct Restore {
             interruptedMoveTarget
             ?? "\(settings.stateDirectory)/replaced-\(clock.now.rfc3339.filter { $0 != ":" })"
         let hadOldDatabase = try exchangeFiles(oldDatabaseDirectory, marker)
-        // Removes the former entries of the lock file, because they describe the old database.
+        // Removes the existing entries of the lock file, because they describe the old database.
         try lock.update { $0 = .init(wasClosedWithoutLog: true) }
         try marker.remove()
         return Report(

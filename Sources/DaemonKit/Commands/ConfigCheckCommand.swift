@@ -81,7 +81,7 @@ extension ConfigCheckCommand {
 }
 
 extension PreparedStart {
-    /// Whose certificates the daemon accepts, for the operator.
+    /// The issuers whose certificates the daemon accepts, as text for the operator.
     fileprivate var certificateIssuers: String {
         guard let issuers = files.certificateIssuers else {
             return "not checked, because 'trust.certificate-issuers' is not set"

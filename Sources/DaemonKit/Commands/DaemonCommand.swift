@@ -31,7 +31,8 @@ struct DaemonCommand: AsyncParsableCommand {
     var acceptOlderDatabase = false
 
     func run() async throws {
-        // These three come first: before another thread reads the environment, and before a signal can end the process.
+        // The next three statements come first: no other thread may read the environment before them, and no signal may
+        // terminate the process before it is handled.
         let systemd = SystemdEnvironment.take()
         SharedURLStorage.createWithoutDirectories()
         let lifecycle = Lifecycle(systemd: systemd, signals: await DaemonSignals())

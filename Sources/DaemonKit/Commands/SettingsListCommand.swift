@@ -28,7 +28,7 @@ private struct SettingsList: Encodable {
         let `default`: String
         /// The environment variable that overrides the file; absent if only the file can set the setting.
         let environmentVariable: String?
-        /// Whether a reload takes up a changed value.
+        /// Whether a reload applies a changed value.
         let isReloadable: Bool
         /// The list of mappings that has this setting as a field.
         let table: String?

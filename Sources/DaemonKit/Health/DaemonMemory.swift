@@ -3,12 +3,12 @@ import Foundation
 
 /// The memory of this process, in bytes.
 package struct DaemonMemory: Hashable, Sendable {
-    /// Memory that holds no file: heap, stacks and the like.
+    /// Memory that is not backed by a file, such as the heap and the stacks.
     package let anonymousBytes: Int
-    /// What malloc(3) has handed out and free(3) has not taken back.
+    /// Memory that malloc(3) has allocated and that has not been freed.
     package let allocatedBytes: Int
 
-    /// About what free(3) took back and did not return to the system.
+    /// About the memory that was freed and that the allocator has not returned to the operating system.
     package var freedBytes: Int { max(0, anonymousBytes - allocatedBytes) }
 
     package init(anonymousBytes: Int, allocatedBytes: Int) {
@@ -16,9 +16,10 @@ package struct DaemonMemory: Hashable, Sendable {
         self.allocatedBytes = allocatedBytes
     }
 
-    /// nil if the system does not say how much memory the process has.
+    /// nil if the operating system does not report the memory of the process.
     package static var current: DaemonMemory? {
-        // The second number is the resident size and the third what of it holds files, in pages: proc_pid_statm(5).
+        // The second number is the resident size, and the third the part of it that is backed by files. Both are in
+        // pages: proc_pid_statm(5).
         guard let page = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return nil }
         let sizes = page.split(separator: " ").compactMap { Int($0) }
         guard sizes.count > 2 else { return nil }

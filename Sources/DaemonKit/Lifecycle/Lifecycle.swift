@@ -1,7 +1,7 @@
 import DecryptorServer
 
-/// What the daemon knows about its process from the start to the end: what systemd passed to it, which signals arrive,
-/// and whether its servers serve.
+/// The state of the daemon's process: what systemd passed to it, which signals arrive, and whether its servers are
+/// ready.
 struct Lifecycle: Sendable {
     let systemd: SystemdEnvironment
     let signals: DaemonSignals

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Whether the daemon listens on all of its sockets already. Each server reports this itself: a connection of the daemon to
-/// its own socket would count as one of a caller.
+/// Whether the daemon already listens on all of its sockets. Each server reports this itself: if the daemon connected
+/// to its own socket instead, the connection would be counted as a caller's.
 package final class ServerReadiness: Sendable {
     package enum Server: Sendable { case admin, decryptor, issuer }
 
@@ -14,7 +14,7 @@ package final class ServerReadiness: Sendable {
 
     package init() {}
 
-    /// Makes ``wait()`` also wait for a server that not every daemon has. Call this before the servers start.
+    /// Makes ``wait()`` also wait for a server that runs only with some settings. Call this before the servers start.
     package func expect(_ server: Server) { state.withLock { _ = $0.missing.insert(server) } }
 
     package func didStartListening(_ server: Server) {
@@ -29,7 +29,7 @@ package final class ServerReadiness: Sendable {
 
     /// Returns when the daemon listens on all of its sockets.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled before.
+    /// - Throws: `CancellationError` if the task is cancelled earlier.
     package func wait() async throws {
         let (end, continuation) = AsyncStream.makeStream(of: Void.self)
         let isReady = state.withLock { state in

@@ -3,7 +3,7 @@ import ServiceLifecycle
 import Vocabulary
 package import WireAPI
 
-/// Notifies systemd when the daemon serves, of its state, and when it begins to stop.
+/// Notifies systemd when the daemon is ready and when it begins to shut down, and updates the status text in between.
 ///
 /// This service must be the last one of its group: the last service stops first, so the message about the shutdown is
 /// sent before a server closes its socket.

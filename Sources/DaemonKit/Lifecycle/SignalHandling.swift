@@ -2,8 +2,8 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// Reloads the settings on SIGHUP, and ignores SIGUSR1 and SIGUSR2. The group of services handles the signals that end
-/// the daemon.
+/// Reloads the settings on SIGHUP, and ignores SIGUSR1 and SIGUSR2. The group of services handles the signals that
+/// shut the daemon down.
 struct SignalHandling: Service {
     let signals: DaemonSignals
     let servers: ServerReadiness

@@ -12,7 +12,7 @@ struct StoreProbe: Sendable {
 
     let store: SQLiteStore
 
-    /// - Parameter answered: called when the read has ended, and never if it hangs.
+    /// - Parameter answered: called when the read has finished, and never if it hangs.
     func ask(_ answered: @escaping @Sendable () -> Void) {
         Self.queue.async { [store] in
             // No value has this name: only the read matters.

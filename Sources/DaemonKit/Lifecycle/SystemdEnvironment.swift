@@ -2,7 +2,7 @@ import Glibc
 import LocalSocket
 
 /// What systemd passes to the daemon in environment variables: listening sockets, the address for notifications, and
-/// the interval of the watchdog. Without systemd there is nothing of this.
+/// the interval of the watchdog. All of them are absent if systemd did not start the daemon.
 package struct SystemdEnvironment: Sendable {
     private static let variableNames =
         InheritedSockets.variableNames + ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"]

@@ -11,7 +11,7 @@ package struct SystemdNotifier: Sendable {
         case status(String)
         /// A reload begins.
         case reloading
-        /// The reload has ended.
+        /// The reload is finished.
         case reloaded
         case stopping
         /// The daemon is alive. If this message does not arrive in time, systemd kills and restarts the daemon.
@@ -64,7 +64,7 @@ extension SystemdNotifier.Message {
         }
     }
 
-    /// A line end would begin another assignment.
+    /// A line feed in the status would begin another assignment.
     private static func assignment(ofStatus status: String) -> String {
         "STATUS=\(status.split(whereSeparator: \.isNewline).joined(separator: " "))"
     }

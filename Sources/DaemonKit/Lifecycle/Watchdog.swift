@@ -2,7 +2,7 @@ package import Logging
 import ServiceLifecycle
 
 /// Notifies systemd that the daemon is alive, as long as the daemon's own check passes. If a part of the daemon hangs,
-/// the notification stays away, and systemd kills and restarts the daemon.
+/// the daemon sends no notification, and systemd kills and restarts the daemon.
 package struct Watchdog: Service {
     private let interval: Duration
     private let check: LivenessCheck

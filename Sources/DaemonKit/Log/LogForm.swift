@@ -1,8 +1,9 @@
-/// How a log line shows its fields. Each value of ``LogFormat`` has one.
+/// The syntax of a log line. Each value of ``LogFormat`` has its own implementation.
 protocol LogForm: Sendable {
-    /// A value from an untrusted caller, such as a program's path, must not be able to end the line or add a field.
+    /// Encodes the fields as one line. A value from an untrusted caller, such as a program's path, must not be able to
+    /// begin a new line or add a field.
     ///
-    /// - Returns: the line without its end.
+    /// - Returns: the line without a line feed.
     func line(_ fields: [LogField]) -> String
 }
 

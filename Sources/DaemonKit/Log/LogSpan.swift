@@ -40,7 +40,7 @@ package final class LogSpan: Span {
             identity = Identity(
                 traceId: enclosing.traceId, spanId: RequestId.make(), parentSpanId: enclosing.spanId)
         } else if let trace = parent.requestTrace {
-            // The response has named this span already.
+            // The response already contains the identifier of this span.
             identity = Identity(traceId: trace.traceId, spanId: trace.spanId, parentSpanId: trace.parentId)
         } else {
             identity = Identity(

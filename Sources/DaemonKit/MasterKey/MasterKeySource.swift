@@ -23,7 +23,8 @@ package enum MasterKeySource: Hashable, Sendable, CustomStringConvertible {
     /// daemon cannot change.
     var file: MasterKeyFile? { if case .file(let path) = self { MasterKeyFile(path) } else { nil } }
 
-    /// The file that the key is read from; nil for a command, or for a credential if systemd did not start this process.
+    /// The file that the key is read from; nil for a command, or for a credential if systemd did not start this
+    /// process.
     var path: String? {
         switch self {
         case .file(let path): path

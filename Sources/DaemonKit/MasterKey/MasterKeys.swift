@@ -15,7 +15,7 @@ struct MasterKeys: Sendable {
         sources = [settings.current] + [next, settings.previous].compactMap(\.self)
     }
 
-    /// The files that the command line names instead of the settings.
+    /// The files that the command line names. They replace the sources in the settings.
     ///
     /// - Returns: nil if `files` is empty.
     init?(files: [String]) {
@@ -71,7 +71,7 @@ struct MasterKeys: Sendable {
         for source in sources.dropFirst() where !unsealing.missingMasterKeys.isEmpty {
             unsealing.unseal(with: try source.load())
         }
-        // The sources were tried in their order, and the last ones perhaps not at all.
+        // The sources were tried in their order until every data key was open, so the last sources may be untried.
         let tried = Dictionary(zip(unsealing.triedMasterKeys, sources)) { first, _ in first }
         return Opened(keyring: try unsealing.keyring(), sources: tried)
     }

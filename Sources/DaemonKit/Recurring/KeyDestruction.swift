@@ -2,7 +2,7 @@ import Logging
 import MerchantCore
 import MerchantOperations
 
-/// Destroys revoked private keys whose waiting period is over.
+/// Destroys revoked private keys whose waiting period has passed.
 struct KeyDestruction: RecurringTask {
     let operations: KeyTransitionOperations
     let caller: Caller

@@ -4,7 +4,7 @@ import ServiceLifecycle
 
 /// Work that the daemon repeats while it serves.
 package protocol RecurringTask: Sendable {
-    /// Does one round of the work, and reports a failure itself, because an error would end the daemon.
+    /// Does one round of the work, and reports a failure itself, because an error would stop the daemon.
     ///
     /// - Throws: only `CancellationError`, if the daemon shuts down during the round.
     mutating func run() async throws
@@ -12,7 +12,7 @@ package protocol RecurringTask: Sendable {
     /// How long to wait before the next round; nil for the interval of the service. Read after each round.
     var nextPause: Duration? { get }
 
-    /// Does the last work before the daemon ends. Called after the servers have finished their requests.
+    /// Does the last work before the daemon exits. Called after the servers have finished their requests.
     mutating func finish() async
 }
 
@@ -34,7 +34,7 @@ package struct Recurring<Work: RecurringTask>: Service, CustomStringConvertible 
     /// - Parameters:
     ///   - mayBlock: whether a round may wait for disks, network files or other programs. Such a task runs on separate
     ///     threads, so that it does not delay payments.
-    ///   - changes: a change ends the pause between two rounds, such as a change of the settings that the task reads.
+    ///   - changes: a signal, such as a change of the settings that the task reads, that starts the next round at once.
     package init(
         every interval: Duration, start: Start = .immediately, mayBlock: Bool = false,
         wokenBy changes: ChangeSignal? = nil, _ work: Work

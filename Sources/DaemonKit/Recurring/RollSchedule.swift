@@ -2,8 +2,8 @@ import Logging
 import MerchantCore
 import MerchantOperations
 
-/// Prepares the successors of keys whose certificates expire soon, warns of the expiry, and reminds operators of steps
-/// that rolls still need. Finishes rolls whose old key is no longer used, if the settings say so.
+/// Prepares new key pairs for certificates that expire soon, warns of the expiry, and reminds operators of steps that
+/// rolls still need. Also finishes rolls whose old key is no longer used, if `roll.finish-when-quiet` is true.
 struct RollSchedule: RecurringTask {
     let operations: RenewalSchedule
     let caller: Caller

@@ -1,7 +1,7 @@
 import Logging
 import MerchantOperations
 
-/// Removes the sessions and logins of the portal that have ended.
+/// Removes the portal's sessions and logins that have expired or were ended.
 struct SessionExpiry: RecurringTask {
     let operations: PortalSessionOperations
     let logger: Logger

@@ -2,7 +2,7 @@ import Logging
 import MerchantCore
 import MerchantOperations
 
-/// Removes notifications of merchant tokens that are no longer needed to recognize repeats.
+/// Removes notifications of merchant tokens that are no longer needed to detect repeated notifications.
 struct TokenNotificationExpiry: RecurringTask {
     let operations: TokenEventFetching
     let logger: Logger

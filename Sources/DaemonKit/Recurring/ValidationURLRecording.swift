@@ -2,7 +2,7 @@ import Logging
 import MerchantCore
 import MerchantOperations
 
-/// Records in the audit the requests with a `validationURL` that is not Apple's, as far as they were only counted.
+/// Writes audit records of the requests whose `validationURL` is not Apple's and that were only counted until now.
 struct ValidationURLRecording: RecurringTask {
     let audit: ValidationURLAudit
     let caller: Caller

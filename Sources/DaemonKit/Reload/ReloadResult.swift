@@ -36,7 +36,7 @@ enum ReloadResult: Equatable, Sendable {
     private var text: String {
         switch self {
         case .reloaded: Self.success
-        // Above the size of a message, the end is missing.
+        // A reason that does not fit into one message is truncated.
         case .refused(let reason):
             String(decoding: "\(Self.refusal)\(reason)".utf8.prefix(UnixDatagramReceiver.longestMessage), as: UTF8.self)
         }

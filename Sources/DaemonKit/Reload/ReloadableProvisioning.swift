@@ -19,7 +19,7 @@ struct ReloadableProvisioning: Sendable {
         activation = settings.activation
     }
 
-    /// The same settings, with the switch off.
+    /// The same settings, with in-app provisioning disabled.
     var disabled: ReloadableProvisioning {
         var provisioning = self
         provisioning.policy.isEnabled = false

@@ -52,7 +52,7 @@ struct ReloadableSettings: Sendable {
 
     /// Only for this type and ``SettingsComparison``.
     ///
-    /// - Parameter read: has every other value.
+    /// - Parameter read: contains all other values.
     init(
         _ read: PreparedStart, backupPolicy: BackupPolicy, verifier: SignatureVerifier,
         portalFiles: PortalTLS.Files?, provisioning: ReloadableProvisioning?, sessions: SessionPolicy,

@@ -73,8 +73,8 @@ struct SettingsComparison {
         "provisioning.trust-roots", "provisioning.validity-period", "sessions.validation-hosts",
     ]
 
-    /// Without an issuer socket there is nothing that could use other settings. If the settings no longer define in-app
-    /// provisioning, the issuer socket stays until a restart, but the daemon refuses its requests.
+    /// nil if the daemon has no issuer socket, because nothing would use the settings. If the new settings no longer
+    /// define in-app provisioning, the issuer socket stays until a restart, but the daemon refuses its requests.
     private var provisioning: ReloadableProvisioning? {
         guard let former = former.provisioning else { return nil }
         guard var next = ReloadableProvisioning(read) else { return former.disabled }
@@ -88,10 +88,12 @@ struct SettingsComparison {
         return policy
     }
 
-    /// Without a running portal there is nothing that could use other files.
+    /// Whether the files stay as they are, because no portal is running that could use new files, or because the new
+    /// settings define none.
     private var keepsPortalFiles: Bool { start.settings.portal == nil || read.settings.portal == nil }
 
-    /// The environment stays that of the start, so the defaults that depend on it stay too.
+    /// Whether the file names another environment. The daemon keeps the environment of its start, so the defaults that
+    /// depend on the environment stay too.
     private var isEnvironmentChanged: Bool { read.settings.environment != start.settings.environment }
 
     private var backupPolicy: BackupPolicy {
@@ -101,8 +103,8 @@ struct SettingsComparison {
         return policy
     }
 
-    /// Whether files that the setting names have another content than before. Other files are read again by themselves
-    /// when they change.
+    /// Whether the content of the files that the setting names has changed. False for settings whose files the daemon
+    /// reads again by itself when they change.
     private func isContentChanged(_ name: String) -> Bool {
         switch name {
         case "trust.token-roots": former.tokenRoots != read.files.tokenRoots
@@ -116,8 +118,8 @@ struct SettingsComparison {
         }
     }
 
-    /// The entries of a setting whose values differ. If only the contents of the files differ that the setting names:
-    /// one change, which says so.
+    /// The entries of a setting whose values differ. If the values are the same and only the content of the files that
+    /// the setting names differs, returns one change that says so.
     private func changes(_ name: String) -> [SettingsReload.Change] {
         let (former, new) = (inForce[name] ?? [], configured[name] ?? [])
         guard former != new else {

@@ -3,8 +3,8 @@ import Vocabulary
 /// `master-key`: the sources of the master key and of the previous one.
 package struct MasterKeySettings: Hashable, Sendable {
     package let current: MasterKeySource
-    /// The source of the former master key. After the operator has changed ``current``, the daemon needs the former key
-    /// until a rotation has replaced the data key that the former key seals. Nil if not set.
+    /// The source of the previous master key. After the operator has changed ``current``, the daemon needs the previous
+    /// key until a rotation has replaced the data key that the previous key seals. Nil if not set.
     package let previous: MasterKeySource?
 
     init(current: MasterKeySource, previous: MasterKeySource? = nil) {

@@ -13,7 +13,7 @@ package struct SettingDeclaration: Sendable {
     /// Whether a text is a valid value, or a valid element of a list.
     package let accepts: @Sendable (String) -> Bool
 
-    /// Whether a reload takes up a changed value. If not, only a restart does.
+    /// Whether a reload applies a changed value. If not, only a restart applies it.
     package var isReloadable: Bool { ReloadableSettings.names.contains(table ?? name) }
 
     /// The environment variable that overrides the file. Nil for a field of a list of mappings, which only the file can

@@ -5,8 +5,8 @@ package import MerchantCore
 package import MerchantOperations
 package import Vocabulary
 
-/// The settings of the daemon, as one reading of the file and of the environment found them. They contain only valid
-/// values. ``LiveSettings`` has those parts that a reload replaces.
+/// The settings of the daemon, read once from the file and the environment. They contain only valid values. For
+/// settings that a reload replaces, ``LiveSettings`` has the present values.
 package struct Settings: Sendable {
     let source: SettingsSource
     package let environment: Environment
@@ -125,7 +125,7 @@ extension Settings {
         let rolls = RollPolicy(reading: reader)
         let log = LogSettings(reading: reader)
         let metrics = MetricsSettings.read(reader)
-        // Without a problem, none of these is nil.
+        // If there is no problem, none of these values is nil.
         guard reader.problems.isEmpty, let directory, let masterKey, let portal, let provisioning, let backup,
             let gateway, let events
         else { throw SettingsError(problems: reader.problems) }

@@ -65,9 +65,9 @@ struct SettingsFile {
         case .sequence(let items) where catalog.isTable(name): readTable(name, items)
         case .sequence(let items): readList(name, items)
         case .scalar(let scalar):
-            // A name without a value, or with the value `null`, counts as not set.
+            // A name without a value, or with the value `null`, is treated as not set.
             if node.null != nil, scalar.style == .plain { return readEmpty(name) }
-            // One text is accepted for a list with one element.
+            // A single text is accepted as a list with one element.
             if catalog[name]?.isList == true {
                 lists[name] = [scalar.string]
             } else if isDeclared(name, isList: false) {
@@ -99,7 +99,7 @@ struct SettingsFile {
     private mutating func readEmpty(_ name: String) {
         // If the line `merchants` is missing, a caller may act for every merchant; if `callers` is missing, the
         // standard permits apply. A line whose value was deleted by mistake must not have the same effect.
-        // The same holds for the switch of in-app provisioning, whose absence does not switch off.
+        // The same applies to `provisioning.enabled`: if the line is missing, provisioning may be enabled.
         if name.split(separator: ".").first == "callers" || name == "provisioning.enabled" {
             report("'\(name)' is empty, expected a value; write [] for none, or remove the line", of: name)
         } else if catalog[name] == nil, !catalog.isTable(name), catalog.exampleOfGroup(name) == nil {

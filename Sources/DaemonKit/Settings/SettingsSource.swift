@@ -4,6 +4,6 @@ struct SettingsSource: Sendable {
     let file: String?
     /// The option of the command line; nil: it was not given.
     let stateDirectory: String?
-    /// The environment variables. Those of a running process do not change.
+    /// The environment variables. They do not change while the process runs.
     let variables: [String: String]
 }

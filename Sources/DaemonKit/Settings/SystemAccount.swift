@@ -31,7 +31,8 @@ enum SystemAccount {
     /// The largest buffer for the texts of an entry, in bytes. A group with many members needs a large one.
     private static let largestBuffer = 16 << 20
 
-    /// - Parameter find: calls the C function; returns its result and the number that it found, nil for none.
+    /// - Parameter find: calls the C function, and returns its result and the number that it found. The number is nil
+    ///   if the function found none.
     private static func number(
         _ name: String, kind: String, _ setting: String,
         _ find: (UnsafeMutablePointer<CChar>, Int) -> (code: Int32, number: UInt32?)

@@ -1,7 +1,7 @@
 package import LocalHooks
 
-/// `merchant-tokens.usage-information`: the hook that has the usage information of merchant tokens, and the key with which
-/// it is encrypted.
+/// `merchant-tokens.usage-information`: the hook that provides the usage information of merchant tokens, and the
+/// private key that authenticates the encrypted information.
 package struct UsageInformationSettings: Hashable, Sendable {
     package let endpoint: LocalEndpoint
     /// The path of a PEM file.

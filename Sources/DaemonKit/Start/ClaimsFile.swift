@@ -3,8 +3,8 @@ import MerchantCore
 import SQLiteStore
 
 /// The database file of the claims. A claim records that a payment token or a nonce of in-app provisioning was used, so that
-/// the daemon refuses it the next time. If the file cannot be used, the daemon refuses requests that claim and answers all
-/// others.
+/// the daemon refuses it the next time. If the file cannot be used, the daemon refuses requests that must record a
+/// claim, and answers all others.
 struct ClaimsFile {
     /// Records claims; refuses them if the file cannot be used.
     let ledger: any ClaimLedger & NonceLedger

@@ -24,8 +24,9 @@ struct DiskReserve {
         _ = truncate(path, off_t(max(0, found.size - Self.spacePerStart)))
     }
 
-    /// Waits at most two seconds until the daemon listens on its sockets, then fills the file. Earlier, the file would
-    /// take the space that the start needs. Later, other programs could have taken the free space.
+    /// Waits at most two seconds until the daemon listens on its sockets, then fills the file. If it were filled
+    /// earlier, it would take the space that the start needs. If it were filled later, other programs could take the
+    /// space first.
     func fill(onceReady servers: ServerReadiness) async throws {
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await servers.wait() }

@@ -4,7 +4,7 @@ import Glibc
 package struct DiskSpace: Equatable, Sendable {
     package enum Level: Equatable, Sendable {
         case sufficient
-        /// Free space should be made soon.
+        /// The operator should free space soon.
         case low
         /// Writes are about to fail.
         case nearlyFull
@@ -36,7 +36,7 @@ package struct DiskSpace: Equatable, Sendable {
         free < nearlyFullLimit ? .nearlyFull : free < lowLimit ? .low : .sufficient
     }
 
-    /// On a small file system, a share of its size.
+    /// 1 GiB, or one sixteenth of the file system if that is less.
     private var lowLimit: Int { min(1 << 30, total / 16) }
     private var nearlyFullLimit: Int { min(1 << 20, total / 32) }
 

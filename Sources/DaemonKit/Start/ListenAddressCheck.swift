@@ -61,7 +61,8 @@ struct ListenAddressCheck {
         let descriptor = socket(first.ai_family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return (errno, PathAccess.lastError) }
         defer { close(descriptor) }
-        // As the portal does, so that connections of an earlier process that are still closing do not matter.
+        // Reuses the address, as the portal does. Otherwise binding would fail while connections of an earlier process
+        // are still closing.
         var isReused: CInt = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isReused, socklen_t(MemoryLayout<CInt>.size))
         guard bind(descriptor, first.ai_addr, first.ai_addrlen) == 0 else { return (errno, PathAccess.lastError) }

@@ -132,7 +132,7 @@ package struct LockFileContent: Equatable, Sendable {
             log = nil
         } else if log?.generation != generation {
             // SQLite starts a new generation only after it copied the whole log into the database file. So the database
-            // file contains the former head. If the former generation is unknown, so is the content of that file.
+            // file contains the previous head. If the previous generation is unknown, so is the content of that file.
             log = Log(generation: generation, headWhenStarted: log == nil ? nil : head?.auditHead)
         }
         head = Head(auditHead)
@@ -161,7 +161,7 @@ extension LockFileContent {
         if let log { lines.append(Self.log + log.text) }
         if expectsClaimsLog { lines.append(Self.claimsOpen) }
         lines += lossesNotInAudit.map { Self.lost + Self.oneLine($0) }
-        // The source comes last, because its text can be long: the end of a content that is too large is not written.
+        // The source comes last, because its text can be long, and content beyond the largest size is cut off.
         if let masterKeySource { lines.append(Self.masterKey + Self.oneLine(masterKeySource)) }
         return lines + [Self.end]
     }

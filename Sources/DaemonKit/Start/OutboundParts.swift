@@ -9,8 +9,8 @@ import Vocabulary
 
 /// The parts of the daemon that connect to Apple and to merchants' domains.
 struct OutboundParts {
-    /// The largest number of connections to one of Apple's hosts with one identity. Apple takes a fraction of a second for
-    /// a merchant session, so that many buyers who pay at the same time need many connections.
+    /// The largest number of connections to one of Apple's hosts with one identity. Apple needs a fraction of a second
+    /// for each merchant session, so the daemon needs many connections when many buyers pay at the same time.
     private static let connectionsPerIdentity = 128
 
     /// Serves registrations, merchant sessions and merchant tokens.
@@ -53,8 +53,9 @@ struct OutboundParts {
 
     func shutdown() async { await gateway.shutdown() }
 
-    /// The source of the certificates and keys with which the daemon authenticates to Apple. The platform's are the files
-    /// in the settings, or identity keys in the database. A merchant's own are always in the database.
+    /// The source of the certificates and keys with which the daemon authenticates to Apple. The platform's certificate
+    /// and key are files in the settings or an identity key in the database. A merchant's own identity key is always in
+    /// the database.
     private static func identities(
         _ settings: GatewaySettings, _ files: ReferencedFiles, store: ObservedStore, custody: KeyCustody, logger: Logger
     ) -> any IdentitySource {

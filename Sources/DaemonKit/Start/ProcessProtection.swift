@@ -12,7 +12,7 @@ enum ProcessProtection {
     /// - Returns: what failed, for the log.
     static func apply() -> [String] {
         var failures: [String] = []
-        // The default action ends the process without Swift's crash reporter.
+        // The default action terminates the process without Swift's crash reporter.
         for crashSignal in crashSignals { signal(crashSignal, SIG_DFL) }
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         if setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none) != 0 {

@@ -56,7 +56,7 @@ struct ReferencedFiles {
             identity: identity)
     }
 
-    /// Warns about files that are valid, but do not fit their use.
+    /// Warns about files that are valid but unsuitable, such as issuers without Apple's intermediate CA.
     private static func checkUse(
         of issuers: CertificateIssuers?, _ identity: IdentityFiles?, _ settings: Settings, at now: Timestamp,
         _ findings: inout PreparationFindings

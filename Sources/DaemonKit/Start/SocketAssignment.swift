@@ -1,6 +1,6 @@
 import LocalSocket
 
-/// Finds for each of the daemon's sockets the one that systemd passed, by the name of the descriptor (`admin`,
+/// Assigns the sockets that systemd passed to the daemon's sockets, by the name of the descriptor (`admin`,
 /// `decryptor`, `issuer`) or by the path.
 struct SocketAssignment {
     /// By the names `admin`, `decryptor` and `issuer`. Empty if systemd passed no sockets.

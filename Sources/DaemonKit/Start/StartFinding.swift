@@ -38,7 +38,7 @@ package struct StartFinding: Equatable, Sendable {
         case claimsLogMissing
     }
 
-    /// What a start does because of a finding.
+    /// What the daemon does if its start has the finding.
     package enum Consequence: Sendable {
         /// The start is refused.
         case refusal
@@ -95,7 +95,7 @@ extension StartFinding.Code {
     }
 }
 
-/// The error that ends a start, with the findings for which the daemon refused it.
+/// The error of a refused start, with the findings that are the reasons.
 package struct StartRefusal: Error, Equatable, CustomStringConvertible {
     package let findings: [StartFinding]
 

@@ -5,7 +5,7 @@ extension StartObservation {
     /// The findings for which a start is refused unless the operator accepts the loss.
     var losses: [StartFinding] {
         // If the lock file lists losses, the operator accepted them at an earlier start, which stopped before it
-        // recorded them in the audit. That start also removed the lock file's entries about the former database,
+        // recorded them in the audit. That start also removed the lock file's entries about the previous database,
         // and SQLite created missing files again. So the files no longer show these losses.
         let lossesShownByFilesOrAcceptedEarlier =
             lockFile.lossesNotInAudit.isEmpty ? [lossShownByFiles].compactMap(\.self) : acceptedLosses
@@ -108,7 +108,7 @@ extension StartObservation {
     /// database here on purpose, and no audit head in `audit.head.file` contradicts that.
     ///
     /// Reported also if the database still contains the description of a restore. A restore removes the head from the
-    /// lock file, so a head that is there was written after the restore.
+    /// lock file, so a head in the lock file was written after the restore.
     var lossShownByLockFile: StartFinding? {
         guard let difference = auditComparison?.differenceFromLockFile else { return nil }
         return StartFinding(

@@ -80,7 +80,7 @@ package struct StartObservation: Equatable, Sendable {
         }
     }
 
-    // The paths are here because the messages of findings name them.
+    // The messages of findings contain the paths.
     package var databasePath: String
     package var lockPath: String
     package var claimsPath: String
@@ -166,7 +166,7 @@ extension StartObservation {
     /// unknown.
     ///
     /// The lock file names the generation of the log that contains the last record. If the log has another generation
-    /// now, SQLite has copied the former generation into the database file, so the file contains the last record. If
+    /// now, SQLite has copied the earlier generation into the database file, so the file contains the last record. If
     /// the generation is the same, the file contains the record that was the last when the log was started.
     var recordExpectedInFile: AuditHead? {
         guard let log = lockFile.log else { return nil }

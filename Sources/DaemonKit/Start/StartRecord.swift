@@ -108,8 +108,8 @@ final class StartRecord: Sendable {
                 // Comes before the record: if a later step fails, `write` runs again, and the list can be stored again.
                 try await deliveries.setWebhooks(live.current.webhooks.map(\.registration))
                 if !historyToRecord.withLock({ $0.isEmpty }) {
-                    // In an older database, a waiting time may seem to be over although it is not, and
-                    // a session at the portal may be open although it was ended.
+                    // An older database lacks later changes: a waiting period may seem to have passed although it
+                    // has not, and a session at the portal that was ended later may seem open.
                     try await operations.restartWaitingTimes()
                 }
                 try await operations.recordStart(

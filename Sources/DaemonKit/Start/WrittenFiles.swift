@@ -4,8 +4,8 @@ import LocalSocket
 /// Checks the places outside the state directory to which the daemon writes: the directory for backups, and the file
 /// and socket for audit heads.
 ///
-/// A daemon that cannot write there still serves payments. So a place that does not work is a warning, and while the
-/// daemon runs, `status` reports it.
+/// A daemon that cannot write to these places still serves payments. So such a failure is only a warning at the start,
+/// and `status` reports it while the daemon runs.
 struct WrittenFiles {
     private let settings: Settings
 

@@ -2,16 +2,16 @@ import HTTPKit
 import LocalSocket
 import NIOCore
 
-/// The end of a connection during a shutdown. Every request that has begun to arrive is answered. The last response has
-/// the field `Connection: close`, and after it the client cannot send another request.
+/// Closes a connection during a shutdown. Every request that has begun to arrive is answered. The last response has the
+/// field `Connection: close`, and after it the client cannot send another request.
 extension ConnectionHandler {
-    /// Ends the connection after `limits.idleGrace` if it is idle then. Otherwise the connection ends with the last
-    /// response: ``isLastOfDrain(_:)``.
+    /// Closes the connection after `limits.idleGrace` if it is idle then. Otherwise the connection closes after the
+    /// last response: ``isLastOfDrain(_:)``.
     func watchDrain(_ context: ChannelHandlerContext) {
         timers.setGrace(
             context.eventLoop.assumeIsolated().scheduleTask(in: environment.limits.idleGrace) {
                 guard self.hasNothingOutstanding, !self.timers.awaitsArrival else { return }
-                // A request that arrives before this call is answered. Then the end of the input closes the connection.
+                // A request that arrives before this call is answered. Then the connection closes.
                 self.stopReceiving(context)
             })
     }

@@ -68,7 +68,7 @@ extension ConnectionHandler {
             context.eventLoop.assumeIsolated().scheduleTask(in: environment.limits.requestTime) {
                 self.timers.setArrival(nil)
                 if self.isReadingSuspended {
-                    // The client is not too slow: the server itself suspended reading.
+                    // The client is not slow: the server itself suspended reading. So the timer starts again.
                     self.watchArrival(context)
                 } else {
                     self.refuse(HTTPFault.requestTooSlow)

@@ -411,7 +411,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         guard let fault = HTTPFault(decoding: error), context.channel.isActive else {
             return context.close(promise: nil)
         }
-        // The shutdown cut off the head of a request. The connection ends without a response to this request.
+        // The shutdown interrupted the head of a request. The connection closes without a response to this request.
         if isDraining, case HTTPParserError.invalidEOFState = error { return }
         refuse(fault)
     }

@@ -1,7 +1,7 @@
 import LocalSocket
 import NIOCore
 
-/// Shares the time of one event loop among the Unix users who connect, so that one user who floods the socket does not
+/// Shares the time of one event loop among the connected Unix users, so that one user who floods the socket does not
 /// delay the payments of others.
 ///
 /// While at most ``requestsPerWindow`` requests arrive in each ``window``, each request is handled as soon as it is

@@ -20,9 +20,9 @@ package struct Limits: Sendable {
     /// requests of the last read are still accepted, so the number can exceed this limit. The server reads again when
     /// the number of unanswered requests is below the limit.
     package var pipelinedRequests = 64
-    /// How many bytes of requests may be unread when the client closes its side of the connection, beyond those that the
-    /// handler has requested (``EndOfInputHandler``). More than the buffer of a socket holds by default. With more bytes,
-    /// the connection is closed.
+    /// How many bytes of requests may be unread when the client closes its side of the connection, beyond the bytes
+    /// that the handler has requested (``EndOfInputHandler``). With more bytes, the connection is closed. The limit is
+    /// higher than the default size of a socket's buffer.
     package var keptBytes = 256 * 1024
     /// How many requests of one connection are handled in one turn of its user. Then the next waiting user gets a turn,
     /// see ``FairScheduler``.
@@ -30,8 +30,8 @@ package struct Limits: Sendable {
     /// How many requests of all connections may wait or run outside the event loops (``OffLoopWork``). A further
     /// request gets 503 with `Retry-After`.
     package var waitingRequests = 1024
-    /// How long a shutdown waits until the requests that have begun to arrive are answered and the responses are read.
-    /// Then the server closes all connections.
+    /// How long a shutdown waits for the requests that have begun to arrive to be answered, and for clients to read the
+    /// responses. Then the server closes all connections.
     package var drainTime = TimeAmount(ShutdownBudget.Step.decryptorServer.time)
     /// How long an idle connection waits for a further request after a shutdown has begun.
     package var idleGrace = DrainEvent.idleGrace

@@ -70,7 +70,7 @@ package struct ResponseForm: Sendable {
     var route: Int?
     /// When the server began to handle the request; nil if the server refused the request without handling it.
     var start: NIODeadline?
-    /// The request's identifiers in the log, the audit and the response; nil if none was needed.
+    /// The request's identifiers in the log, the audit and the response; nil if the request needed none.
     var identifiers: RequestIdentifiers?
 
     package init(isHead: Bool = false, isLast: Bool = false, isInterim: Bool = false) {

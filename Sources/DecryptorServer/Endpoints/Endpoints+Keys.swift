@@ -121,8 +121,8 @@ extension Endpoints {
     /// Reads the key pair from the store, and caches the response unless the key pair changed during the read.
     ///
     /// - Parameters:
-    ///   - countsAsUse: whether this request counts as a use of the key. While a key is being replaced, uses of the old
-    ///     key delay the end of the replacement.
+    ///   - countsAsUse: whether this request is recorded as a use of the key. During a roll, uses of the old key delay
+    ///     the time at which the roll can be finished.
     ///   - authorize: throws if the caller has no permit for the key's merchant.
     func read(
         _ hash: PublicKeyHash, countsAsUse: Bool = true, authorizing authorize: (MerchantIdentifier) throws -> Void

@@ -32,9 +32,9 @@ extension Endpoints {
         .suspending(received.operationRequest(of: peer)) { initial in
             let decryption = try DecryptTokenRequest(JSONFields(parsing: received.body.readableBytesView))
             let hash = decryption.token.publicKeyHash
-            // The merchant is not known before the key is found. Therefore this first check only refuses a caller
-            // without the permits for at least one merchant, so that such a caller cannot find out which keys exist.
-            // Once the key is found, the second check requires the permits for the key's merchant.
+            // The merchant is not known before the key is found. So this first check refuses only a caller who has the
+            // permits for no merchant: such a caller must not find out which keys exist. After the key is found, the
+            // second check requires the permits for the key's merchant.
             for permit in decryption.permits { try peer.require(permit, of: hash) }
             let permits = decryption.permits
             let key: TokenKey

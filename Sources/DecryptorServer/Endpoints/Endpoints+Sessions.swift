@@ -15,7 +15,8 @@ extension Endpoints {
                 MerchantSessionRequest(JSONFields(parsing: received.body.readableBytesView)))
             try await authorize(order, peer)
             let session = try await sessions.request(order, for: request)
-            // A session authorizes one payment, so it is handled like a secret: no cache may store it.
+            // A session lets a website show one payment sheet in the merchant's name, so the response is handled like a
+            // secret: no cache may store it.
             return EncodedResponse(
                 .ok, fields: Self.jsonFields(request), bodyCapacity: session.count, holdsSecret: true
             ) { $0.writeBytes(session) }
@@ -24,7 +25,7 @@ extension Endpoints {
 
     /// Checks the permit for the merchant of the session.
     private func authorize(_ order: SessionOrder, _ peer: Peer) async throws {
-        // Then the owner does not matter, and needs not be read from the store.
+        // A caller with the permit for every merchant is allowed whatever the owner, so the owner is not read.
         guard !peer.grants.allowsEveryMerchant(.merchantSession) else { return }
         guard let owner = try await sessions.owner(of: order) else {
             return try peer.requireEveryMerchant(.merchantSession)

@@ -7,10 +7,10 @@ package import Vocabulary
 /// Encoded responses to `GET /v1/keys/{publicKeyHash}` for active keys, so that most requests need no read of the
 /// store.
 ///
-/// A change of a key takes effect at the next request: the store calls ``keysChanged(_:)`` after the commit, before the
-/// caller who made the change gets a response. A request that read the store before the change has an outdated
-/// ``Ticket``, so ``fill(_:for:_:)`` ignores its entry. The memory is bounded, and entries that were not used recently
-/// are evicted first.
+/// A change of a key takes effect at the next request: after the commit, the store calls ``keysChanged(_:)``, and only
+/// then does the caller who made the change get a response. A request that read the store before the change has an
+/// outdated ``Ticket``, so ``fill(_:for:_:)`` ignores its entry. The memory is bounded, and entries that were not used
+/// recently are evicted first.
 package final class KeyResponseCache: KeyChangeObserver, Sendable {
     /// The age at which an entry is read from the store again. The limit is needed because a certificate becomes valid or
     /// expires without a call of ``keysChanged(_:)``.

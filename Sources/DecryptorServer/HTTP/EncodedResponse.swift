@@ -2,8 +2,8 @@ package import HTTPKit
 package import NIOCore
 package import NIOHTTP1
 
-/// One response, encoded: status line, header fields and body in one buffer. Only a body that all responses share is in
-/// a buffer of its own.
+/// One response, encoded: status line, header fields and body in one buffer. A body that all responses share has its
+/// own buffer.
 ///
 /// The response has no header field `Date`: client and server run on the same machine and have the same clock. Without
 /// `Date`, a cache can keep a response in the form in which it is sent.
@@ -11,7 +11,7 @@ package import NIOHTTP1
 /// A class, because a response passes through many functions on its way to the connection.
 package final class EncodedResponse: Sendable {
     package let status: Int
-    /// The complete response in the form for a connection that stays open. Without the body if all responses share it.
+    /// The response in the form for a connection that stays open, without a body that all responses share.
     private let bytes: ByteBuffer
     /// The body, if all responses share one copy of it in memory; otherwise nil.
     private let sharedBodyBytes: ByteBuffer?
@@ -52,8 +52,8 @@ package final class EncodedResponse: Sendable {
         hasRequestId = fields.contains { $0.name == "X-Request-Id" }
     }
 
-    /// A response with status 200 whose body is large and always the same. However many clients have not read their
-    /// responses yet, the body is in memory only once.
+    /// A response with status 200 whose body is large and always the same. All responses share one copy of the body in
+    /// memory, even while many clients have not read their responses yet.
     package init(sharing body: ByteBuffer, mediaType: String) {
         let head = Self.head(
             .ok, [("Content-Type", mediaType)], bodyLength: body.readableBytes, holdsSecret: false)
@@ -109,8 +109,8 @@ package final class EncodedResponse: Sendable {
     /// - Parameters:
     ///   - isHead: whether to leave out the body, in response to `HEAD`.
     ///   - isLast: whether to add `Connection: close`.
-    ///   - identifiers: the identifiers of the request, of which the response repeats the client's; nil if the request
-    ///     has none.
+    ///   - identifiers: the identifiers of the request; nil if it has none. The response repeats the identifiers that
+    ///     the client sent.
     package func wireBytes(isHead: Bool, isLast: Bool, identifiers: RequestIdentifiers? = nil) -> ByteBuffer {
         guard isHead || isLast || identifiers != nil else { return bytes }
         let fields =

@@ -2,7 +2,8 @@
 ///
 /// A class, so that a request without identifiers, which is the usual case, costs one nil pointer.
 package final class RequestIdentifiers: Sendable {
-    /// The client's identifier, or the one that the server made because it needed one. nil if there is neither.
+    /// The client's identifier, or an identifier that the server generated because it needed one; nil if there is
+    /// neither.
     package let requestId: String?
     /// Whether ``requestId`` is the client's, so that the response repeats it.
     package let isRequestIdOfClient: Bool

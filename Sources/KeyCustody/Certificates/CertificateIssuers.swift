@@ -32,7 +32,8 @@ package struct CertificateIssuers: Hashable, Sendable {
 
     /// - Parameter files: the contents of the files that the setting names. Each file contains one or more certificates
     ///   in PEM, or one certificate in DER.
-    /// - Throws: `certificateMalformed`, `tooLarge`, or `certificateWrongKind` for a certificate that is not a CA's.
+    /// - Throws: `certificateMalformed`, `tooLarge`, or `certificateWrongKind` for a certificate that does not belong
+    ///   to a CA.
     package init(reading files: [[UInt8]]) throws(MerchantError) {
         var authorities: [Certificate] = []
         var fingerprints: Set<String> = []

@@ -1,8 +1,8 @@
 package import MerchantCore
 package import Vocabulary
 
-/// The source of the client certificate for TLS with Apple, if the daemon's own store holds the private key. The private
-/// key is unsealed only while it signs.
+/// The source of the client certificate for TLS with Apple, if the daemon's own store holds the private key. The
+/// private key is unsealed only while it signs.
 package struct CustodyIdentities: IdentitySource {
     private let custody: KeyCustody
     private let issuers: IssuerChains
@@ -10,10 +10,10 @@ package struct CustodyIdentities: IdentitySource {
     private let keys: @Sendable (IdentityOwner, Timestamp) throws -> [IdentityKey]
 
     /// - Parameters:
-    ///   - cache: the store must notify it of every change of a key pair.
+    ///   - cache: the cache of identities. The store must notify the cache of every change of a key pair.
     ///   - keys: reads the owner's identity keys, the preferred one first, as
-    ///     ``MerchantCore/RepositoryReading/identityKeys(of:platform:at:)`` does. Key pairs that are not active, or have
-    ///     another purpose than `identity`, are ignored.
+    ///     ``MerchantCore/RepositoryReading/identityKeys(of:platform:at:)`` does. Key pairs that are not active, or
+    ///     have another purpose than `identity`, are ignored.
     package init(
         custody: KeyCustody, cache: IdentityCache,
         keys: @escaping @Sendable (IdentityOwner, Timestamp) throws -> [IdentityKey]

@@ -2,18 +2,18 @@ package import MerchantCore
 import Synchronization
 package import Vocabulary
 
-/// The identities that the daemon presented last, so that a request to Apple needs no read of the store.
+/// Caches the identities that the daemon presented last, so that a request to Apple needs no read of the store.
 ///
-/// A change of any key pair empties the cache, before the caller who made the change gets a response. The cache is created
-/// before the store, because the store notifies it.
+/// A change of any key pair empties the cache, before the caller who made the change gets a response. The cache is
+/// created before the store, because the store notifies the cache.
 package final class IdentityCache: KeyChangeObserver {
     /// The age at which an identity is read again. The limit is needed because a newer certificate of the owner becomes
     /// valid without a change of the store.
     static let maximumAgeMilliseconds: Int64 = 60_000
     private static let capacity = 1024
 
-    /// What an entry depends on. Taken before the store is read: if it differs when the entry is stored or used, the entry
-    /// may be outdated.
+    /// The version of the data that an entry depends on. It is taken before the store is read. If the version is
+    /// another one when the entry is stored or used, the entry may be outdated.
     package struct Version: Hashable, Sendable {
         fileprivate let changes: UInt64
         /// The generation of the setting `trust.certificate-issuers`.

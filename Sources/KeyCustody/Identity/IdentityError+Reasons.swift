@@ -16,7 +16,7 @@ extension IdentityError {
         }
     }
 
-    /// The error for an owner none of whose active identity keys has a certificate that is valid at `time`.
+    /// The error for an owner whose active identity keys all lack a certificate that is valid at `time`.
     static func noValidCertificate(
         among keys: [IdentityKey], of owner: IdentityOwner, at time: Timestamp
     ) -> IdentityError {

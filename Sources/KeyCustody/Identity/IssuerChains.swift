@@ -1,8 +1,8 @@
 import MerchantCore
 import Synchronization
 
-/// The CAs above recently used identity certificates. They are kept because verifying the signatures of CAs takes longer
-/// than a request to Apple.
+/// The chains of CAs above recently used identity certificates. They are kept because verifying the signatures of CAs
+/// takes longer than a request to Apple.
 final class IssuerChains: Sendable {
     private static let capacity = 1024
 

@@ -8,7 +8,7 @@ final class PKCS12Bags {
     private var stacks: [OpaquePointer] = []
     /// The bags with private keys, plain or encrypted.
     private var keys: [OpaquePointer] = []
-    /// Certificates of libcrypto, valid as long as this object.
+    /// The certificates, as pointers of libcrypto that are valid as long as this object exists.
     private(set) var certificates: [OpaquePointer] = []
 
     /// - Parameters:

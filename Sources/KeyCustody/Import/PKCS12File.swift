@@ -28,8 +28,8 @@ enum PKCS12File {
         // RFC 7292 calls the list of a file's parts `AuthenticatedSafe`, and libcrypto calls them safes.
         guard let safes = PKCS12_unpack_authsafes(file) else { throw OpenSSLKey.decryptionFailure() }
         defer { clibcrypto_free_safes(safes) }
-        // An absent passphrase is encoded as a null pointer or as an empty string. Use the encoding for which the MAC is
-        // valid, and try the null pointer first.
+        // An absent passphrase is encoded as a null pointer or as an empty string. Use the encoding for which the MAC
+        // is valid, and try the null pointer first.
         let usesNullPassphrase = passphrase.isEmpty && PKCS12_verify_mac(file, nil, 0) == 1
         try checkEncryptedParts(safes, passphrase, usesNullPassphrase, after: rounds)
 

@@ -36,8 +36,8 @@ enum PrivateKeyFile {
         let certificates: [[UInt8]]
     }
 
-    /// Reads the private key of a TLS identity, and the certificates in the same file. Of several private keys, reads the
-    /// first.
+    /// Reads the private key of a TLS identity, and the certificates in the same file. Of several private keys, reads
+    /// the first.
     static func readIdentity(
         _ file: borrowing SecretBytes, passphrase: borrowing SecretBytes
     ) throws(MerchantError) -> Identity {
@@ -129,7 +129,8 @@ enum PrivateKeyFile {
 
     /// - Parameter number: counted from 1; nil for the only private key.
     /// - Returns: the position of the private key, counted from 0.
-    /// - Throws: `privateKeyNotChosen` if there is no private key with this number, or if there are several and no number.
+    /// - Throws: `privateKeyNotChosen` if there is no private key with this number, or if there are several and no
+    ///   number.
     static func position(of number: Int?, among count: Int) throws(MerchantError) -> Int {
         let number = number ?? (count == 1 ? 1 : 0)
         guard number >= 1, number <= count else {

@@ -27,8 +27,8 @@ package struct MasterKeyFile: Sendable {
         free(target)
     }
 
-    /// Whether there is no file at ``path``. False for a symbolic link whose target is missing, because the target may be
-    /// on a volume that is not mounted.
+    /// Whether there is no file at ``path``. False for a symbolic link whose target is missing, because the target may
+    /// be on a volume that is not mounted.
     package var isMissing: Bool {
         var found = stat()
         return lstat(path, &found) != 0 && errno == ENOENT

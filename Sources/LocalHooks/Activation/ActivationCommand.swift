@@ -22,7 +22,7 @@ struct ActivationCommand {
             return try ChildProgram(arguments, within: timeLimit, largestOutput: ActivationHook.largestResponse)
                 .run(input: input)
         } catch {
-            // Without the program's error output, which may contain what the program was given.
+            // The error does not quote the program's standard error, because it may contain card data.
             switch error.cause {
             case .notStarted(let errorNumber):
                 throw .activationUnavailable("\(name) cannot be run: \(ChildProgramFailure.message(errorNumber))")
@@ -37,6 +37,6 @@ struct ActivationCommand {
         }
     }
 
-    /// Without the arguments, which may contain a secret.
+    /// The name does not include the arguments, because they may contain a secret.
     private var name: String { "the activation command \(arguments.first ?? "")" }
 }

@@ -5,8 +5,8 @@ import Secrets
 extension ActivationQuestion {
     /// What a hook gets: `{"requestId", "network", "configuration", "nonce", "card"}`.
     ///
-    /// None of the texts contains a character that JSON escapes: a request identifier has letters, digits and `-._:=+/@`, and
-    /// the names of networks are Apple's.
+    /// None of the texts contains a character that JSON escapes: a request identifier has letters, digits and
+    /// `-._:=+/@`, and the names of networks are Apple's.
     func json() -> SecretBytes {
         let head = Array(
             "{\"requestId\":\"\(requestId)\",\"network\":\"\(network.rawValue)\",\"configuration\":\(configuration.rawValue),\"nonce\":\"\(nonce)\",\"card\":"

@@ -1,10 +1,11 @@
 import Crypto
 package import Vocabulary
 
-/// The content of an access as an audit record has it, so that an access that another program has changed or inserted in
-/// the database is found.
+/// The content of an access as an audit record contains it. A comparison with the audit record finds an access that
+/// another program has changed or inserted in the database.
 ///
-/// The field `after` of the records with one of the ``actions`` begins with `access=NAME` and ends with `sha256=DIGEST`.
+/// The field `after` of the records with one of the ``actions`` begins with `access=NAME` and ends with
+/// `sha256=DIGEST`.
 package struct AuditedAccess: Hashable, Sendable {
     /// The actions that change the content of an access.
     package static let actions: [AuditAction] = [.accessCreated, .accessRotated, .accessRevoked]
@@ -35,7 +36,7 @@ package struct AuditedAccess: Hashable, Sendable {
 
     /// The field `after` of an audit record.
     ///
-    /// - Parameter details: what the record says to a reader. Contains no secret.
+    /// - Parameter details: a text for the readers of the record. Contains no secret.
     package func auditText(_ details: String) -> String {
         "\(Self.nameLabel)\(name) \(details) \(Self.digestLabel)\(Hex.encode(digest.bytes))"
     }

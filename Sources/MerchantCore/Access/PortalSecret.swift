@@ -41,8 +41,8 @@ package struct PortalSecret: Sendable, CustomStringConvertible, CustomReflectabl
         self.init(kind, content + Self.checksum(of: content))
     }
 
-    /// The secret of the session that a browser begins with a link. The same link and browser have the same session, and
-    /// nobody can compute the secret without both.
+    /// The secret of the session that a browser begins with a link. The same link and browser have the same session,
+    /// and nobody can compute the secret without both.
     ///
     /// - Parameter browser: a value that only the browser sends. nil generates a secret.
     package static func session(begunBy link: PortalSecret, in browser: String?) -> PortalSecret {

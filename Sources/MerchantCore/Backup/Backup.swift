@@ -66,13 +66,13 @@ package struct BackupCoverage: Hashable, Sendable {
     /// count here, because its age is unknown.
     package var lastVerified: Timestamp?
     package var lastVerifiedPath: String?
-    /// The latest time in the future of a verified backup, which was created while the clock was ahead; nil if there is
-    /// none.
+    /// The latest creation time of the verified backups with a time in the future; nil if there is no such backup. The
+    /// machine's clock was ahead when such a backup was created.
     package var verifiedInFuture: Timestamp?
     /// The number of merchants whose newest key pair is in no verified backup.
     package var merchantsAwaitingBackup = 0
-    /// Of the key pairs that have a certificate and are in no verified backup, the oldest one counts: when its first
-    /// certificate was stored. Nil if there is no such key pair. Destroyed key pairs do not count.
+    /// When the first certificate of the oldest key pair that is not backed up was stored. Only a key pair counts that
+    /// has a certificate, is in no verified backup and is not destroyed. Nil if there is no such key pair.
     package var notBackedUpSince: Timestamp?
     /// The first ``maximumNamed`` of these merchants, sorted by the creation of their newest key pairs, oldest first.
     package var firstMerchantsAwaitingBackup: [MerchantIdentifier] = []

@@ -4,9 +4,11 @@ package import Vocabulary
 package struct BackupPolicy: Hashable, Sendable {
     /// Whether the daemon creates backups at an interval. The daemon then reports an overdue backup by itself.
     package var isScheduled = false
-    /// How long after the first certificate was stored a missing backup is a warning; nil: never.
+    /// If there is no verified backup, the severity is `warning` when this time has passed since the first certificate
+    /// was stored; nil: never.
     package var warningAfter: Duration?
-    /// How long a key with a certificate may be in no verified backup until this is critical; nil: forever.
+    /// If a key with a certificate has been in no verified backup for this time, the severity is `critical`; nil:
+    /// never.
     package var criticalAfter: Duration?
 
     package init() {}

@@ -33,8 +33,8 @@ package protocol KeyCustodian: Sendable {
     ///   `keyUnsupported`.
     func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts
 
-    /// Reads the certificate of a TLS client: one certificate in PEM or DER. Its key may be of any type, because only TLS
-    /// uses it.
+    /// Reads the certificate of a TLS client: one certificate in PEM or DER. Its key may be of any type, because only
+    /// TLS uses it.
     ///
     /// - Returns: the SHA-256 of the certificate in DER.
     /// - Throws: `certificateMalformed`, `certificateChain`, `privateKeyUploaded` or `tooLarge`.

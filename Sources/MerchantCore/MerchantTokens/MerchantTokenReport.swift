@@ -11,7 +11,7 @@ package struct MerchantTokenReport: Hashable, Sendable, Codable {
     /// When the notification arrived.
     package let receivedAt: Timestamp
     package let card: MerchantTokenCard?
-    /// Apple's identifier of the new account number (`mpanId`), if the event contained encrypted metadata that names one.
+    /// Apple's identifier of the new account number (`mpanId`), from the event's encrypted metadata; nil if absent.
     package let mpanIdentifier: String?
 
     package init(

@@ -7,7 +7,8 @@ package struct TokenNotification: Hashable, Sendable {
         case waiting
         /// The event was fetched, and its result is stored.
         case done
-        /// Apple does not know the event, or refuses it to this platform.
+        /// Apple does not know the event. Or Apple refuses it with 403, and too many notifications from the same address
+        /// wait to try again.
         case unknown
         /// The event could not be fetched for 7 days. Apple no longer has it.
         case failed

@@ -9,9 +9,9 @@ package protocol TokenNotificationReading {
     /// merchant's notifications from one address, so that a flood from one address does not delay other addresses.
     ///
     /// The events of a lane are fetched in the order of arrival: while the first waiting notification is not due, the
-    /// lane is blocked. A notification that fails delays its lane for at most
-    /// ``TokenNotification/longestLaneDelay`` after its first failure. If its next attempt is not before that time,
-    /// later notifications overtake it from that time on; the notification itself is fetched when it is due.
+    /// lane is blocked. A notification that fails delays its lane for at most ``TokenNotification/longestLaneDelay``
+    /// after its first failure. After this delay, the later notifications of the lane no longer wait for it; the failed
+    /// notification itself is tried again when it is due.
     ///
     /// The lanes take turns. Lanes whose notification has not failed come first; among these, the lane whose last
     /// attempt, or whose first arrival, is the longest ago. The others follow by due time. A notification that has not

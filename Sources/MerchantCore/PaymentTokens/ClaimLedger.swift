@@ -55,8 +55,9 @@ package protocol ClaimLedger: Sendable {
     /// Claims a token. Returns once the claim is on stable storage.
     ///
     /// - Throws: `tokenAlreadyClaimed`; `idempotencyKeyReused` if the caller used the Idempotency-Key for another
-    ///   request; `tokenNotVerified` if ``clockBehindClaims`` is not nil; `overloaded`; `storeUnavailable`. After a failure of the storage, the claim may or may not survive a
-    ///   restart. A repeat of the same request shows whether the claim survived.
+    ///   request; `tokenNotVerified` if ``clockBehindClaims`` is not nil; `overloaded`; `storeUnavailable`. After a
+    ///   failure of the storage, the claim may or may not survive a restart. A repeat of the same request shows whether
+    ///   the claim survived.
     func claim(_ claim: TokenClaim) async throws -> ClaimOutcome
     /// The claim of a payment; nil if there is none.
     func claim(of transactionId: Bits256) async throws -> TokenClaim?

@@ -85,14 +85,14 @@ package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible 
     package enum Kind: String, Sendable, CaseIterable {
         /// 400: the request is malformed, or `unregister` names a merchant that is not registered.
         case refused
-        /// 401: Apple does not authorize the client certificate. Also a certificate that Apple refuses in the TLS
+        /// 401: Apple does not authorize the client certificate. Also used if Apple refuses the certificate in the TLS
         /// handshake.
         case unauthorized
         /// 403: Apple does not permit the operation for this merchant or token.
         case forbidden
         /// 404: Apple does not know the merchant token.
         case notFound
-        /// 409: the operation needs another one first.
+        /// 409: the operation requires another operation before it.
         case conflict
         /// 417: the platform is not registered with Apple Developer.
         case platformNotRegistered
@@ -119,8 +119,8 @@ package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible 
     package let detail: String
     /// The HTTP status, if there was a response.
     package let status: Int?
-    /// Apple's `statusMessage` or `errorMessage`, in printable ASCII. Only to classify an error: ``detail`` quotes its
-    /// beginning.
+    /// Apple's `statusMessage` or `errorMessage`, in printable ASCII. Use it only to classify an error; ``detail``
+    /// quotes the beginning of it.
     package let appleMessage: String?
     /// Apple's `x-keystone-correlationid`, which Apple's support asks for.
     package let correlationIdentifier: String?

@@ -14,8 +14,8 @@ package protocol RegistrationReading {
     func registrations(
         after cursor: PartnerInternalMerchantIdentifier?, limit: Int, all: Bool
     ) throws -> [Registration]
-    /// The registrations that belong to the merchant, oldest first, starting after `cursor`: those that have a domain,
-    /// desired or at Apple, and those with an open call.
+    /// The registrations that belong to the merchant, oldest first, starting after `cursor`. A registration is included
+    /// if it has a domain, desired or at Apple, or an open call.
     func registrations(
         of merchant: MerchantIdentifier, after cursor: PartnerInternalMerchantIdentifier?, limit: Int
     ) throws -> [Registration]

@@ -71,8 +71,8 @@ package enum RollState: String, NamedValue {
 
 /// What a roll waits for: a party that must act, or only for time to pass.
 package enum RollParty: String, Sendable, CaseIterable {
-    /// The merchant must have the CSR signed by Apple, or activate the certificate there: the person who manages the
-    /// merchant's Apple Developer account.
+    /// The person who manages the merchant's Apple Developer account must have Apple sign the CSR, or must activate the
+    /// certificate at Apple.
     case merchant
     /// The platform's admin must promote the new key, or finish the roll.
     case admin

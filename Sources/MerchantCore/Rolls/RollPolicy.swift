@@ -2,12 +2,13 @@ package import Vocabulary
 
 /// The settings `roll.…`. A roll is the replacement of a merchant's key pair.
 package struct RollPolicy: Hashable, Sendable {
-    /// How long before the expiry of the current certificate the daemon prepares its successor.
+    /// The time from the preparation of a new key pair to the expiry of the current certificate, without ``jitter``.
     package var renewBefore = Duration.seconds(60 * 86_400)
-    /// The daemon prepares each merchant's successor up to this much earlier. How much earlier differs from merchant to
-    /// merchant, so that the work is spread over time.
+    /// The longest time that is added to ``renewBefore``. Each merchant has a different part of it, so that the daemon
+    /// does not prepare the new key pairs of all merchants at the same time.
     package var jitter = Duration.seconds(14 * 86_400)
-    /// A roll is quiet when no decryptor has requested the old key for this time.
+    /// A roll is quiet if no decryptor has requested the old key for this time, and if the daemon has decrypted a token
+    /// with the new key since its promotion.
     package var quietPeriod = Duration.seconds(7 * 86_400)
     /// The time between two reminders of a waiting roll.
     package var remindEvery = Duration.seconds(7 * 86_400)
@@ -18,8 +19,8 @@ package struct RollPolicy: Hashable, Sendable {
 
     package init() {}
 
-    /// When the daemon prepares the successor of a certificate that expires at `expiry`. The part of ``jitter``
-    /// that applies is computed from the merchant's identifier, so it is always the same for a merchant.
+    /// The time at which the daemon prepares a new key pair if the current certificate expires at `expiry`. The
+    /// merchant's part of ``jitter`` is computed from the merchant identifier, so it is always the same.
     package func renewal(of expiry: Timestamp, merchant: MerchantIdentifier) -> Timestamp {
         let spread = max(1, jitter.milliseconds)
         let number = MerchantIdentifierHash(of: merchant).bytes.prefix(7).reduce(Int64(0)) { $0 << 8 | Int64($1) }

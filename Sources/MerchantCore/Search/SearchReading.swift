@@ -6,8 +6,8 @@ package protocol SearchReading {
     /// Merchants that were not removed and whose identifier begins with the text, sorted by identifier. Upper and lower
     /// case differ.
     func merchants(identifierPrefix text: String, limit: Int) throws -> [Merchant]
-    /// Searches the identifiers and the names of the next `count` merchants by identifier, starting after `cursor`. No
-    /// index can find a part of a text, so a search of all merchants calls this method page by page.
+    /// Searches the identifiers and the names of the next `count` merchants in the order of their identifiers, starting
+    /// after `cursor`. No index can find a part of a text, so a search of all merchants calls this method page by page.
     ///
     /// - Parameter text: not empty. The search does not distinguish upper and lower case of ASCII letters.
     func merchants(
@@ -15,8 +15,8 @@ package protocol SearchReading {
     ) throws -> MerchantSearchPage
     /// Domains that begin with the text and are desired or registered at Apple, sorted by name.
     func domains(prefix text: String, limit: Int) throws -> [FoundDomain]
-    /// Searches the domains of the next `count` registrations by partner identifier, starting after `cursor`. Counts only
-    /// registrations with a domain that is desired or registered at Apple.
+    /// Searches the domains of the next `count` registrations in the order of their partner identifiers, starting after
+    /// `cursor`. Counts only registrations with a domain that is desired or registered at Apple.
     ///
     /// - Parameter text: not empty. The search does not distinguish upper and lower case of ASCII letters.
     func domains(

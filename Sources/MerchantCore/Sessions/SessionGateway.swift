@@ -49,8 +49,8 @@ package enum SessionInitiative: String, NamedValue {
     case inApp = "in_app"
 }
 
-/// A host from which a session may be requested: its lower-case name, and a port other than 443 only if the settings name
-/// it.
+/// A host from which a session may be requested: its lower-case name, and a port other than 443 only if the settings
+/// name it.
 package struct SessionHost: Hashable, Sendable {
     package let name: String
     package let port: Int

@@ -87,10 +87,10 @@ package struct AccessOperations: Sendable {
         try await records.read { try $0.existingAccess(name) }
     }
 
-    /// Gives an access a new token. The token before stays valid for the overlap, or until it expires. A token that is
-    /// still older, left from an earlier rotation, ends now.
+    /// Gives an access a new token. The token before stays valid for the overlap, or until it expires. A still older
+    /// token from an earlier rotation expires now.
     ///
-    /// - Parameter overlap: zero to ``longestOverlap``. With zero, the older token ends now.
+    /// - Parameter overlap: zero to ``longestOverlap``. With zero, the older token expires now.
     /// - Throws: `accessNotFound`, also for an expired or revoked access; `malformed` for an access by client
     ///   certificate, or for another overlap; `idempotencyKeyReused` for a repeat.
     package func rotate(
@@ -125,8 +125,8 @@ package struct AccessOperations: Sendable {
         return (access, token)
     }
 
-    /// Revokes an access permanently: from now on, none of its tokens and no client certificate of it is accepted. A
-    /// repeat changes nothing.
+    /// Revokes an access permanently: from now on, the daemon refuses its tokens and its client certificate. A repeat
+    /// changes nothing.
     ///
     /// Also revokes the open invitations that the access created, and ends the sessions of all its invitations.
     /// Otherwise someone who stole the token could act for the merchants after the revocation.
@@ -203,7 +203,8 @@ package struct AccessOperations: Sendable {
         }
     }
 
-    /// - Throws: `malformed` or `privateKeyUploaded`. The custodian's own texts are about certificates from Apple.
+    /// - Throws: `malformed` or `privateKeyUploaded`. This method replaces the custodian's messages, because they are
+    ///   about certificates from Apple.
     private func fingerprint(ofClientCertificate certificate: [UInt8]) throws -> Bits256 {
         do {
             return try readClientCertificate(certificate)

@@ -16,7 +16,8 @@ package struct InvitationOperations: Sendable {
     /// The largest number of invitations of one merchant that are open: not used, expired or revoked.
     package static let maximumOpen = 100
     /// The largest number of invitations for one merchant that one client of the portal creates within ``longestLife``.
-    /// Processes have no such limit, so that no client of the portal can use up what an admin needs.
+    /// Processes on a Unix socket have no such limit. So no client of the portal can prevent an admin from creating
+    /// invitations.
     package static let maximumRecent = 1000
     private static let pageSize = 200
 
@@ -33,8 +34,8 @@ package struct InvitationOperations: Sendable {
     /// Creates an invitation for a person at a merchant.
     ///
     /// - Parameters:
-    ///   - expiresAt: nil stands for ``defaultLife`` from now. An invitation that an access creates ends at the latest
-    ///     when the access ends.
+    ///   - expiresAt: nil stands for ``defaultLife`` from now. An invitation that an access creates expires at the
+    ///     latest when the access expires.
     ///   - note: for whom the invitation is, 1 to 256 bytes.
     /// - Returns: the invitation and the secret of its link.
     /// - Throws: `malformed`; `merchantNotFound`; `tooManyInvitations`; `idempotencyKeyReused` for a repeat;
@@ -91,7 +92,7 @@ package struct InvitationOperations: Sendable {
         try await records.read { try $0.existingInvitation(identifier) }
     }
 
-    /// The state of an invitation now. A merchant that was removed since does not matter here.
+    /// The state of an invitation now. Does not check whether the merchant was removed.
     package func state(of invitation: Invitation) -> InvitationState {
         invitation.state(at: confirmedTime.reading().latest)
     }
@@ -117,8 +118,8 @@ package struct InvitationOperations: Sendable {
         }
     }
 
-    /// When an invitation of the caller ends: at `requested`, or with the caller's access if that is earlier. Otherwise
-    /// the invitation would let a machine act after its access has ended.
+    /// When an invitation of the caller expires: at `requested`, or when the caller's access expires if that is
+    /// earlier. Otherwise a machine could use the invitation after its access has expired.
     ///
     /// - Throws: `unauthorized` if the access was revoked or expired after the request was authenticated.
     private static func end(

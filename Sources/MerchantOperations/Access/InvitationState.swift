@@ -23,7 +23,7 @@ extension Invitation {
 }
 
 extension InvitationState {
-    /// The error that a link which is not open gets.
+    /// The error for a link that is not open.
     var refusal: MerchantError {
         let cause =
             switch self {

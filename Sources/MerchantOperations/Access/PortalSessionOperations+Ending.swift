@@ -43,8 +43,8 @@ extension PortalSessionOperations {
         }
     }
 
-    /// Removes the sessions that have ended, and logins of the past, in small transactions, so that other writes need
-    /// not wait long.
+    /// Removes the sessions that have expired, and the logins that were created more than ``PortalSession/longestLife``
+    /// ago, in small transactions, so that other writes need not wait long.
     ///
     /// - Returns: the number of removed sessions and logins.
     @discardableResult

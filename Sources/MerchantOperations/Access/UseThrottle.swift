@@ -6,7 +6,8 @@ import Vocabulary
 final class UseThrottle: Sendable {
     /// The shortest time between two writes for the same access or session.
     static let interval = Duration.seconds(60)
-    /// The largest number of names in memory. If it is reached, all are forgotten, which costs one more write for each.
+    /// The largest number of names in memory. If this number is reached, all names are removed, which costs one more
+    /// write for each of them.
     private static let maximumNames = 10_000
 
     private let claimed = Mutex<[String: Timestamp]>([:])

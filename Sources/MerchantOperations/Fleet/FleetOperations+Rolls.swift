@@ -4,11 +4,12 @@ import Vocabulary
 extension FleetOperations {
     /// At most this many rolls of a state are read, to find those that wait for an admin.
     private static let maximumRead = 500
-    /// The end of the year 9999. As the time since which a roll must be idle, it makes every idle roll count as quiet.
+    /// The end of the year 9999. As `quietIfIdleSince`, this time makes every idle roll count as quiet.
     private static let endOfTime = Timestamp(millisecondsSince1970: 253_402_300_799_000)
 
     /// Counts the rolls without reading each of them. Reads only rolls for which the state alone does not show who must
-    /// act: those whose new key is not promoted, and those that wait for a first token and may have an exported old key.
+    /// act: those whose new key is not promoted, and those that wait for a first token and may have an exported old
+    /// key.
     ///
     /// - Parameter now: the time for which the rolls' states are computed.
     func rollCounts(in reading: any Reader, at now: Timestamp) throws -> FleetRollCounts {

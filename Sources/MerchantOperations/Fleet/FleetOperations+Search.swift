@@ -6,7 +6,8 @@ extension FleetOperations {
     package static let maximumHits = 50
     /// The accepted lengths of a search's text, in bytes of UTF-8.
     package static let searchTextLengths = 2...MerchantIdentifier.longest
-    /// The lengths of the beginning of a publicKeyHash. A shorter one would find many key pairs by chance.
+    /// The lengths of a text that is searched as the beginning of a publicKeyHash. A shorter text would match many key
+    /// pairs by chance.
     private static let hashPrefixLengths = 4...64
     /// The number of merchants that one transaction reads.
     private static let merchantsPerRead = 20_000
@@ -16,8 +17,8 @@ extension FleetOperations {
     private static let maximumRead = 2_000_000
 
     /// Searches merchants by a part of their identifier, of their name or of a domain, and by the beginning of a
-    /// publicKeyHash. Finds each merchant once, and at most ``maximumHits``. Those whose identifier or domain begins with
-    /// the text come first.
+    /// publicKeyHash. Finds each merchant once, and at most ``maximumHits``. Those whose identifier or domain begins
+    /// with the text come first.
     ///
     /// - Throws: `malformed` for a text of another length than ``searchTextLengths``, or with characters that
     ///   ``DisplayText`` refuses.
@@ -29,7 +30,7 @@ extension FleetOperations {
                 "the text to search for has \(text.utf8.count.counted("byte")), expected \(Self.searchTextLengths.lowerBound) to \(Self.searchTextLengths.upperBound) of visible characters"
             )
         }
-        // One more than the result may have shows whether there are more.
+        // One hit above the maximum shows that there are more hits.
         let limit = Self.maximumHits + 1
         let indexed = try await records.read { try Self.indexedHits(for: text, limit: limit, in: $0) }
         var hits = FleetHits(limit: limit)

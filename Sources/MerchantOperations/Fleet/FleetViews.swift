@@ -6,7 +6,7 @@ package struct FleetOverview: Sendable {
     /// A week that begins at the present time or a whole number of weeks later.
     package struct Week: Hashable, Sendable {
         package let begins: Timestamp
-        /// Is not in the week.
+        /// The end of the week, which is not part of the week.
         package let ends: Timestamp
         /// The active key pairs whose certificate expires in the week.
         package let expiring: FleetExpiries

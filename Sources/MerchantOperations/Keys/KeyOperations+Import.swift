@@ -4,8 +4,8 @@ package import Vocabulary
 
 extension KeyOperations {
     /// Imports an existing private key as
-    /// ``importKeyPair(to:privateKey:number:passphrase:certificate:state:purpose:allowsExpired:for:)`` does, for the merchant
-    /// that the certificate names.
+    /// ``importKeyPair(to:privateKey:number:passphrase:certificate:state:purpose:allowsExpired:for:)`` does, for the
+    /// merchant that the certificate names.
     ///
     /// - Throws: `malformed` if the certificate names no merchant.
     package func importKeyPair(

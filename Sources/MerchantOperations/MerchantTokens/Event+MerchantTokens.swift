@@ -42,7 +42,7 @@ enum MerchantTokenEventType: String, CaseIterable {
 }
 
 extension Event {
-    /// The event that reports a fetched event of a merchant token.
+    /// The daemon's event about a merchant token event that the daemon fetched from Apple.
     init(
         _ event: MerchantTokenEvent, _ metadata: TokenMetadataDecryption.Result?, of notification: TokenNotification,
         at now: Timestamp
@@ -63,7 +63,7 @@ extension Event {
             detail: "\(token) \(consequence)\(problem.map { "; \($0)" } ?? "")")
     }
 
-    /// The event that reports a notification whose event could not be fetched.
+    /// The daemon's event about a merchant token event that the daemon was notified of, but could not fetch from Apple.
     init(lossOf notification: TokenNotification, finding: String, at now: Timestamp) {
         self.init(
             .merchantTokenEventLost, .warning, at: now, merchant: notification.merchantIdentifier,

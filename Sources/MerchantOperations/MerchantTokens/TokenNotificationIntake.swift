@@ -3,8 +3,8 @@ import Vocabulary
 
 /// Stores the notifications that Apple sends about merchant tokens.
 ///
-/// Anyone can send a notification. It contains only the identifier of an event, which ``TokenEventFetching`` fetches from
-/// Apple.
+/// Anyone can send a notification. It contains only the identifier of an event, which ``TokenEventFetching`` fetches
+/// from Apple.
 package struct TokenNotificationIntake: Sendable {
     package typealias Records = Transactions<
         any MerchantReading & TokenNotificationReading, any TokenNotificationWriting

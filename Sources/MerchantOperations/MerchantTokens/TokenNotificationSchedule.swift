@@ -10,7 +10,7 @@ enum TokenNotificationSchedule {
     /// How long a notification is kept after its event was fetched or lost, to recognize repeats. It is longer than
     /// ``lifetime``, so that a repeat never becomes a second event.
     static let retention = Duration.seconds(8 * 86_400)
-    /// How long a notification is kept whose event Apple does not know.
+    /// How long a notification is kept if Apple does not know its event.
     static let retentionOfUnknown = Duration.seconds(3_600)
 
     /// The pause after a failed attempt. A part of the pause is random, so that many notifications that failed at the

@@ -33,8 +33,8 @@ extension OnboardingOperations {
     }
 
     /// Stores a signed certificate for the key pair of a merchant that it certifies. A second upload of the same
-    /// certificate changes nothing. Its result says so, and which key pair waits for another certificate: people often
-    /// upload the certificate of the present key pair instead of the new one.
+    /// certificate changes nothing. The result then says so, and names the key pair that waits for another certificate:
+    /// people often upload the certificate of the present key pair instead of the new one.
     ///
     /// The errors depend only on the certificate and on the merchants in the scope. They do not show whether the
     /// certificate belongs to a key pair of another merchant.

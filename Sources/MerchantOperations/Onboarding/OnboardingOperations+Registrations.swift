@@ -41,11 +41,11 @@ extension OnboardingOperations {
     /// Registers domains of a merchant at Apple.
     ///
     /// - Parameter order: its `merchantIdentifier` names the merchant. Its `encryptTo` must be absent, the merchant
-    ///   itself or a platform integrator. If it is absent, a new registration gets the merchant, whose own certificate
-    ///   the merchant uploads on the portal, and an existing registration keeps its value.
-    /// - Throws: `malformed`, also for a `partnerInternalMerchantIdentifier` that is in use for another registration, or
-    ///   that is another merchant's identifier, whether that merchant exists or not; `merchantNotFound`; and the errors
-    ///   of ``RegistrationOperations/register(_:ownedBy:for:)``.
+    ///   itself or a platform integrator. If it is absent, an existing registration keeps its value, and a new
+    ///   registration gets the merchant itself, because the merchant uploads its own certificate on the portal.
+    /// - Throws: `malformed`, also for a `partnerInternalMerchantIdentifier` that is in use for another registration,
+    ///   or that is another merchant's identifier, whether that merchant exists or not; `merchantNotFound`; and the
+    ///   errors of ``RegistrationOperations/register(_:ownedBy:for:)``.
     package func register(
         _ order: RegistrationOrder, in scope: MerchantScope, for request: Request
     ) async throws -> RegistrationView {

@@ -7,8 +7,8 @@ package import Vocabulary
 /// The portal's server gets this type instead of the use cases that it wraps. So the server cannot export, revoke or
 /// destroy a key, decrypt a token, or change another merchant.
 ///
-/// Every method takes the merchants that the client may know of. A merchant, key pair, roll or registration outside
-/// this scope is answered with exactly the error of one that does not exist.
+/// Every method takes the merchants that the client may know of. A request about a merchant, key pair, roll or
+/// registration outside this scope gets exactly the error for one that does not exist.
 package struct OnboardingOperations: Sendable {
     package typealias Records = Transactions<
         any MerchantReading & KeyPairReading & KeyUseReading & RollReading & RegistrationReading, Void

@@ -40,12 +40,12 @@ package struct OnboardingProgress: Hashable, Sendable {
         package let state: StepState
         /// Who must act in this step; `none` if the step is done or needs nothing.
         package let waitingFor: RollParty
-        /// When a step that is done became done, as far as the daemon knows, and when the next step became the next
-        /// one. nil for a step that waits.
+        /// For a step that is done: when it became done, as far as the daemon knows. For the next step: when it became
+        /// the next step. nil for a step that waits.
         package let since: Timestamp?
-        /// Until when a step that is not done should be done: before the certificate of the old key pair expires. For
-        /// `oldKeyQuiet`, when the step becomes done if no token for the old key pair arrives. nil if there is no such
-        /// time, or if it is unknown yet.
+        /// The time by which a step that is not done should be done: before the certificate of the old key pair
+        /// expires. For `oldKeyQuiet`, when the step becomes done if no token for the old key pair arrives. nil if
+        /// there is no such time, or if it is unknown yet.
         package let until: Timestamp?
         /// What the party must do: one or two sentences for people at a merchant.
         package let whatToDo: String
@@ -54,8 +54,8 @@ package struct OnboardingProgress: Hashable, Sendable {
     package let merchantIdentifier: MerchantIdentifier
     /// The key pair that the steps are about; nil if it must be generated first.
     package let publicKeyHash: PublicKeyHash?
-    /// The key pair whose certificate must be uploaded now: the one that the steps are about, or if all steps are done, a
-    /// reserve key pair. nil if no certificate is missing.
+    /// The key pair whose certificate must be uploaded now: the one that the steps are about, or if all steps are done,
+    /// a reserve key pair. nil if no certificate is missing.
     package let awaitedKey: PublicKeyHash?
     /// Every step, in order.
     package let steps: [Step]

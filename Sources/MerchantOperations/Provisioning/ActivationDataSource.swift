@@ -1,18 +1,18 @@
 package import PassProvisioning
 
-/// Gets a card's activation data: the network's cryptographic one-time password, with which the network activates the card
-/// in Apple Wallet without another check of the cardholder.
+/// Gets a card's activation data: the network's cryptographic one-time password, with which the network activates the
+/// card in Apple Wallet without another check of the cardholder.
 package protocol ActivationDataSource: Sendable {
-    /// - Returns: nil if the settings name no hook that could give it.
-    /// - Throws: `activationFailed` if the hook reports a failure or its response cannot be used; `activationUnavailable` if
-    ///   the hook cannot be run or reached, or does not respond in time. The error contains nothing that the hook printed,
-    ///   because it may contain card data.
+    /// - Returns: nil if the settings name no hook.
+    /// - Throws: `activationFailed` if the hook reports a failure or its response cannot be used;
+    ///   `activationUnavailable` if the hook cannot be run or reached, or does not respond in time. The error contains
+    ///   nothing that the hook printed, because it may contain card data.
     func activationData(for question: ActivationQuestion) async throws -> [UInt8]?
 }
 
 /// What an activation hook gets, to generate the activation data of a card.
 package struct ActivationQuestion: Sendable {
-    /// The identifier of the request, with which the hook's log can name it.
+    /// The identifier of the request, which the hook can log.
     package let requestId: String
     package let network: ProvisioningNetwork
     package let configuration: CardConfiguration

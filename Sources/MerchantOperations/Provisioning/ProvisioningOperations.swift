@@ -1,8 +1,8 @@
 package import MerchantCore
 import PassProvisioning
 
-/// Encrypts card data for in-app provisioning: an issuer's host asks for it, and the issuer's app gives the result to Apple
-/// Wallet.
+/// Encrypts card data for in-app provisioning: an issuer's host asks for it, and the issuer's app gives the result to
+/// Apple Wallet.
 ///
 /// Card numbers and names are in no error, log line, audit record or metric.
 package struct ProvisioningOperations: Sendable {
@@ -39,8 +39,8 @@ package struct ProvisioningOperations: Sendable {
 
     /// Encrypts card data.
     ///
-    /// The nonce is claimed when nothing but the storage can fail any more: after a refused order, the same nonce can be used
-    /// again. This method returns only after the claim and the audit record are on stable storage.
+    /// The nonce is claimed after all checks, when only the storage can still fail. So the same nonce can be used again
+    /// after a refused order. This method returns only after the claim and the audit record are on stable storage.
     ///
     /// - Throws:
     ///   - `provisioningDisabled`.
@@ -51,7 +51,8 @@ package struct ProvisioningOperations: Sendable {
     package func encrypt(_ order: ProvisioningOrder, for request: Request) async throws -> EncryptedCard {
         let policy = ports.policy.value
         guard policy.isEnabled else {
-            // Without an audit record: while provisioning is off, every installed app may continue to ask.
+            // No audit record is written: while provisioning is switched off, every installed app may continue to send
+            // requests.
             metrics.count(.disabled)
             throw MerchantError(
                 .provisioningDisabled,
@@ -69,8 +70,8 @@ package struct ProvisioningOperations: Sendable {
         } catch {
             let code = (error as? MerchantError)?.code ?? .internalError
             metrics.count(ProvisioningMetrics.Outcome(code))
-            // No card data has left the daemon, so the caller gets the reason of the refusal even if the audit cannot be
-            // written.
+            // No card data has left the daemon, so the caller gets the reason of the refusal even if the audit cannot
+            // be written.
             try? await audit(.cardDataRefused, code.rawValue, order, lastFourDigits, for: request)
             throw error
         }

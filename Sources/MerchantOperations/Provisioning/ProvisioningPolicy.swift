@@ -2,7 +2,7 @@ package import PassProvisioning
 
 /// The settings of in-app provisioning that a reload may change.
 package struct ProvisioningPolicy: Sendable {
-    /// False: every request is refused. Apple asks issuers for such a switch.
+    /// If this is false, every request is refused. Apple asks issuers for such a switch.
     package var isEnabled: Bool
     /// To which roots Apple's certificates must chain, and whether their validity period is checked.
     package var trust: ProvisioningTrust

@@ -94,8 +94,8 @@ extension RegistrationReading where Self: MerchantReading & KeyPairReading {
             warnings: withWarnings ? try warnings(about: registration) : [], at: now)
     }
 
-    /// Reasons why the daemon could not decrypt tokens that Apple encrypts for this registration, and a key pair that
-    /// its merchant has for nothing.
+    /// Warnings that the daemon cannot decrypt the tokens that Apple encrypts for this registration, or that Apple does
+    /// not use the key pair of the registration's merchant.
     private func warnings(about registration: Registration) throws -> [String] {
         let desired = registration.desired
         guard !desired.domainNames.isEmpty else { return [] }

@@ -9,8 +9,8 @@ package struct RegistrationOperations: Sendable {
 
     /// Registers a merchant at Apple, or adds domains to the merchant's registration. It is safe to repeat the request.
     ///
-    /// - Parameter owner: the merchant that an existing registration must belong to. A new registration has the owner as
-    ///   `encryptTo`, unless the order names another identifier. nil accepts any registration, and the default of
+    /// - Parameter owner: the merchant that an existing registration must belong to. A new registration has the owner
+    ///   as `encryptTo`, unless the order names another identifier. nil accepts any registration, and the default of
     ///   `encryptTo` is then the only platform integrator.
     /// - Throws: before the call to Apple, `malformed`, `tooManyDomains`, `merchantNotFound`, or `registrationConflict`
     ///   if an earlier call with an unknown outcome conflicts with the new call. After the call,

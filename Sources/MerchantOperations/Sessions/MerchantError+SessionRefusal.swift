@@ -9,7 +9,7 @@ extension MerchantError {
         sessionRefused error: GatewayError, for order: SessionOrder, as owner: IdentityOwner, environment: Environment
     ) {
         let finding = error.finding
-        // Apple's own words are more exact than its status.
+        // Apple's message is more exact than the HTTP status.
         let words = error.appleMessage ?? error.detail
         switch error.kind {
         case _ where words.contains(Self.domainPhrase):

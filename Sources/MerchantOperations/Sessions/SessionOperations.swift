@@ -3,8 +3,8 @@ package import Vocabulary
 
 /// Requests merchant sessions from Apple: a checkout server asks for one, and its page gives the result to Apple Pay.
 ///
-/// A session is for one payment. The daemon keeps none, and no part of one is in an error, log line, audit record or
-/// metric.
+/// A session is for one payment. The daemon stores no session, and no error, log line, audit record or metric contains
+/// a part of a session.
 package struct SessionOperations: Sendable {
     package typealias Records = Transactions<any MerchantReading & KeyPairReading & RegistrationReading, Void>
 

@@ -2,8 +2,8 @@ package import MerchantCore
 package import Vocabulary
 package import WireAPI
 
-/// A request for a merchant session, in bounds. ``SessionOperations`` checks whether the merchant exists and whether
-/// the domain is registered.
+/// A request for a merchant session, whose fields are within their limits. ``SessionOperations`` checks whether the
+/// merchant exists and whether the domain is registered.
 package struct SessionOrder: Hashable, Sendable {
     /// Whose session it is.
     package enum Merchant: Hashable, Sendable {

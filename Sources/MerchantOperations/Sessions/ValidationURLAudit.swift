@@ -41,7 +41,7 @@ package final class ValidationURLAudit: Sendable {
     ///
     /// - Parameters:
     ///   - daemon: the caller in the record of requests that are not counted separately.
-    ///   - isLast: whether the daemon ends, so that all requests are recorded.
+    ///   - isLast: whether the daemon shuts down, so that all counted requests are recorded.
     /// - Returns: the number of audit records written.
     @discardableResult
     package func recordRefusals(as daemon: Caller, isLast: Bool = false) async throws -> Int {

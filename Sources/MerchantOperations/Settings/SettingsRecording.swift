@@ -13,8 +13,8 @@ package struct SettingsRecording: Sendable {
         self.clock = clock
     }
 
-    /// Call this before the new settings take effect: no permit applies that the audit does not contain. Everything is
-    /// written in one transaction.
+    /// Call this before the new settings take effect: a permit must not apply before the audit contains it. Everything
+    /// is written in one transaction.
     ///
     /// - Parameters:
     ///   - policy: the new permits of callers.

@@ -2,7 +2,8 @@
 package struct SettingsReload: Hashable, Sendable {
     /// A value that has changed.
     package struct Change: Hashable, Sendable {
-        /// The name of the setting; of a field of an entry in a list of mappings with the index: `callers.0.permits`.
+        /// The name of the setting. In a list of mappings, the name contains the index of the entry and the field:
+        /// `callers.0.permits`.
         package let name: String
         /// Nil if there was no such entry, or if the value may contain a secret.
         package let before: String?
@@ -19,7 +20,8 @@ package struct SettingsReload: Hashable, Sendable {
     /// A setting that was changed in the file, and whose former value stays in force until a restart.
     package struct Pending: Hashable, Sendable {
         package let name: String
-        /// The value in force, and the value that a restart would take up. Nil if the values may contain a secret.
+        /// The value in force, and the value that will take effect at a restart. Nil if the values may contain a
+        /// secret.
         package let values: Values?
 
         package init(name: String, values: Values?) {

@@ -26,7 +26,7 @@ package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The usual text form; for IPv6, that of RFC 5952.
+    /// The usual text form; for IPv6, the form of RFC 5952.
     package var description: String {
         var text = [CChar](repeating: 0, count: 64)
         _ = inet_ntop(bytes.count == 4 ? AF_INET : AF_INET6, bytes, &text, socklen_t(text.count))

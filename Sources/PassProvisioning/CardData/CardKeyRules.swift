@@ -1,7 +1,7 @@
-/// Which of the caller's keys a configuration requires, permits and forbids.
+/// Which JSON members of the card data the caller must, may and must not set in a configuration.
 ///
-/// The published forms are those of configuration 1 (Mastercard, American Express, Discover) and of configuration 3
-/// (Visa). Both are written with `version` "1", whose forms include `productType`.
+/// Apple has published the members of configurations 1 (Mastercard, American Express, Discover) and 3 (Visa). This
+/// library writes card data with `version` "1", in which both configurations have `productType`.
 struct CardKeyRules: Sendable {
     let required: [CardDataKey]
     let optional: [CardDataKey]

@@ -1,9 +1,9 @@
 import Secrets
 import StrictJSON
 
-/// Parses the JSON text of card data, and wipes what the parser made of it.
+/// Parses the JSON text of card data, and wipes the values that the parser created from it.
 enum CardText {
-    /// Far above the length of real card data, which has about 400 bytes.
+    /// This limit is far above the length of real card data, which has about 400 bytes.
     static let limits = JSONLimits(bytes: 16_384, depth: 6, values: 256)
 
     static func parse(_ bytes: some Collection<UInt8>) throws(CardDataFinding) -> JSONObject {

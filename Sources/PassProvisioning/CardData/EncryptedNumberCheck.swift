@@ -1,17 +1,19 @@
 import FoundationEssentials
 import Vocabulary
 
-/// Checks of `encryptedPrimaryAccountNumber`: the Base64 text of what the card network's encryption returned.
+/// Checks of `encryptedPrimaryAccountNumber`: the Base64 encoding of the text that the card network's encryption
+/// returned.
 ///
 /// Visa's form is `MBPAD-1-FK-<key identifier>--TDEA-<ciphertext in hexadecimal>`. Some processors write blanks between
-/// the two hyphens. The forms of other networks are not published, so only the Base64 of these is checked.
+/// the two hyphens. The forms of other networks are not published, so for other networks only the Base64 encoding is
+/// checked.
 enum EncryptedNumberCheck {
     static let prefix = "MBPAD-1-FK-"
     private static let activationPrefix = "MBPAC-"
     private static let anyPrefix = "MBPA"
     private static let separator = "-TDEA-"
-    /// The limit of the Base64 text in characters, and of the key identifier. Both are this library's: real values have
-    /// about 200 characters.
+    /// The limit of the Base64 text in characters, and of the key identifier. This library chose both limits: real
+    /// values have about 200 characters.
     static let longestText = 4_096
     private static let longestKeyIdentifier = 64
 

@@ -20,7 +20,7 @@ struct HexText: Sendable {
 
     /// The bytes after all repairs; nil if the bytes cannot be determined.
     private(set) var bytes: [UInt8]?
-    /// The faults in the order in which a receiver meets them: the outermost encoding first.
+    /// The faults in the order in which a receiver detects them: the outermost encoding first.
     private(set) var faults: [Fault] = []
 
     /// - Parameter permitted: the permitted number of bytes.

@@ -3,8 +3,8 @@
 /// Random bytes are almost never valid UTF-8: for 64 bytes, the probability is below 2^-40. So bytes that are valid
 /// UTF-8 with characters outside ASCII were text at some point.
 struct TextDecoding: Sendable, Hashable {
-    /// The original bytes, if the program read them as Latin-1 (ISO 8859-1). Nil if the original bytes are lost, because
-    /// the program replaced bytes by U+FFFD.
+    /// The original bytes, if the program read them as Latin-1 (ISO 8859-1). Nil if the original bytes are lost,
+    /// because the program replaced bytes by U+FFFD.
     let original: [UInt8]?
 
     /// - Returns: nil if the bytes are not such a text.

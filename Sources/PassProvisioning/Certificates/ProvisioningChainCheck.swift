@@ -5,8 +5,8 @@ import X509
 
 /// Checks the chain of leaf, sub-CA and trusted root.
 ///
-/// The checks are explicit, because the chain always has three certificates and each fault must have its own finding. A
-/// check whose fault follows from an earlier fault is not made.
+/// The checks are explicit, because the chain always has three certificates and each fault must have its own finding.
+/// If an earlier fault would make a later check fail too, the later check is not made.
 ///
 /// Source: Apple's Security framework, `SecPolicyCreateApplePayIssuerEncryption`; RFC 5280 sections 4.2 and 6.
 struct ProvisioningChainCheck {

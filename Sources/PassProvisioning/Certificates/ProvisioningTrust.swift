@@ -36,7 +36,7 @@ public struct ProvisioningTrust: Sendable {
     /// Whether validity periods are checked.
     public let validityPeriod: ValidityPeriod
     let roots: [Certificate]
-    /// Belongs to `roots`: other roots have another cache.
+    /// The cache for `roots`. Rules with other roots have a cache of their own.
     let subCAs = SubCACache()
 
     /// Creates the rules for accepting certificates.

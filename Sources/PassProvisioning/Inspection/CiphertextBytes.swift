@@ -1,12 +1,13 @@
 import Vocabulary
 
-/// Finds the ciphertext and its tag in bytes that should be both, and reports what else they contain.
+/// Finds the ciphertext and its tag in bytes that should consist of these two parts, and reports what else the bytes
+/// contain.
 struct CiphertextBytes {
     static let tagLength = 16
     /// The shortest card data that the published forms permit has more than 200 bytes: the nonce signature alone has at
     /// least 128 characters.
     static let shortestCardData = 200
-    /// Far above the length of real card data, which has about 400 bytes.
+    /// This limit is far above the length of real card data, which has about 400 bytes.
     static let longest = 16_384
 
     /// The ciphertext followed by the tag; nil if the bytes do not contain both.

@@ -6,7 +6,8 @@ struct DeviceLog {
     private static let lineFeed = UInt8(ascii: "\n")
     private static let carriageReturn = UInt8(ascii: "\r")
 
-    /// The text from each request on, without what the log writes before each line. The last request is the first.
+    /// For each request, the text from this request on, without the prefix that the log writes before each line. The
+    /// request that was logged last comes first.
     let requests: [[UInt8]]
 
     init(_ text: [UInt8]) {

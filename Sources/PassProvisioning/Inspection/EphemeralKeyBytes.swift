@@ -44,7 +44,8 @@ struct EphemeralKeyBytes {
         }
     }
 
-    /// Whether the bytes are a SEQUENCE in DER, according to its tag and length. Coordinates can begin with the tag too.
+    /// Whether the bytes are a SEQUENCE in DER, according to its tag and length. Coordinates can begin with the tag
+    /// too.
     private static func isSequence(_ bytes: [UInt8]) -> Bool {
         guard bytes.count > 2, bytes[0] == 0x30 else { return false }
         return Int(bytes[1]) == bytes.count - 2 || bytes.count > 127 && (0x81...0x83).contains(bytes[1])

@@ -16,7 +16,7 @@ enum InspectedName: String, CaseIterable, Sendable {
     private static let namesInLogs: [String: InspectedName] = [
         "encryptedCardData": .encryptedPassData, "encryptionScheme": .encryptionVersion,
     ]
-    /// Names that issuers' servers use by mistake, without case and separators.
+    /// Names that issuers' servers use by mistake, in lower case and without separators.
     private static let wrongNames: [String: InspectedName] = [
         "ephemeralkey": .ephemeralPublicKey, "publickey": .ephemeralPublicKey, "encrypteddata": .encryptedPassData,
         "encryptedcarddata": .encryptedPassData, "passdata": .encryptedPassData,
@@ -34,7 +34,7 @@ enum InspectedName: String, CaseIterable, Sendable {
         return (value, false)
     }
 
-    /// Whether the name occurs hardly anywhere but in provisioning.
+    /// Whether the name is rarely used for anything else than provisioning.
     var isSpecific: Bool {
         switch self {
         case .encryptedPassData, .ephemeralPublicKey, .activationData, .wrappedKey, .nonceSignature, .certificates: true
@@ -49,7 +49,7 @@ enum InspectedName: String, CaseIterable, Sendable {
         return (exact + inLogs).sorted { ($0.name.utf8.count, $0.name) > ($1.name.utf8.count, $1.name) }
     }
 
-    /// Whether the name is long enough to be found in a text without mistakes.
+    /// Whether the name is so specific that a search in a text finds nothing else.
     private var isSearched: Bool {
         switch self {
         case .encryptedPassData, .ephemeralPublicKey, .activationData, .encryptionVersion, .wrappedKey, .nonceSignature,

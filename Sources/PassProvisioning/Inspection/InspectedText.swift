@@ -3,7 +3,7 @@ import Vocabulary
 
 /// Finds the provisioning values in the text that a user gives: JSON, or a device's log.
 struct InspectedText {
-    /// Far above the length of the JSON, so that it limits only logs.
+    /// This limit is far above the length of the JSON, so that it matters only for logs.
     static let longest = 16 * 1_048_576
     private static let limits = JSONLimits(bytes: 1_048_576, depth: 16, values: 65_536)
     /// How many opening braces of a request are tried.
@@ -12,7 +12,7 @@ struct InspectedText {
     private(set) var source = InspectedValues.Source.json
     private(set) var requestCount = 0
     private(set) var values: [InspectedName: JSONValue] = [:]
-    /// The names whose value the text cuts. Their values are not decoded.
+    /// The names whose values are incomplete in the text. These values are not decoded.
     private(set) var truncated: Set<InspectedName> = []
     private(set) var findings: [PassDataFinding] = []
 
@@ -120,7 +120,7 @@ struct InspectedText {
         }
     }
 
-    /// Common words such as `card` or `network` count only beside names that are PassKit's.
+    /// Common words such as `card` or `network` are recognized only in an object that also has one of PassKit's names.
     private func isEvidence(_ name: InspectedName, in object: JSONObject) -> Bool {
         if name.isSpecific { return true }
         return object.members.contains { InspectedName.meaning(of: $0.name)?.value.isSpecific == true }

@@ -28,7 +28,8 @@ public struct InspectedValues: Sendable, Hashable {
     public internal(set) var names: [String]
     /// The length of the ciphertext and its tag in bytes, after repairs; nil if it could not be decoded.
     public internal(set) var encryptedPassDataLength: Int?
-    /// The length of the ephemeral public key in bytes, before the conversion to a point; nil if it could not be decoded.
+    /// The length of the ephemeral public key in bytes, before the conversion to a point; nil if it could not be
+    /// decoded.
     public internal(set) var ephemeralPublicKeyLength: Int?
     /// The length of the activation data in bytes; nil if it could not be decoded.
     public internal(set) var activationDataLength: Int?

@@ -9,7 +9,7 @@ import Vocabulary
 ///
 /// Source: Apple, "Apple Pay Merchant Token Management API", TokenMetadata.
 public struct DecryptedTokenMetadata: ~Copyable, Sendable {
-    /// The greatest length of ``mpanIdentifier``. Apple does not publish one.
+    /// The greatest length of ``mpanIdentifier``. Apple publishes no limit.
     static let longestIdentifier = 128
 
     /// The expiration date of the merchant token: YYMMDD, where DD is the last day of the month.
@@ -30,7 +30,8 @@ public struct DecryptedTokenMetadata: ~Copyable, Sendable {
         mpan = SecretBytes(copying: digits.utf8)
     }
 
-    // Separate, because an initializer of a noncopyable type must not throw after it has initialized a property.
+    // A separate function, because an initializer of a noncopyable type must not throw after it has initialized a
+    // property.
     private static func parse(
         _ plaintext: borrowing SecretBytes
     ) throws(PaymentTokenError) -> (expirationDate: String, mpan: String, identifier: String?) {

@@ -4,8 +4,8 @@ package import Vocabulary
 /// The account number (MPAN) and expiration date of a merchant token, signed by Apple and encrypted to a merchant's
 /// payment processing key. Parsed, but not yet verified or decrypted.
 ///
-/// Apple sends token metadata in events of merchant tokens. The encryption is that of payment tokens: find the
-/// merchant's key by ``publicKeyHashBase64``, restore the symmetric key from ``keyMaterial``, then call
+/// Apple sends token metadata in events of merchant tokens. Token metadata is encrypted in the same way as a payment
+/// token: find the merchant's key by ``publicKeyHashBase64``, restore the symmetric key from ``keyMaterial``, then call
 /// ``decrypt(with:)``.
 ///
 /// Verify and decrypt before you use token metadata. Apple signs payment tokens and token metadata in the same way:

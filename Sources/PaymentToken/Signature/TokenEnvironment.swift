@@ -7,8 +7,8 @@ public enum TokenEnvironment: String, Sendable, CaseIterable {
 
     /// Finds the environment to which a signing certificate belongs.
     ///
-    /// Signing certificates of the sandbox have the same issuers and extensions as those of production. Only the common
-    /// name is different.
+    /// Signing certificates of the sandbox have the same issuers and extensions as the certificates of production. Only
+    /// the common name is different.
     init(signerCommonNames commonNames: [String]) {
         self = commonNames.contains { $0.uppercased().hasSuffix("_UC4-SANDBOX") } ? .sandbox : .production
     }

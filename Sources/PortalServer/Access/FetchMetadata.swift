@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// What a browser says about the origin and the kind of its request: the header fields `Sec-Fetch-…` of the W3C's "Fetch
+/// The header fields `Sec-Fetch-…`, in which a browser reports the origin and the kind of its request: W3C, "Fetch
 /// Metadata Request Headers". A script cannot set them.
 enum FetchMetadata {
     /// Whether a person caused the request, by opening a page or sending a form. False for a request of a page's script
@@ -10,7 +10,7 @@ enum FetchMetadata {
         return modes.isEmpty || modes == ["navigate"]
     }
 
-    /// Whether a page of the same site caused the request.
+    /// Whether a page of the same origin caused the request.
     static func isSameOrigin(_ headers: HTTPFields) -> Bool { headers[values: .secFetchSite] == ["same-origin"] }
 }
 

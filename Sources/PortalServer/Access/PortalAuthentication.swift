@@ -28,12 +28,12 @@ struct PortalAuthentication: Sendable {
     /// The caller of a request for data.
     ///
     /// - Parameter isOpen: whether the route needs no permit. A request without credentials is then permitted.
-    /// - Throws: `unauthorized` with `WWW-Authenticate`, the same for missing and for wrong credentials of every kind;
-    ///   `tooManyRequests` with `Retry-After`; `forbidden` for a change in a session, because another site could make a
-    ///   browser send the cookie.
+    /// - Throws: `unauthorized` with `WWW-Authenticate`, which is the same for missing and for wrong credentials of
+    ///   every kind; `tooManyRequests` with `Retry-After`; `forbidden` for a change in a session, because another site
+    ///   could make a browser send the cookie.
     func caller(of request: Hummingbird.Request, in context: RESTContext, isOpen: Bool) async throws -> Peer {
         let address = Self.address(of: context)
-        // A load balancer asks often whether the daemon works.
+        // Requests for the health are not counted, because a load balancer sends many of them.
         if !(isOpen && request.uri.path == Paths.health) { try admit(address) }
         if let token = Self.bearerToken(request.headers) {
             guard let access = try await accesses.authenticate(token: token) else { throw try refuse(address) }
@@ -45,7 +45,8 @@ struct PortalAuthentication: Sendable {
             return try peer(of: access, at: address)
         }
         if request.headers[.authorization] != nil { throw try refuse(address) }
-        // Only the pages' scripts send requests for data with the cookie of a session, and they repeat them.
+        // Only the scripts of pages send such requests with the cookie of a session. They repeat them even while nobody
+        // uses the page, so these requests do not extend the session.
         if let identity = try await session(of: request, at: address, extending: false) {
             try countRequest(of: identity)
             guard request.method == .get || request.method == .head else {
@@ -59,8 +60,8 @@ struct PortalAuthentication: Sendable {
         return context.connection.peer
     }
 
-    /// The caller of a request for a page. A request without a valid session gets a peer without any permit. The
-    /// request is counted for the address, and with ``countRequest(of:)`` for the session.
+    /// The caller of a request for a page. For a request without a valid session, this is a peer without any permit.
+    /// Counts the request for the address. ``countRequest(of:)`` counts it for the session.
     ///
     /// - Throws: `tooManyRequests`.
     func visitor(of request: Hummingbird.Request, in context: RESTContext) async throws -> Identity {
@@ -78,7 +79,7 @@ struct PortalAuthentication: Sendable {
     }
 
     /// The error with which the server answers a request that violates a rule of HTTP. Such a request reaches no route, so
-    /// it is counted here. Behind a trusted proxy, the address of its client is not known.
+    /// it is counted here. If it came through a trusted proxy, the address of its client is not known.
     ///
     /// - Returns: `tooManyRequests` if the address has sent too many requests; otherwise the fault.
     func error(for fault: HTTPFault, on connection: PortalConnection) -> any Error {
@@ -94,21 +95,22 @@ struct PortalAuthentication: Sendable {
         try countFailure(of: Self.address(of: context))
     }
 
-    /// Waits before a refusal with 429 is sent, if the address has got many of them.
+    /// Waits before a refusal with 429 is sent, if the address has already received many such refusals.
     func delayRefusal(for address: RemoteAddress) async {
         guard let delay = rates.delay(ofRefusalFor: address) else { return }
         // Throws only if the request was cancelled. The refusal is then sent at once.
         try? await Task.sleep(for: delay)
     }
 
-    /// A client before its credentials are checked.
+    /// A client whose credentials are not checked yet.
     func unidentified(at address: RemoteAddress) -> Peer {
         Peer(
             caller: .remote(.unidentified(address: address.description)), grants: [], holder: address.block.holder,
             refusals: refusals)
     }
 
-    /// The address of the client, also behind a trusted proxy. ``unidentified(at:)`` has put it into the connection.
+    /// The address of the client, even if it connects through a trusted proxy. ``unidentified(at:)`` has stored the
+    /// address in the connection.
     private static func address(of context: RESTContext) -> RemoteAddress {
         guard let address = context.connection.peer.caller.remote.flatMap({ RemoteAddress($0.address) }) else {
             preconditionFailure("every connection to the portal begins with an unidentified client")
@@ -151,8 +153,9 @@ struct PortalAuthentication: Sendable {
         if let seconds = rates.count(address: address) { throw Self.tooMany(seconds) }
     }
 
-    /// Counts wrong credentials. Only further wrong credentials from the address are then refused for a time: others may
-    /// share the address, and a right secret cannot be guessed.
+    /// Counts wrong credentials. Above the limit, only further wrong credentials from the address are refused for a
+    /// time. Correct credentials are still accepted: other clients may share the address, and a secret cannot be
+    /// guessed.
     private func countFailure(of address: RemoteAddress) throws(MerchantError) {
         if let seconds = rates.waitAfterFailedAuthentications(of: address) { throw Self.tooMany(seconds) }
         rates.countFailedAuthentication(of: address)

@@ -10,7 +10,7 @@ import RESTKit
 import ServerKit
 import Vocabulary
 
-/// Prepares new connections: limits, TLS, and HTTP/1.1 or HTTP/2, as the client chose in the TLS handshake.
+/// Prepares new connections: limits, TLS, and HTTP/1.1 or HTTP/2, which are negotiated in the TLS handshake.
 struct ConnectionSetup: Sendable {
     /// A connection of HTTP/1.1 or a stream of HTTP/2 that waits for its task.
     struct Work: Sendable {
@@ -117,7 +117,7 @@ struct ConnectionSetup: Sendable {
         let handler = HTTP2ConnectionHandler(
             eventLoop: channel.eventLoop, limits,
             onError: { [refuse] in
-                // Counts and logs the request like every other malformed one. No stream can send the response.
+                // Counts and logs the request as malformed. No response is sent, because there is no stream for it.
                 _ = refuse(.headMalformed, nil, connection)
             })
         let configuration = limits.http2

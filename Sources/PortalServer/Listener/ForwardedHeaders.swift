@@ -26,7 +26,7 @@ enum ForwardedHeaders {
         }
     }
 
-    /// - Parameter element: pairs `name=value` with `;` between them.
+    /// - Parameter element: pairs `name=value`, separated by `;`.
     private static func addressOfElement(_ element: Substring) -> RemoteAddress? {
         var found: RemoteAddress?
         for pair in split(element, at: ";") ?? [] {
@@ -39,9 +39,9 @@ enum ForwardedHeaders {
         return found
     }
 
-    /// Splits a text at a separator that is not inside of a quoted string.
+    /// Splits a text at each separator outside of quoted strings.
     ///
-    /// - Returns: nil if a quoted string has no end.
+    /// - Returns: nil if a quoted string has no closing quote.
     private static func split(_ text: Substring, at separator: Character) -> [Substring]? {
         var parts: [Substring] = []
         var start = text.startIndex

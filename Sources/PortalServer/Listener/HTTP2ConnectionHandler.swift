@@ -2,10 +2,10 @@ import HTTPKit
 import NIOCore
 import NIOHTTP2
 
-/// Ends an HTTP/2 connection: when it is idle, when an error occurs, when too many of its requests violate a rule of
+/// Closes an HTTP/2 connection: when it is idle, when an error occurs, when too many of its requests violate a rule of
 /// HTTP, and when the server shuts down.
 ///
-/// An orderly end has two steps (RFC 9113 section 6.8). The first GOAWAY announces the end, and the server still
+/// A graceful close has two steps (RFC 9113 section 6.8). The first GOAWAY announces the close, and the server still
 /// accepts the streams that the client has already opened. After the client has confirmed a PING, or after the linger
 /// time, the second GOAWAY names the last stream. Then the connection closes as soon as no stream is open.
 ///
@@ -33,11 +33,11 @@ final class HTTP2ConnectionHandler: ChannelInboundHandler {
     private var phase = Phase.serving
     private var openStreams: Set<HTTP2StreamID> = []
     private var lastStream = HTTP2StreamID.rootStream
-    /// Ends an idle connection.
+    /// Closes an idle connection.
     private var idleTimer: Scheduled<Void>?
-    /// Begins the second step of the end.
+    /// Begins the second step of the close.
     private var announcementTimer: Scheduled<Void>?
-    /// Closes a connection whose streams do not end.
+    /// Closes a connection whose streams do not close in time.
     private var drainTimer: Scheduled<Void>?
 
     /// - Parameter onError: called for each error of HTTP/2 that the client has caused, such as a head that RFC 9113
@@ -134,8 +134,9 @@ final class HTTP2ConnectionHandler: ChannelInboundHandler {
 
     /// Sends the first GOAWAY, which permits every stream.
     ///
-    /// NIO's handler refuses all new streams after it has sent a GOAWAY itself. Therefore the frame is written past this
-    /// handler, to the one before it, at the boundary of a frame: NIO's handler writes each frame in one step.
+    /// NIO's handler refuses all new streams after it has sent a GOAWAY itself. Therefore this frame is written
+    /// directly to the handler before NIO's. It cannot split another frame, because NIO's handler writes each frame in
+    /// one step.
     private func announceEnd(_ context: ChannelHandlerContext) {
         guard let http2 = try? context.pipeline.syncOperations.context(handlerType: NIOHTTP2Handler.self) else {
             return
@@ -180,8 +181,8 @@ extension HTTP2ConnectionHandler {
     /// Call this on the connection's event loop.
     var streamReports: StreamReports { StreamReports(NIOLoopBound(self, eventLoop: eventLoop)) }
 
-    /// A function that reports a request which a stream has refused because it violates a rule of HTTP. Call this
-    /// property and the function on the connection's event loop.
+    /// A function that a stream calls after it has refused a request that violates a rule of HTTP. Read this property
+    /// and call the function on the connection's event loop.
     var reportRefusal: @Sendable () -> Void {
         let handler = NIOLoopBound(self, eventLoop: eventLoop)
         return { handler.value.requestRefused() }

@@ -96,7 +96,7 @@ final class HTTP2StreamGuard: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // Before the head has arrived, only the conversion of the head reports errors other than those of HTTP/2.
+        // Before the head has arrived, an error that is not one of HTTP/2 comes from the conversion of the head.
         guard !hasHead, !isClosing, !(error is any NIOHTTP2Error) else { return context.fireErrorCaught(error) }
         hasHead = true
         refuse(.headMalformed, context)
@@ -123,7 +123,7 @@ final class HTTP2StreamGuard: ChannelDuplexHandler {
         context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { _ in self.reset(context) }
     }
 
-    /// Ends the stream without an error for the client, which has a complete response.
+    /// Resets the stream without an error, because the client has a complete response.
     private func reset(_ context: ChannelHandlerContext) {
         responseTimer?.cancel()
         guard context.channel.isActive else { return }
@@ -152,7 +152,7 @@ final class HTTP2StreamGuard: ChannelDuplexHandler {
         case .body: context.write(data, promise: promise)
         case .end:
             let written = promise ?? context.eventLoop.makePromise(of: Void.self)
-            // The promise completes when flow control has let all bytes of the response go.
+            // The promise completes when flow control has allowed all bytes of the response to be sent.
             written.futureResult.assumeIsolated().whenComplete { _ in self.endResponse(context) }
             context.write(data, promise: written)
         }

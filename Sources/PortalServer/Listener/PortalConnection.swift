@@ -33,7 +33,7 @@ package struct PortalConnection: Sendable {
 
     /// The fingerprint of the client's certificate; nil if the client has none, or if it has expired. A TLS handshake
     /// that resumes a session does not check the certificate again, and a connection may last longer than the
-    /// certificate, so this property checks the end of its validity.
+    /// certificate, so this property checks whether the certificate has expired.
     package var clientCertificateFingerprint: Bits256? {
         guard let clientCertificate, now() <= clientCertificate.notAfter else { return nil }
         return clientCertificate.fingerprint

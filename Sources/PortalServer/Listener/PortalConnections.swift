@@ -87,7 +87,7 @@ final class PortalConnections: Sendable {
     }
 }
 
-/// Counts what each address holds.
+/// Counts the connections or streams of each address.
 private struct AddressQuota: Sendable {
     private let limits: PortalLimits.Quota
     private var total = 0
@@ -96,7 +96,8 @@ private struct AddressQuota: Sendable {
     init(_ limits: PortalLimits.Quota) { self.limits = limits }
 
     /// - Parameter block: nil if only the total limit applies.
-    /// - Returns: nil if the limits permit one more, which is then counted; otherwise which limit was reached.
+    /// - Returns: nil if the limits permit one more connection or stream, which is then counted; otherwise the limit
+    ///   that was reached.
     mutating func take(_ block: AddressBlock?) -> String? {
         guard total < limits.total else { return "\(limits.total) are already open" }
         if let block {

@@ -12,9 +12,9 @@ package import Vocabulary
 
 /// The TCP port of the portal: TLS with HTTP/1.1 and HTTP/2.
 ///
-/// The listener has its own threads, and runs the tasks of all requests on them with a lower priority, so that no flood
-/// of requests slows down the decryptors. During a graceful shutdown, the listener accepts no further connection and
-/// answers the requests that have arrived.
+/// The listener has its own threads, and runs the tasks of all requests on them with a lower priority, so that a flood
+/// of requests does not slow down the decryptors. During a graceful shutdown, the listener accepts no further
+/// connection and answers the requests that have arrived.
 package final class PortalListener: Service {
     /// Responds to a request. If it throws, the connection (HTTP/1.1) or the stream (HTTP/2) is closed without a
     /// response.

@@ -22,7 +22,8 @@ package struct PortalListenerSettings: Sendable {
 /// Each step of a connection is bounded in time: the TLS handshake, the wait for a request, its head, its body, and the
 /// time in which the client reads the response.
 package struct PortalLimits: Sendable {
-    /// How many may be open at the same time: in all, and from one address. See ``AddressBlock``.
+    /// How many connections or streams may be open at the same time: in all, and from one address. See
+    /// ``AddressBlock``.
     package struct Quota: Hashable, Sendable {
         package var total: Int
         /// Does not apply to trusted proxies, because many clients share the address of a proxy.
@@ -42,25 +43,27 @@ package struct PortalLimits: Sendable {
     /// The open HTTP/2 streams of one connection.
     package var streamsPerConnection = 32
     /// How many streams a client may reset in ``resetWindow``. A client that exceeds this number loses the connection,
-    /// because it makes the server work for responses that nobody reads (CVE-2023-44487). More than the requests that an
-    /// address may send in this time, because libcurl 7.88 (Debian 12) resets each stream after its response.
+    /// because it makes the server work for responses that nobody reads (CVE-2023-44487). The limit is higher than the
+    /// number of requests that an address may send in this time, because libcurl 7.88 (Debian 12) resets each stream
+    /// after its response.
     package var streamResets = 1000
     /// How many PING, SETTINGS and PRIORITY frames a client may send in ``resetWindow``.
     package var controlFrames = 100
     package var resetWindow = TimeAmount.seconds(30)
-    /// How many requests of one HTTP/2 connection may violate a rule of HTTP. With the last of them, the connection ends.
-    /// A connection of HTTP/1.1 ends with the first such request.
+    /// After this number of requests that violate a rule of HTTP, an HTTP/2 connection is closed. A connection of
+    /// HTTP/1.1 is closed after the first such request.
     package var refusedRequests = 10
     /// The total size of the header fields of an HTTP/2 request, in bytes. The same as for HTTP/1.1.
     package var headerListBytes = 16 * 1024
     /// The largest body of any route, in bytes.
     package var bodyBytes = 1024 * 1024
 
-    /// From the accepted connection to the end of the TLS handshake.
+    /// The limit for the time from accepting the connection to the end of the TLS handshake.
     package var handshakeTime = TimeAmount.seconds(10)
     /// How long a connection may wait for its first or next request.
     package var idleTime = TimeAmount.seconds(60)
-    /// From the first bytes of a request to the end of its head, and from there to the request's end.
+    /// The limit for the time from the first bytes of a request to the end of its head, and for the time from there to
+    /// the end of the request.
     package var requestTime = TimeAmount.seconds(10)
     /// How long a client may take to read a response.
     package var responseTime = TimeAmount.seconds(20)
@@ -75,16 +78,16 @@ package struct PortalLimits: Sendable {
     /// ``closeTime`` to close.
     package var drainTime = TimeAmount(ShutdownBudget.Step.otherServers.time) - PortalLimits.closeTime
 
-    /// The memory, in bytes, for large request bodies and large responses. Smaller ones do not count.
+    /// The memory, in bytes, for large request bodies and large responses. Small bodies and responses are not counted.
     package var buffers = UserQuotas.Limits(total: 32 << 20, perUser: 8 << 20, withoutPermit: 8 << 20)
 
     package init() {}
 
     /// The threads of the listener. They accept connections, encrypt, and run the requests' tasks.
     static let threads = 2
-    /// The nice value of these threads (setpriority(2)). It is higher than that of the rest of the daemon, so that a
-    /// flood of requests to the portal leaves the processor to the decryptors. The value is not the highest one: a
-    /// thread that hardly runs would hold its locks for too long.
+    /// The nice value of these threads (setpriority(2)). It is higher than the value of the daemon's other threads, so
+    /// that a flood of requests to the portal leaves the processor to the decryptors. The value is not the highest one:
+    /// a thread that hardly runs would hold its locks for too long.
     static let niceness: CInt = 5
     /// How many bytes one read takes from a connection. Less than a TLS record, because each connection keeps its buffer
     /// while it is idle.

@@ -7,7 +7,7 @@ package import Vocabulary
 /// - TLS 1.2 and TLS 1.3 only. TLS 1.3 has only cipher suites with authenticated encryption and forward secrecy. For
 ///   TLS 1.2 there is one such suite for each kind of key, ECDHE with AES-128-GCM, which RFC 9113 and RFC 9325 require
 ///   clients to have. With one suite, the client's order of preference does not matter.
-/// - No signatures with SHA-1, no renegotiation and no compression; BoringSSL has neither of the latter two.
+/// - No signatures with SHA-1, no renegotiation and no compression. BoringSSL supports neither of the last two.
 /// - Session tickets are on, because the library offers no way to turn them off. Their keys exist only in the memory of
 ///   one ``context``, and ``PortalCertificates`` replaces the context twice a day. Resumption with TLS 1.3 makes a new
 ///   key exchange. With TLS 1.2, a ticket is valid for two hours.
@@ -33,7 +33,7 @@ package struct PortalTLS: Sendable {
     /// Whether clients are asked for a certificate.
     let readsClientCertificates: Bool
 
-    /// Reads the files, and checks that they fit together.
+    /// Reads the files, and checks that the private key belongs to the certificate.
     ///
     /// - Throws: an error that names the setting and the file.
     package init(reading files: Files, at now: Timestamp) throws(PortalTLSError) {

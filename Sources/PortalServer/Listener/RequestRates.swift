@@ -72,7 +72,7 @@ package final class RequestRates: Sendable {
         return Self.seconds(state.withLock { $0.callers.take(caller, at: now) })
     }
 
-    /// Whether an address has sent too many wrong credentials. Counts nothing.
+    /// Checks whether an address has sent too many wrong credentials, without counting a request.
     package func waitAfterFailedAuthentications(of address: RemoteAddress) -> Int? {
         let now = now()
         return Self.seconds(state.withLock { $0.failures.wait(address.block, at: now) })

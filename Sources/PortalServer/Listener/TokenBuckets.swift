@@ -10,8 +10,8 @@ struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
 
     private let rate: RequestRates.Rate
     private let maximumEntries: Int
-    /// The buckets are kept in two generations. When `recent` has half of the maximum, it becomes `older`, and the
-    /// former `older` is discarded. A used bucket moves to `recent`.
+    /// The buckets are kept in two generations. When `recent` has half of the maximum number of buckets, the buckets in
+    /// `older` are discarded, and `recent` becomes `older`. A bucket that is used moves to `recent`.
     private var recent: [Key: Bucket] = [:]
     private var older: [Key: Bucket] = [:]
 

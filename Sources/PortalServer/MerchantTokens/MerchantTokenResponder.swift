@@ -13,7 +13,7 @@ import Tracing
 /// devices for usage information.
 ///
 /// Apple does not authenticate its notifications, and devices have a token that only the platform's backend can check. So
-/// everyone can send these requests. They have no session, and limits of their own.
+/// everyone can send these requests. The requests have no session, and their own rate limits.
 struct MerchantTokenResponder: Sendable {
     private let prefix: TokenNotificationPrefix
     private let notifications: TokenNotificationHandler
@@ -91,7 +91,7 @@ protocol MerchantTokenHandler: Sendable {
     /// - Throws: `tooManyRequests`.
     func count(_ address: RemoteAddress) throws(MerchantError)
 
-    /// How long the refusal of an address is held back that sends requests in spite of 429; nil for no time.
+    /// The delay before a refusal is sent to an address that ignores responses with 429; nil for no delay.
     func delayOfRefusal(for address: RemoteAddress) -> Duration?
 
     /// - Parameter checkBody: refuses a request with a body.

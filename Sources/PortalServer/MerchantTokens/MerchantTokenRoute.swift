@@ -6,9 +6,10 @@ import HTTPKit
 /// `/v1/merchantToken/{merchantTokenIdentifier}/usageInformation` to its `webServiceURL`.
 enum MerchantTokenRoute: Hashable, Sendable {
     /// `{prefix}[/{secret}]/notification/merchantToken/{eventId}`. `secret` is nil if the merchant's URL has none. `event`
-    /// is text of the client, which may be no valid identifier.
+    /// is text that the client sent, so it may not be a valid identifier.
     case notification(secret: String?, event: String)
-    /// `{prefix}/v1/merchantToken/{merchantTokenIdentifier}/usageInformation`. `token` is text of the client.
+    /// `{prefix}/v1/merchantToken/{merchantTokenIdentifier}/usageInformation`. `token` is text that the
+    /// client sent.
     case usageInformation(token: String)
 
     /// The templates of the paths, as in `schema/openapi.yaml`: with the default prefix, so that the names in metrics do
@@ -30,7 +31,7 @@ enum MerchantTokenRoute: Hashable, Sendable {
 
     /// Ignores empty segments, because Apple's path has one if a merchant's URL ends with a slash.
     ///
-    /// - Returns: nil if the path is none of these paths.
+    /// - Returns: nil if the path has neither of the two forms.
     init?(path: Substring, prefix: TokenNotificationPrefix) {
         guard path.hasPrefix("\(prefix)/") else { return nil }
         let segments = path.dropFirst(prefix.text.count).split(separator: "/")
@@ -45,6 +46,6 @@ enum MerchantTokenRoute: Hashable, Sendable {
             event: Self.decoded(segments[segments.count - 1]))
     }
 
-    /// A text that is not percent-encoded correctly stays as it is: it is no valid identifier then.
+    /// Returns a text that is not percent-encoded correctly unchanged, because it is not a valid identifier anyway.
     private static func decoded(_ segment: Substring) -> String { PercentDecoding.decode(segment) ?? String(segment) }
 }

@@ -6,7 +6,7 @@ package struct TokenNotificationPolicy: Sendable {
     package var prefix: TokenNotificationPrefix
     /// The addresses from which notifications are accepted; nil for every address.
     package var sources: [AddressRange]?
-    /// How many notifications one address can send in a minute. An address can send those of ten seconds at once.
+    /// How many notifications one address can send in a minute. An address can send a sixth of this number at once.
     package var perMinute: Int
 
     package init(

@@ -1,10 +1,11 @@
 import RESTKit
 import Vocabulary
 
-/// The beginning of the paths of merchant tokens, at which the portal receives Apple's notifications and devices' requests
-/// for usage information: the setting `merchant-tokens.path`. One or more segments of the characters `a-z A-Z 0-9 - . _ ~`, such as `/tokenapi`.
+/// The beginning of the paths of merchant tokens, at which the portal receives Apple's notifications and devices'
+/// requests for usage information: the setting `merchant-tokens.path`. One or more segments of the characters
+/// `a-z A-Z 0-9 - . _ ~`, such as `/tokenapi`.
 ///
-/// The first segment must not be one of a page or of a REST route, because the prefix would hide it.
+/// The first segment must not be the first segment of a page or REST route, because the prefix would hide that route.
 package struct TokenNotificationPrefix: TextValue {
     package static let standard = TokenNotificationPrefix(valid: "/tokenapi")
     /// The URL for Apple has at most 256 characters, with the host and the secret.

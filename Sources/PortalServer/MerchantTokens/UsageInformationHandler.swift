@@ -19,7 +19,7 @@ struct UsageInformationHandler: MerchantTokenHandler {
     private let operations: UsageInformationOperations
     private let rates: RequestRates
 
-    /// - Parameter rates: the limits of the portal, of which those for an address are used.
+    /// - Parameter rates: the limits of the portal. Only the limits for an address are used.
     init(_ operations: UsageInformationOperations, rates: RequestRates.Limits) {
         self.operations = operations
         self.rates = RequestRates(rates)
@@ -29,7 +29,8 @@ struct UsageInformationHandler: MerchantTokenHandler {
         if let seconds = rates.count(address: address) { throw Self.tooMany(seconds) }
     }
 
-    /// Counts wrong credentials, as ``PortalAuthentication`` does: only further wrong ones are refused for a time.
+    /// Counts wrong credentials, as ``PortalAuthentication`` does. Above the limit, only further wrong credentials are
+    /// refused for a time.
     private func countFailure(of address: RemoteAddress) throws(MerchantError) {
         if let seconds = rates.waitAfterFailedAuthentications(of: address) { throw Self.tooMany(seconds) }
         rates.countFailedAuthentication(of: address)

@@ -18,7 +18,8 @@ struct PageCall: Sendable {
     let requestId: String
     /// `GET` for a request with `HEAD` too.
     let method: HTTPRequest.Method
-    /// Whether the visitor sees only the head of the response, so that nothing may be shown for the only time.
+    /// Whether the client gets only the head of the response. The response must not use up a value that is shown only
+    /// once, such as the link of a new invitation.
     let isHead: Bool
     let path: String
     /// The value of the path's parameter, decoded; empty if the path has none.
@@ -42,7 +43,7 @@ struct PageCall: Sendable {
 
     var request: Request { Request(caller: peer.caller, requestId: requestId) }
 
-    /// The same as ``request``, with the form's key, so that a form that is sent twice has an effect once.
+    /// ``request`` with the idempotency key of the form, so that a form that is sent twice has an effect only once.
     func requestWithFormKey() throws(MerchantError) -> Request {
         guard let key = form["idempotencyKey"] else { return request }
         return Request(
@@ -52,7 +53,7 @@ struct PageCall: Sendable {
     }
 }
 
-/// What a handler answers.
+/// The reply of a handler.
 enum PageReply: Sendable {
     case page(any HTMLPage, setCookie: String? = nil)
     /// Status 303, so that reloading the next page does not send the form again.

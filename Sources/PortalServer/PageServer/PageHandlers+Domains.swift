@@ -71,7 +71,7 @@ extension PageHandlers {
             guard existing != nil || !name.isEmpty else {
                 return try await domainsPage(call, outcome: .problem(.nameMissing, requestId: nil))
             }
-            // Apple refuses a domain that does not serve the file, and does not say why. The check does.
+            // Apple refuses a domain that does not serve the file, but gives no reason. The check gives the reason.
             let check = try await operations.onboarding.checkDomain(domain)
             guard check.hasPassed else {
                 return try await domainsPage(call, check: check, hasRefusedRegistration: true)

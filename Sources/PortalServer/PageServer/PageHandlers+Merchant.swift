@@ -38,8 +38,8 @@ extension PageHandlers {
                 hasDomains: !domains.isEmpty, outcome: outcome ?? notice.map(PageOutcome.success), liveTag: tag))
     }
 
-    /// Redirects to the overview with a notice, and names the state that the notice is about. Throws no error, because
-    /// the form was carried out: without the state, the overview shows no notice.
+    /// Redirects to the overview with a notice, and names the state that the notice is about. If the state cannot be
+    /// read, the overview shows no notice. This is no error, because the form was carried out.
     private func redirectHome(_ call: PageCall, notice: MerchantNotice) async -> PageReply {
         do {
             let progress = try await operations.onboarding.progress(of: try call.merchant(), in: call.scope)
@@ -65,8 +65,8 @@ extension PageHandlers {
                 outcome: outcome))
     }
 
-    /// Generates a merchant's first key pair by starting a roll: only a key pair in a roll becomes the current one with
-    /// its first payment.
+    /// Generates a merchant's first key pair by starting a roll, because the first payment makes only a key pair in a
+    /// roll the current one.
     func generateKey(_ call: PageCall) async throws -> PageReply {
         try await beginRoll(call, generated: .keyPairGenerated)
     }

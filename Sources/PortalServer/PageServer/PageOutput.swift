@@ -8,7 +8,7 @@ import NIOHTTP1
 import ServerKit
 import Vocabulary
 
-/// Turns what a handler answers into a response.
+/// Converts the reply of a handler to an HTTP response.
 struct PageOutput: Sendable {
     let renderer: PageRenderer
     let onboarding: OnboardingOperations
@@ -69,7 +69,8 @@ struct PageOutput: Sendable {
             retryAfter: problem.headers[.retryAfter].flatMap { Int($0) }, longestBody: longestBody)
         var frame = PageContext.Visitor.signedOut
         if let visitor {
-            // A busy server reads nothing for a refusal, and a server with a fault would fail again.
+            // The merchant's name is not read after an error of the server, because reading would fail again. It is
+            // not read for a refusal of too many requests either, to save work.
             let isReadable = problem.status.code < 500 && problem.status != .tooManyRequests
             var name: String?
             if isReadable { name = try? await merchantName(of: visitor) }

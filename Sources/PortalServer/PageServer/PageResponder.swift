@@ -59,8 +59,8 @@ struct PageResponder: Sendable {
         return request.method == .head ? response.createHeadResponse() : response
     }
 
-    /// The page in place of the problem document for a form that is larger than any form may be, or that arrives too
-    /// slowly. A person cannot read a problem document.
+    /// Replaces the problem document by a page if a form is larger than the largest permitted form or arrives too
+    /// slowly, because a problem document is not for people.
     ///
     /// - Parameter target: the target of the request.
     /// - Returns: `refusal` itself for a fault that no browser causes.
@@ -100,7 +100,7 @@ struct PageResponder: Sendable {
                     ErrorPage(.formExpired, requestId: context.requestId), for: found)
             }
             let response = try await run(route, call, for: found)
-            // As for REST: only pages that change nothing can be refused for lack of memory.
+            // As for REST, only requests that change nothing can be refused for lack of memory.
             if route.method == .get { try context.reserve(response.body.contentLength ?? 0) }
             return response
         } catch let error as BrokenConnection {

@@ -13,7 +13,8 @@ struct PageVisitor: Sendable {
     /// The secret in the path of an invitation or a login; nil for other paths.
     var linkSecret: String?
 
-    /// The secret from which the token of a form is derived: that of the link, and otherwise that of the session.
+    /// The secret from which the token of a form is derived: the secret of the link, or without a link the secret
+    /// of the session.
     var secret: String? { linkSecret ?? sessionSecret }
     /// The secrets from which the token of a form that was sent may be derived. A browser does not send the cookie when
     /// a person follows a link from a mail, but sends it with the form of that page.
@@ -23,7 +24,8 @@ struct PageVisitor: Sendable {
     func isAdmitted(to audience: PageRoute.Audience) -> Bool {
         switch (audience, identity.session?.holder) {
         case (.everyone, _), (.merchant, .invitation?): true
-        // The session has the permits that the operator has now, so it loses them when the setting `callers` does.
+        // The session has the operator's present permits. If the setting `callers` no longer gives a permit, the
+        // session loses it.
         case (.operators, .operating?): identity.peer.grants.allowsEveryMerchant(.read)
         case (.merchant, _), (.operators, _): false
         }

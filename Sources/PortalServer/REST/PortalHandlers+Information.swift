@@ -11,7 +11,7 @@ extension PortalRoutes {
 }
 
 extension PortalHandlers {
-    /// Only whether the daemon works, because every client may ask.
+    /// Returns only whether the daemon is ready, because every client may send this request.
     func getHealth(_ call: RESTCall) async throws -> RESTResponse {
         let isReady = health().ready
         return try RESTResponse(

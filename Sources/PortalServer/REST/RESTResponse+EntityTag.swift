@@ -11,7 +11,7 @@ extension RESTResponse {
         var response = self
         let tag = entityTag
         response.headers[.eTag] = tag
-        // Private, so that no shared cache keeps it; and each use asks the server whether it is still current.
+        // `private`: no shared cache stores the response. `no-cache`: a cache asks the server before each use.
         response.headers[.cacheControl] = "private, no-cache"
         guard Self.matches(tag, headers[values: .ifNoneMatch]) else { return response }
         response.status = .notModified

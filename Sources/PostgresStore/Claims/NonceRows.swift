@@ -21,8 +21,8 @@ enum NonceRows {
         }
     }
 
-    /// Removes those of the `count` oldest claims that were made before `time`. Skips rows that another daemon is
-    /// removing.
+    /// Removes, among the `count` oldest claims, the claims that were made before `time`. Skips rows that another
+    /// daemon is removing.
     static func remove(before time: Timestamp, amongOldest count: Int, on connection: Connection) throws {
         _ = try connection.query(
             """

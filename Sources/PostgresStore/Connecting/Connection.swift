@@ -14,7 +14,7 @@ final class Connection: @unchecked Sendable {
     private(set) var isLost = false
     private let notices: NoticeHandler
 
-    /// Connects, and waits at most for the connection string's `connect_timeout`, for each host.
+    /// Connects, and waits for each host at most as long as `connect_timeout` of the connection string.
     ///
     /// - Throws: ``PostgresError``.
     init(parameters: borrowing ConnectionParameters, notices: NoticeHandler) throws {

@@ -85,7 +85,7 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    /// Refuses further use. Connections that are in use are closed after it.
+    /// Refuses further use. A connection that is in use is closed when its use ends.
     func close() {
         state.withLock { $0.isClosed = true }
         closeIdle()

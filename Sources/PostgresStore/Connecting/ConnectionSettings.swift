@@ -36,7 +36,7 @@ package struct ConnectionSettings: Sendable {
         }
         let effective = defaults.merging(options) { $1 }
         if let rule = TransportRule.refusal(of: effective) { throw Self.refusal(rule) }
-        // GSSAPI would encrypt the connection without the server's certificate, so that verify-full had no effect.
+        // GSSAPI would encrypt the connection without the server's certificate, so verify-full would have no effect.
         if TransportRule.needsTLS(effective) { options["gssencmode"] = "disable" }
         options["client_encoding"] = "UTF8"
         for (keyword, value) in limits.options { options[keyword] = options[keyword] ?? value }
@@ -100,14 +100,14 @@ extension ConnectionSettings {
         package var readers = 8
         /// How long a read waits for a connection.
         package var waiting = Duration.seconds(5)
-        /// How many reads and how many writes can wait. Further ones are refused with `overloaded`.
+        /// How many reads and how many writes can wait. Further reads and writes are refused with `overloaded`.
         package var queue = 16384
         /// How long the store asks for the outcome of a commit whose response it did not receive.
         package var settlement = Duration.seconds(10)
 
         package init() {}
 
-        /// libpq's options. libpq notices a server that no longer answers by the last three.
+        /// libpq's options. The last three let libpq detect a server that no longer answers.
         fileprivate var options: [String: String] {
             let unacknowledged = statement + .seconds(5)
             return [

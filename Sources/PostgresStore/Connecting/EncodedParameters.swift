@@ -20,7 +20,7 @@ struct EncodedParameters {
             offsets.append(argument == nil ? nil : begin)
             lengths.append(Int32(bytes.count - begin))
         }
-        // libpq takes a pointer of nil for NULL. With this byte, an empty value at the end has a pointer, too.
+        // libpq treats a null pointer as NULL. This byte ensures that an empty value at the end has a pointer, too.
         bytes.append(0)
     }
 

@@ -1,6 +1,6 @@
 import MerchantCore
 
-/// A parameter that cannot be sent. Both are errors of the daemon, which must validate every value first.
+/// A parameter that cannot be sent. Both cases are bugs of the daemon, which must validate every value first.
 enum SQLValueError {
     static let wrongType = MerchantError(
         .internalError,

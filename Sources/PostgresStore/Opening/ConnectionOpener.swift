@@ -12,7 +12,7 @@ struct ConnectionOpener: Sendable {
         let parameters = ConnectionParameters(settings.options, password: try settings.password())
         let connection = try Connection(parameters: parameters, notices: notices)
         let limits = settings.limits
-        // pg_temp last, so that no temporary table can stand for one of the daemon's tables.
+        // `pg_temp` is the last schema, so that no temporary table can hide one of the daemon's tables.
         try connection.run(
             """
             SELECT set_config('search_path', 'merchantkeyd, pg_temp', false),
@@ -28,6 +28,6 @@ struct ConnectionOpener: Sendable {
 /// Which settings of the server are required, so that a commit is on stable storage when it returns.
 package enum Durability: Sendable {
     case required
-    /// For tests of everything else, whose server runs with `fsync = off`.
+    /// For tests that do not test durability: their server runs with `fsync = off`.
     case notRequired
 }

@@ -12,7 +12,8 @@ package struct PostgresDatabase: Sendable {
     ///
     /// - Parameters:
     ///   - clock: gives the time that is stored with each applied migration.
-    ///   - durability: whether the server must store a commit before it reports it; only tests pass `notRequired`.
+    ///   - durability: whether a commit must be on stable storage before the server reports success; only tests pass
+    ///     `notRequired`.
     ///   - notice: receives the notices of the server: severity, SQLSTATE and message.
     ///   - migrations: the migrations of the schema, oldest first; tests pass their own.
     /// - Throws: ``MerchantError`` `storeUnavailable` for a server that cannot be reached or used, and for a database

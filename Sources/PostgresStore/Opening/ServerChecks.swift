@@ -1,7 +1,7 @@
 import MerchantCore
 
-/// Refuses a server on which the store cannot keep its promises. Each new connection is checked, because the settings
-/// of a role or a database can differ, and because the connection string can name several servers.
+/// Refuses a server on which the store cannot work, or cannot store changes durably. Each new connection is checked,
+/// because the settings of a role or a database can differ, and because the connection string can name several servers.
 enum ServerChecks {
     /// PostgreSQL 15, as `server_version_num` shows it.
     static let oldestVersion = 150_000

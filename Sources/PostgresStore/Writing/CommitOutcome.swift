@@ -8,8 +8,8 @@ package struct TransactionMark: Hashable, Sendable, CustomStringConvertible {
     package var description: String { number }
 }
 
-/// A database cluster and its history. After the promotion of a standby, numbers of transactions can name others than
-/// before, so a number is meaningful only on the same timeline.
+/// A database cluster and its history. After the promotion of a standby, the same number can belong to another
+/// transaction, so a number is meaningful only on its own timeline.
 struct ServerIdentity: Hashable, Sendable {
     let systemIdentifier: String
     let timeline: String

@@ -2,11 +2,11 @@ package import MerchantCore
 package import ServerKit
 package import Vocabulary
 
-/// How a server responds to a caller who requests a resource of a merchant for which the caller has no permit.
+/// The response to a request for a resource of a merchant for which the caller has no permit.
 package enum OutOfScopeResponse: Sendable {
-    /// With 403. The caller can find out whether the resource exists.
+    /// Status 403. The caller can find out whether the resource exists.
     case forbidden
-    /// With 404, exactly as for a resource that does not exist.
+    /// Status 404, exactly as for a resource that does not exist.
     case notFound
 
     /// Checks that the caller has a permit for the merchant that owns a resource. If the check fails, the refusal is

@@ -9,8 +9,8 @@ package import Vocabulary
 
 /// The values that all requests of one connection share.
 package struct RESTConnection: RequestContextSource, Sendable {
-    /// The caller at the other end, as far as the connection itself identifies the caller. With the permits that the
-    /// caller had when it connected; ``RESTContext/peer`` has the permits for a request.
+    /// The caller, as far as the connection itself identifies it, with the permits that the caller had when it
+    /// connected. ``RESTContext/peer`` has the permits for a request.
     package let peer: Peer
     package let channel: any Channel
     /// The memory that is reserved for the current request and its response.

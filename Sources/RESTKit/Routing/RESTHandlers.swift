@@ -27,10 +27,10 @@ extension ResourceOwners {
 
 /// The handlers of one REST server, and the rules by which the server authorizes the callers of its routes.
 package protocol RESTHandlers: ResourceOwners {
-    /// The permit that a route needs which only reads, unless the route's declaration names another.
+    /// The permit that a route needs if it only reads and its declaration names no permit.
     static var permitToRead: Permit { get }
 
-    /// The permit that a route needs which changes something, unless the route's declaration names another.
+    /// The permit that a route needs if it changes something and its declaration names no permit.
     static var permitToChange: Permit { get }
 
     /// The response to a request for a resource of a merchant for which the caller has no permit.

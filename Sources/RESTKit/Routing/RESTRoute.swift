@@ -119,8 +119,8 @@ extension RESTRoute {
     }
 
     /// Returns the value of ``authorize`` for a route with a parameter in its path. The returned function checks the
-    /// permit in two steps. Before it reads the parameter, it refuses a caller who has the permit for no merchant. Then it
-    /// checks the permit for the merchant that owns the resource which the parameter identifies.
+    /// permit in two steps. First, it refuses a caller who has the permit for no merchant. Then it reads the parameter,
+    /// and checks the permit for the merchant that owns the resource.
     private static func authorizing<Parameter: PathParameter>(
         _ permit: Permit, _ handler: @escaping ParameterHandler<Parameter>
     ) -> @Sendable (Peer, Substring?, Handlers) async throws -> AuthorizedHandler {

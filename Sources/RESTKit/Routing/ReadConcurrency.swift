@@ -45,7 +45,7 @@ package final class ReadConcurrency: Sendable {
     private func end(_ user: UserQuotas.Holder) {
         let next: CheckedContinuation<Void, Never>? = users.withLock { users in
             guard var state = users[user] else { return nil }
-            // The read that has waited longest takes the place of the read that ended, so `running` does not change.
+            // The read that has waited longest starts now, so the number of running reads does not change.
             guard state.waiting.isEmpty else {
                 let next = state.waiting.removeFirst()
                 users[user] = state

@@ -3,8 +3,8 @@ package import LocalSocket
 /// Limits how many `GET` requests of one user run at the same time. A server has one value for all its routes.
 package struct ReadLimits: Sendable {
     private let reads = ReadConcurrency(atOnce: 4)
-    /// The limit of the requests that wait for events. Each may wait for up to 30 s, so these requests do not count in
-    /// `reads`.
+    /// The limit of the requests that wait for events. Each may wait for up to 30 s, so `reads` does not count these
+    /// requests.
     private let waitingReads = ReadConcurrency(atOnce: 32)
 
     package init() {}

@@ -54,7 +54,7 @@ package struct RequestInput: Sendable {
         } catch {
             throw BrokenConnection(cause: error)
         }
-        // If the connection ends early, the loop above may end without an error.
+        // If the connection closes early, the loop above may finish without an error.
         if let length, length != bytes.count { throw BrokenConnection(cause: ChannelError.eof) }
         return bytes
     }
@@ -66,7 +66,7 @@ package struct RequestInput: Sendable {
     }
 }
 
-/// The connection ended before the request was complete, so a response cannot be sent.
+/// The connection was closed before the request was complete, so a response cannot be sent.
 package struct BrokenConnection: Error {
     package let cause: any Error
 }

@@ -11,7 +11,7 @@ package import ServerKit
 /// Converts errors to responses with problem documents, counts the requests to one server in the metrics, and writes
 /// them to the access log.
 package struct RequestReporter: Sendable {
-    /// Logs errors, and makes problem documents of them.
+    /// Logs errors, and converts them to problem documents.
     package let problems: ProblemReporter
     private let recorder: RequestMetrics.Recorder
     private let server: String

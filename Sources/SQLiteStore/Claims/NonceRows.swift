@@ -25,7 +25,7 @@ enum NonceRows {
         }
     }
 
-    /// Removes those of the `count` oldest claims that were made before `time`.
+    /// Removes, among the `count` oldest claims, the claims that were made before `time`.
     static func remove(before time: Timestamp, amongOldest count: Int, in db: Database) throws {
         try db.cachedStatement(
             sql: """

@@ -14,8 +14,8 @@ extension StoreReading {
     }
 
     // Triggers keep the next notification of each lane in `token_notification_lanes`, so this query reads only the
-    // lanes whose next notification is due. The index contains the merchant: of the lanes of excluded merchants, the
-    // query reads only the index, which takes about 30 ms for 100,000 lanes.
+    // lanes whose next notification is due. The index contains the merchant. So for the lanes of excluded merchants,
+    // the query reads only the index; this takes about 30 ms for 100,000 lanes.
     func nextTokenNotifications(
         dueAt time: Timestamp, excluding merchants: Set<MerchantIdentifier>, limit: Int
     ) throws -> [TokenNotification] {

@@ -2,14 +2,14 @@ import Dispatch
 import GRDB
 import Synchronization
 
-/// Opens every connection of a pool that reads.
+/// Opens all reading connections of a pool.
 ///
-/// GRDB opens such a connection only when a read needs it. That fails if the database's file was moved or removed
-/// meanwhile, while a connection that is open continues to read the file.
+/// GRDB opens such a connection only when a read needs it. Opening fails if the database's file was moved or removed
+/// meanwhile. A connection that is already open continues to read the file.
 ///
 /// GRDB opens a further connection only while all open ones are in use. So this type starts as many reads as there are
-/// connections, and a read ends only when all have begun. Another read may use a connection for a long time, so there is
-/// a time limit, after which some connections may not be open.
+/// connections, and a read ends only when all have begun. Another read may use a connection for a long time, so there
+/// is a time limit, after which some connections may not be open.
 struct ReaderOpening {
     /// The first error of any read.
     private final class FirstFailure: Sendable {

@@ -58,7 +58,7 @@ package struct SandboxAuthority: Sendable {
         identityIssuer = try root.certifying(
             .authority("Sandbox Worldwide Developer Relations CA - RSA", marker: nil, from: decadeAgo, years: 15),
             key: .init(_RSA.Signing.PrivateKey(keySize: .bits2048)))
-        // As at Apple, the token issuer has an EC key and also issues the certificate of the RSA token signer.
+        // Like Apple's, the token issuer has an EC key and also issues the certificate of the RSA token signer.
         ecTokenSigner = try tokenIssuer.certifying(
             .tokenSigner("ecc-smp-broker-sign_UC4-SANDBOX", from: yearAgo, years: 5),
             key: .init(P256.Signing.PrivateKey()))

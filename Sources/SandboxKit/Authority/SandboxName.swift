@@ -4,8 +4,8 @@ import X509
 
 /// The distinguished names in the sandbox's certificates.
 ///
-/// The names have the same attributes, order and string types as the names in Apple's certificates. Their values say
-/// that they are not Apple's.
+/// The names have the same attributes, order and string types as the names in Apple's certificates. The values show
+/// that the certificates are not Apple's.
 enum SandboxName {
     /// The attribute userId (RFC 4519 section 2.39), in which Apple's certificates have the merchant identifier.
     static let userIdentifier: ASN1ObjectIdentifier = [0, 9, 2342, 19_200_300, 100, 1, 1]

@@ -4,13 +4,13 @@ import X509
 
 /// `applepay-sandbox issue DIRECTORY`: issues a certificate for each CSR in a directory.
 struct DirectoryIssuance {
-    /// The names of CSR files end in one of these. A `.pem` file counts only if it contains a CSR.
+    /// The endings of the names of CSR files. A `.pem` file is ignored if it contains no CSR.
     private static let suffixes = [".csr", ".certSigningRequest", ".pem"]
 
     let authority: SandboxAuthority
     /// The merchant of all certificates; nil for the merchant in the subject of each CSR.
     let merchant: MerchantIdentifier?
-    /// The purpose of all certificates; nil for the purpose that the name of each file says.
+    /// The purpose of all certificates; nil to use the purpose in the name of each file.
     let purpose: KeyPurpose?
     let notBefore: Timestamp
     let notAfter: Timestamp?

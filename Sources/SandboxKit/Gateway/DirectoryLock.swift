@@ -1,7 +1,7 @@
 import Glibc
 
-/// A lock on a directory, so that only one process writes the files in it. The lock ends with this object or with the
-/// process, and leaves no file.
+/// A lock on a directory, so that only one process writes the files in it. The lock is released with this object or
+/// when the process exits, and leaves no file.
 final class DirectoryLock: Sendable {
     private let descriptor: CInt
 

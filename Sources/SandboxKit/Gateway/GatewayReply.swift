@@ -48,7 +48,7 @@ struct GatewayReply: Sendable {
         return reply
     }
 
-    /// Returns Apple's response to any invalid request: status 400.
+    /// Returns the response that Apple sends to every invalid request: status 400.
     static func malformed(_ details: String) -> GatewayReply {
         error(400, "Payment Services Exception invalid or Malformed Json Received", details: details)
     }

@@ -106,7 +106,7 @@ final class HTTPListener: Sendable {
                     guard request.head.isKeepAlive else { return }
                 case .reset: return try await drop(channel, reset: true)
                 case .close: return try await drop(channel, reset: false)
-                // Longer than merchantkeyd waits for a response.
+                // 600 seconds is longer than merchantkeyd waits for a response.
                 case .hang: try await Task.sleep(for: .seconds(600))
                 }
             }

@@ -15,7 +15,7 @@ final class RateLimit: Sendable {
 
     init(callsPerSecond: Int) { self.callsPerSecond = callsPerSecond }
 
-    /// The number of calls rejected so far.
+    /// The number of rejected calls.
     var rejectedCalls: Int { state.withLock { $0.rejected } }
 
     /// Counts a call, and returns whether it is within the limit.

@@ -16,8 +16,9 @@ package struct RegisteredMerchant: Codable, Hashable, Sendable {
     package var registeredBy: String?
 }
 
-/// The registered merchants, in memory and in a file. The file keeps them over a restart. A lock on the file's
-/// directory prevents that two processes write the file: the second one would replace the file of the first one.
+/// The registered merchants, in memory and in a file. The file keeps the merchants across a restart. A lock on the
+/// file's directory prevents two processes from writing the file: the second process would replace the first one's
+/// file.
 ///
 /// Before the response is sent, each change appends the merchant's new record to the file, as one line of JSON. A line
 /// that is incomplete, because the process was killed, is ignored. The file is not synced, so a power failure can lose
@@ -71,8 +72,8 @@ package final class RegistrationStore: Sendable {
 
     package func merchant(_ identifier: String) -> RegisteredMerchant? { state.withLock { $0.merchants[identifier] } }
 
-    /// Registers a merchant, or adds domains to a registered merchant. In the second case, all other fields are
-    /// replaced by the new ones; Apple does not document this case.
+    /// Registers a merchant, or adds domains to a registered merchant. For a registered merchant, the new values
+    /// replace all other fields; Apple does not document this case.
     ///
     /// - Returns: false, without any change, if the merchant would have more than 99 domains.
     func register(_ new: RegisteredMerchant) throws -> Bool {
@@ -104,8 +105,8 @@ package final class RegistrationStore: Sendable {
     private static func read(_ path: String) throws -> [String: RegisteredMerchant] {
         var merchants: [String: RegisteredMerchant] = [:]
         let data = try Files.read(path, limit: .max - 1)
-        // Lines that cannot be decoded are incomplete. Of a merchant's lines, the last one counts; a line without
-        // domains means that the merchant was removed.
+        // Ignores lines that cannot be decoded, because they are incomplete. If a merchant has several lines, the last
+        // one applies. A line without domains means that the merchant was removed.
         for line in data.split(separator: UInt8(ascii: "\n")) {
             guard let merchant = try? JSONDecoder().decode(RegisteredMerchant.self, from: Data(line)) else { continue }
             merchants[merchant.partnerInternalMerchantIdentifier] = merchant.domainNames.isEmpty ? nil : merchant

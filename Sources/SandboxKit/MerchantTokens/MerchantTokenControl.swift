@@ -11,7 +11,7 @@ struct MerchantTokenControl: Sendable {
     let authority: SandboxAuthority
     let store: MerchantTokenStore
     let notifier: TokenNotifier
-    /// Whether an event is wrapped if its order does not say it.
+    /// Whether an event is wrapped if its order has no `wrapped` member.
     let wrapsEvents: Bool
 
     /// - Returns: nil for an unknown method or path.
@@ -50,7 +50,7 @@ struct MerchantTokenControl: Sendable {
         }
     }
 
-    /// Plays a device: decrypts what the merchant's server responded with.
+    /// Decrypts the response of the merchant's server as a device does.
     private func decryptUsageInformation(_ body: [UInt8]) throws -> GatewayReply {
         var fields = try JSONFields(parsing: body)
         let identifier = try fields.requiredString("merchantTokenIdentifier")

@@ -3,7 +3,7 @@ import NIOHTTP1
 
 /// Implements Apple's Merchant Token Management API.
 struct MerchantTokenService: Sendable {
-    /// The body of every request but that for an event.
+    /// The body of every request except the request for an event.
     private struct Body: Decodable {
         struct Metadata: Decodable {
             let tokenNotificationURL: String
@@ -19,7 +19,7 @@ struct MerchantTokenService: Sendable {
 
     let store: MerchantTokenStore
 
-    /// - Parameter parameters: the merchant's identifier; for an event also the event's.
+    /// - Parameter parameters: the merchant's identifier; in a request for an event, also the event's identifier.
     func reply(
         to operation: GatewayOperation, _ parameters: [String], _ request: GatewayService.Request,
         from client: GatewayClient

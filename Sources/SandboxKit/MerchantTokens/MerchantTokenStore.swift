@@ -1,7 +1,8 @@
 import FoundationEssentials
 import Synchronization
 
-/// The merchant tokens and their events, in memory. They end with the process: a test creates those that it needs.
+/// The merchant tokens and their events, in memory. They are lost when the process exits: each test creates the tokens
+/// and events that it needs.
 final class MerchantTokenStore: Sendable {
     private struct State {
         var tokens: [String: SandboxMerchantToken] = [:]

@@ -10,14 +10,15 @@ struct TokenEventOrder {
     let merchantIdentifier: String
     let merchantTokenIdentifier: String
     let tokenNotificationURL: String?
-    /// Whether the event ends the token.
+    /// Whether the event unlinks the token.
     let unlinks: Bool
     /// Whether the merchant is notified.
     let notifies: Bool
     private let isWrapped: Bool?
     private let response: String
 
-    /// Parses an order. Lengths and values are not checked, so that a test can order what Apple would never send.
+    /// Parses an order. Lengths and values are not checked, so that a test can order an event that Apple would never
+    /// send.
     ///
     /// - Throws: ``JSONFault`` or ``SandboxError``.
     init(_ body: [UInt8], by authority: SandboxAuthority, at now: Timestamp) throws {
@@ -44,7 +45,7 @@ struct TokenEventOrder {
         try fields.refuseUnknown()
     }
 
-    /// - Parameter wraps: whether the event is wrapped if the order does not say it.
+    /// - Parameter wraps: whether the event is wrapped if the order has no `wrapped` member.
     func event(wraps: Bool) -> SandboxTokenEvent {
         SandboxTokenEvent(
             eventIdentifier: UUID().uuidString.lowercased(), merchantIdentifier: merchantIdentifier,

@@ -27,8 +27,8 @@ package struct TokenMetadata: Sendable {
 extension SandboxAuthority {
     /// Encrypts token metadata to a certificate and signs it.
     ///
-    /// The encryption is that of a payment token. The signature covers only the key material and the data: there is no
-    /// transaction and no application data.
+    /// The metadata is encrypted in the same way as a payment token. The signature covers only the key material and the
+    /// data, because there is no transaction and no application data.
     ///
     /// - Parameters:
     ///   - certificate: a payment processing certificate, PEM or DER.

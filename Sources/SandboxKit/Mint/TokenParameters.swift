@@ -28,7 +28,7 @@ package struct TokenParameters: Sendable {
     package var signingTime: Timestamp
     package var dataType = DataType.threeDSecure
     /// Whether the shared secret of the key agreement begins with a zero byte. EC_v1 only. With such a token, a test
-    /// finds decryptors that drop leading zero bytes of the secret and derive a wrong key.
+    /// can detect a decryptor that drops leading zero bytes of the secret and so derives a wrong key.
     package var leadingZeroSecret = false
     /// The identifier of a merchant token; nil if the token is no merchant token.
     package var merchantTokenIdentifier: String?

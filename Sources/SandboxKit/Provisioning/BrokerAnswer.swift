@@ -1,11 +1,12 @@
 package import PassProvisioning
 
-/// What the sandbox's broker answers to a card, and why.
+/// The response of the simulated broker (Apple's server that receives encrypted card data) to one card, and the
+/// reasons for a refusal.
 package struct BrokerAnswer: Sendable {
-    /// Why the broker refuses the card; empty if it accepts the card. Apple's broker does not say this.
+    /// Why the broker refuses the card; empty if it accepts the card. Apple's broker gives no reasons.
     package let findings: [any ProvisioningFinding]
 
-    /// 200 or 500, as Apple's broker.
+    /// 200 or 500, the only codes that Apple's broker returns.
     package var status: Int { findings.isEmpty ? 200 : 500 }
 
     /// The text of Apple's broker for every error.
@@ -18,7 +19,7 @@ package struct BrokerAnswer: Sendable {
         return "\(status) \(Self.refusal)\n" + reasons.joined()
     }
 
-    /// The response over HTTP. The reasons are in the header that also the sandbox's gateway uses for them.
+    /// The response over HTTP. The reasons are in the header that ``GatewayReply`` sends with every error.
     var reply: GatewayReply {
         guard !findings.isEmpty else { return .empty }
         return .error(

@@ -1,7 +1,8 @@
 import FoundationEssentials
 import Vocabulary
 
-/// What Wallet hands to an issuer's app, and the app to the issuer's server: the certificates, a nonce and its signature.
+/// The values that Wallet hands to an issuer's app, and the app to the issuer's server: the certificates, a nonce and
+/// its signature.
 ///
 /// In an app, PassKit passes the values to
 /// `addPaymentPassViewController(_:generateRequestWithCertificateChain:nonce:nonceSignature:completionHandler:)`.

@@ -111,7 +111,7 @@ extension ExpiryTimeline {
         let total = count(in: month)
         guard total > 0 else { return "" }
         let largest = months.map { count(in: $0) }.max() ?? total
-        // Room for the number above the bar.
+        // Leaves 20 units for the number above the bar.
         let height = max(2, Double(total) / Double(largest) * (Self.barHeight - 20))
         let x = self.x(ofMonth: month, share: 0.1)
         return """

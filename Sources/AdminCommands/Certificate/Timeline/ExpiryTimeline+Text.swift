@@ -39,13 +39,13 @@ extension ExpiryTimeline {
 
     private var nameWidth: Int { Self.width - columns * months.count - 2 }
 
-    /// The year at the first month and at each January, where there is room for it.
+    /// The line with the years: at the first month and at each January, if the year fits.
     private var yearLine: String {
         var line = String(repeating: " ", count: nameWidth + 2)
         var end = line.count
         for month in months where month == months.lowerBound || month.isMultiple(of: 12) {
             let begin = nameWidth + 2 + (month - months.lowerBound) * columns
-            // Before a January that follows soon, the year of the first months has no room.
+            // The year at the first month is omitted if it would overlap the year at the next January.
             let nextYear = nameWidth + 2 + ((month / 12 + 1) * 12 - months.lowerBound) * columns
             guard begin >= end, begin + 5 <= nextYear, begin + 4 <= Self.width else { continue }
             line = line.padded(to: begin) + "\(month / 12)"
@@ -78,7 +78,7 @@ extension ExpiryTimeline {
         }
     }
 
-    /// Merchants' identifiers have equal beginnings, so the end is kept.
+    /// Keeps the end of the text, because the identifiers of merchants usually begin with the same characters.
     private static func shortened(_ text: String, to width: Int) -> String {
         text.count <= width ? text.padded(to: width) : "…" + text.suffix(width - 1)
     }

@@ -7,24 +7,24 @@ package struct ExpiryTimeline: Sendable {
     package struct Ending: Sendable {
         package let key: KeyDocument
         package let end: Timestamp
-        /// The month of the end, counted from January of the year 0. For an expired certificate, the first month of the
-        /// timeline.
+        /// The month of the expiry, counted from January of the year 0. For an expired certificate, the first month of
+        /// the timeline.
         package let month: Int
     }
 
     package struct Row: Sendable {
         package let merchant: MerchantIdentifier
-        /// The earliest end first.
+        /// The earliest expiry first.
         package let endings: [Ending]
     }
 
-    /// A timeline of more merchants shows numbers by month.
+    /// A timeline with more merchants shows the number of certificates by month instead of rows.
     package static let maximumRows = 40
 
     package let now: Timestamp
     /// The months of the timeline, counted from January of the year 0. The first one is the current month.
     package let months: Range<Int>
-    /// The earliest end first.
+    /// The earliest expiry first.
     package let endings: [Ending]
 
     /// - Parameter monthCount: at least 1.
@@ -42,13 +42,13 @@ package struct ExpiryTimeline: Sendable {
         }.sorted { ($0.end, $0.key.publicKeyHash.hex) < ($1.end, $1.key.publicKeyHash.hex) }
     }
 
-    /// One row for each merchant, in the order of their earliest end.
+    /// One row for each merchant, in the order of the earliest expiry.
     package var rows: [Row] {
         Dictionary(grouping: endings, by: \.key.merchantIdentifier).map { Row(merchant: $0, endings: $1) }
             .sorted { ($0.endings[0].end, $0.merchant.rawValue) < ($1.endings[0].end, $1.merchant.rawValue) }
     }
 
-    /// How many certificates of key pairs in a state end in a month.
+    /// How many certificates of key pairs in a state expire in a month.
     ///
     /// - Parameter state: nil for all states.
     package func count(in month: Int, _ state: KeyState? = nil) -> Int {

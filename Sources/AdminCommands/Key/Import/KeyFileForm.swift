@@ -1,9 +1,9 @@
 import FoundationEssentials
 
-/// Recognizes the form of a private key file, for a dry run: PEM or PKCS#12. Decrypts nothing, so the daemon can still
-/// refuse a file whose form is right.
+/// Checks the form of a private key file, PEM or PKCS#12, for a dry run. Decrypts nothing, so the daemon can still
+/// refuse a file whose form is valid.
 enum KeyFileForm {
-    /// - Returns: why the daemon will refuse the file; nil if its form is right.
+    /// - Returns: why the daemon will refuse the file; nil if its form is valid.
     static func fault(_ file: Data, hasPassphrase: Bool) -> String? {
         let text = String(decoding: file, as: UTF8.self)
         return text.contains("-----BEGIN ")

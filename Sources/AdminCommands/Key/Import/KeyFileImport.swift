@@ -63,7 +63,7 @@ struct KeyFileImport: Sendable {
         keys.allSatisfy { $0.createdAt < runStart } ? .unchanged(Self.details(keys)) : .done(Self.details(keys))
     }
 
-    /// The details for the report. Of several keys, each detail is a list in the order of the file.
+    /// The details for the report. If the file has several keys, each detail is a list in the order of the file.
     private static func details(_ keys: [KeyDocument]) -> [String: String] {
         func list(_ value: (KeyDocument) -> String) -> String { keys.map(value).joined(separator: ", ") }
         var details = [

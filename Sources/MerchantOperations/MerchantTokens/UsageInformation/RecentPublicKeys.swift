@@ -1,12 +1,13 @@
 import MerchantCore
 import Vocabulary
 
-/// The public keys of merchant tokens that Apple gave recently, so that devices cannot cause any number of calls to Apple:
-/// at most one call for each token runs, or has ended within ``maximumAge``.
+/// Caches the public keys of merchant tokens that Apple returned recently. The cache limits the calls to Apple that the
+/// requests of devices can cause: the requests for a token share one call and its result until the result expires.
 actor RecentPublicKeys {
-    /// Apple may replace a key. Devices cannot read what was encrypted with the former key, and ask again.
+    /// After this time, the key is requested from Apple again, because Apple may replace it. Devices cannot decrypt
+    /// what was encrypted with the old key, and repeat their request.
     static let maximumAge = Duration.seconds(60)
-    /// The age of a failure.
+    /// After this time, a failed call is repeated.
     static let maximumFailureAge = Duration.seconds(15)
     private static let capacity = 10_000
 
@@ -28,7 +29,8 @@ actor RecentPublicKeys {
         if let entry = entries[token], now < entry.expiry { return try await entry.read.value }
         if entries.count >= Self.capacity { entries = entries.filter { now < $0.value.expiry } }
         if entries.count >= Self.capacity { entries.removeAll() }
-        // A task of its own, because several devices may wait for it, and one of them may leave.
+        // A separate task, because several devices may wait for its result, and the task must continue if one of them
+        // disconnects.
         let read = Task { [read] in try await read(token) }
         entries[token] = Entry(read: read, expiry: now + Self.maximumAge)
         do { return try await read.value } catch {

@@ -3,14 +3,14 @@ package import Vocabulary
 /// The platform's backend, which has the usage information of merchant tokens and knows the devices that may read it.
 package protocol UsageInformationSource: Sendable {
     /// - Throws: `usageInformationFailed` if the backend reports a failure or its response cannot be used;
-    ///   `usageInformationUnavailable` if it cannot be reached, or does not respond in time. The error contains nothing that
-    ///   the backend sent.
+    ///   `usageInformationUnavailable` if it cannot be reached, or does not respond in time. The error contains nothing
+    ///   that the backend sent.
     func usageInformation(for question: UsageInformationQuestion) async throws -> UsageInformationAnswer
 }
 
 /// What the backend gets when a device asks for the usage information of a merchant token.
 package struct UsageInformationQuestion: Hashable, Sendable {
-    /// The identifier of the device's request, with which the backend's log can name it.
+    /// The identifier of the device's request, which the backend can log.
     package let requestId: String
     package let merchantIdentifier: MerchantIdentifier
     package let merchantTokenIdentifier: MerchantTokenIdentifier

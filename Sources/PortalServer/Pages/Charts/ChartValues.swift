@@ -1,7 +1,7 @@
 /// Numbers in the form of SVG attributes. Positions and widths are percentages, so that a chart fits every screen
 /// without scaling its text.
 enum ChartValue {
-    /// - Parameter share: 0 to 1; other values become the nearest of these.
+    /// - Parameter share: 0 to 1. A value outside this range becomes 0 or 1.
     static func percent(_ share: Double) -> String {
         let bounded = share.isFinite ? min(max(share, 0), 1) : 0
         let hundredths = Int((bounded * 10_000).rounded())
@@ -17,7 +17,7 @@ enum ChartValue {
         return share > 1 - labelWidth / 2 ? "end" : "middle"
     }
 
-    /// Which labels a narrow screen has no room for, because they would overlap the label before.
+    /// Which labels a narrow screen does not show, because they would overlap the previous label.
     ///
     /// - Parameter shares: the positions of the labels, in ascending order.
     static func areMinor(labelsAt shares: [Double]) -> [Bool] {

@@ -1,9 +1,8 @@
 import MerchantCore
 import Vocabulary
 
-/// A picture of the certificates of a merchant's key pairs: from when to when each is valid, and how many days are
-/// left.
-/// The description says the same as the picture.
+/// A picture of the certificates of a merchant's key pairs: the validity period of each certificate, and how many days
+/// are left. The description says the same as the picture.
 struct KeyTimelineContent {
     struct Row {
         let key: String
@@ -16,7 +15,7 @@ struct KeyTimelineContent {
         let barY: Int
         let x: String
         let width: String
-        /// The mark of today. It crosses the bar, and ends before the texts above and below.
+        /// The mark of today. It crosses the bar, but not the texts above and below.
         let today: Line
     }
 
@@ -31,7 +30,7 @@ struct KeyTimelineContent {
         let x: String
         let anchor: String
         let label: String
-        /// Whether a narrow screen has no room for the label.
+        /// Whether a narrow screen does not show the label.
         let isMinor: Bool
         let top: Int
         let bottom: Int
@@ -52,7 +51,7 @@ struct KeyTimelineContent {
     let description: String
     let ticks: [Tick]
     let rows: [Row]
-    /// Leads from the label of today to the marks.
+    /// The line from the label of today to the marks.
     let today: Line
     let todayY = 13
     let todayAnchor: String

@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// The number of certificates of active key pairs that end in one week.
+/// The number of certificates of active key pairs that expire in one week.
 package struct PageWeek: Hashable, Sendable {
     /// The first instant of the week.
     package let begin: Timestamp
@@ -12,7 +12,7 @@ package struct PageWeek: Hashable, Sendable {
     }
 }
 
-/// A picture of the certificates that end, by week. The description and a table say the same as the picture.
+/// A picture of the certificates that expire, by week. The description and a table say the same as the picture.
 struct WeekChartContent {
     struct Bar {
         /// The number above the bar.
@@ -51,7 +51,8 @@ struct WeekChartContent {
     let description: String
     let bars: [Bar]
 
-    /// - Returns: nil if no certificate ends in these weeks. The page then says so, because the picture would be empty.
+    /// - Returns: nil if no certificate expires in these weeks. The page then says so instead of showing an empty
+    ///   picture.
     init?(_ weeks: [PageWeek], _ text: PageText) {
         let weeks = [PageWeek](weeks.prefix(Self.maximumWeeks))
         guard let first = weeks.first, let last = weeks.last else { return nil }
@@ -97,14 +98,14 @@ struct WeekChartContent {
             week: text.day(week.begin), total: text.number(week.count))
     }
 
-    /// The severity of a current key pair's certificate that ends in the week.
+    /// The severity of a current key pair's certificate that expires in the week.
     private static func severityName(of week: PageWeek, _ text: PageText) -> String {
         let days = text.daysLeft(until: week.begin)
         if days < 7 { return "critical" }
         return days < 30 ? "warning" : "notice"
     }
 
-    /// The number in a form that fits above a bar on a narrow screen.
+    /// The number, shortened so that it fits above a bar on a narrow screen.
     private static func compact(_ count: Int, _ text: PageText) -> String {
         count < 10_000 ? String(count) : text.filled(.opsThousands, ["count": text.number(count / 1000)])
     }

@@ -31,7 +31,7 @@ package struct InvitationPage: HTMLPage {
     }
 }
 
-/// The page that the link of an invitation shows which begins no session any more.
+/// The page for the link of an invitation that can no longer begin a session.
 package struct InvitationRefusedPage: HTMLPage {
     package enum Reason: String, Sendable, CaseIterable {
         case used, expired, revoked, unknown

@@ -18,7 +18,7 @@ package struct LoginPage: HTMLPage {
     }
 }
 
-/// The answer to a login link that is used, expired or unknown. It does not say which.
+/// The page for a login link that is used, expired or unknown. The page does not say which of these is true.
 package struct LoginRefusedPage: HTMLPage {
     package let area = PageArea.entry
     package let template = PageTemplate.message

@@ -1,4 +1,4 @@
-/// The first page without a session: how to get one.
+/// The first page for a visitor without a session. It says how to sign in.
 package struct SignInPage: HTMLPage {
     package let area = PageArea.entry
     package let template = PageTemplate.message
@@ -32,9 +32,9 @@ package struct SignedOutPage: HTMLPage {
     }
 }
 
-/// The answer to a request whose session has ended: how the visitor gets another one.
+/// The page for a request whose session has ended. It says how to sign in again.
 package struct SessionEndedPage: HTMLPage {
-    /// What came after the end of the session.
+    /// The kind of request that was sent after the session had ended.
     package enum Attempt: Sendable, CaseIterable {
         case page, form, upload
     }

@@ -40,7 +40,7 @@ struct DomainsContent {
     let nameProblemId: String?
     let hasDomains: Bool
     let domains: [Row]
-    /// What to know about the key to which Apple encrypts the payments of the domains.
+    /// Information about the key to which Apple encrypts the payments of the domains.
     let encryption: [String]
     let more: String?
 
@@ -121,7 +121,7 @@ struct DomainCheckContent {
     static let identifier = "check-result"
 
     let hasPassed: Bool
-    /// The end of the style's name.
+    /// The suffix of the style's name.
     let kind: String
     let role: String
     let title: String
@@ -129,7 +129,7 @@ struct DomainCheckContent {
     let action: String
     let url: String
     let server: String?
-    /// What the check found, in technical words; nil if it passed.
+    /// The result of the check in technical terms; nil if the check passed.
     let detail: String?
 
     /// - Parameter hasRefusedRegistration: whether the domain was not registered because of the check.

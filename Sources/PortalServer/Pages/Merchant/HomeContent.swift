@@ -10,7 +10,7 @@ struct HomeContent {
 
     let heading: String
     let merchant: String
-    /// The outcome of a form, except for an upload that was refused: its problem is beside the form.
+    /// The outcome of a form. nil for a refused upload, whose problem is shown beside its form.
     let alert: AlertContent?
     let liveURL: String
     let liveTag: String
@@ -19,12 +19,12 @@ struct HomeContent {
     let nowParagraphs: [String]
     let generate: HomeTask.Generation?
     let certificate: HomeTask.Certificate?
-    /// The form for the certificate, in the third of the instructions.
+    /// The form for the certificate, as part of the third instruction.
     let upload: HomeTask.Upload?
     /// The form for the certificate if the instructions are not shown.
     let otherUpload: HomeTask.Upload?
     let activation: HomeTask.Activation?
-    /// Whether the page says how it shows the first payment.
+    /// Whether the page explains how it will show the first payment.
     let awaitsPayment: Bool
     let offersRoll: Bool
     let asksForRoll: Bool

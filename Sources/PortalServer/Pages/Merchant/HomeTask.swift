@@ -2,7 +2,7 @@ import MerchantCore
 import MerchantOperations
 import Vocabulary
 
-/// What the overview says about the step that comes next.
+/// What the overview says about the next step.
 struct HomeTask {
     struct Generation {
         let path = PortalPaths.keys
@@ -13,7 +13,7 @@ struct HomeTask {
         let csrPath: String
         let csrFile: String
         let keyHash: String
-        /// That more key pairs wait for a certificate; nil if there are none.
+        /// Says that more key pairs wait for a certificate; nil if there are none.
         let others: String?
         let chinaMainland: String
         /// When to activate the certificate at Apple.
@@ -34,7 +34,7 @@ struct HomeTask {
         let ends: TimeContent?
     }
 
-    /// From this number of days before the end of the current certificate, the merchant should replace the key.
+    /// The merchant should replace the key when the current certificate expires within this number of days.
     private static let renewalDays = 30
 
     private(set) var title: String
@@ -46,7 +46,7 @@ struct HomeTask {
     private(set) var upload: Upload?
     private(set) var activation: Activation?
     private(set) var awaitsPayment = false
-    /// Whether the page offers to replace the key, and whether that is what it asks for.
+    /// Whether the page offers to replace the key, and whether it asks the merchant to do so.
     private(set) var offersRoll = false
     private(set) var asksForRoll = false
 
@@ -178,7 +178,7 @@ struct HomeTask {
         certificate = Self.certificate(for: reserve, among: keys, warning: text[.nowReserveWarning], text)
     }
 
-    /// When the certificate of the current key pair ends.
+    /// When the certificate of the current key pair expires.
     private static func end(of key: PageKey, _ text: PageText) -> String? {
         guard let end = key.certificate?.notAfter else { return nil }
         return text.filled(.nowDoneEnds, ["date": text.day(end).text, "days": text.remaining(until: end)])

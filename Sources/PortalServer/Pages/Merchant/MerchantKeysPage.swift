@@ -2,7 +2,7 @@ package import MerchantCore
 package import MerchantOperations
 import Vocabulary
 
-/// The key pairs of a merchant with all details, and the way to a roll.
+/// The key pairs of a merchant with all details, and a link that starts a roll.
 package struct MerchantKeysPage: HTMLPage {
     private struct Content {
         let alert: AlertContent?

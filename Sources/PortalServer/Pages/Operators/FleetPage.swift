@@ -9,7 +9,7 @@ package struct FleetPage: HTMLPage {
         package let merchants: Int
         package let activeKeyPairs: Int
         package let merchantsBelowTarget: Int
-        /// Certificates of active key pairs that have ended.
+        /// Certificates of active key pairs that have expired.
         package let endedCertificates: Int
 
         package init(merchants: Int, activeKeyPairs: Int, merchantsBelowTarget: Int, endedCertificates: Int) {

@@ -3,7 +3,7 @@ package import Vocabulary
 /// The search of the operators.
 package struct SearchPage: HTMLPage {
     package struct Result: Hashable, Sendable {
-        /// What the query was found in.
+        /// The kind of record in which the query was found.
         package enum Match: Hashable, Sendable {
             case identifier
             case name

@@ -31,8 +31,8 @@ package enum PageArea: String, Sendable, CaseIterable {
     case fleet, search, invitations
 }
 
-/// Why the pages cannot be rendered: a text or a template is missing or invalid. Only a wrong build can have this
-/// fault.
+/// Why the pages cannot be rendered: a text or a template is missing or invalid. Only an incorrect build can cause
+/// this error.
 package struct PageFault: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 

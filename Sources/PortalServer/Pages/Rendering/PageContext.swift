@@ -20,8 +20,8 @@ package struct PageContext: Sendable {
 
     /// - Parameters:
     ///   - csrf: the CSRF token for the forms of the page; nil if the page has no form.
-    ///   - signOutToken: the CSRF token for the form to sign out, which belongs to the session. The forms of the page of
-    ///     a link have a token of the link. nil stands for `csrf`.
+    ///   - signOutToken: the CSRF token for the form to sign out, which is derived from the session. On the page of a
+    ///     link, the other forms have a token that is derived from the link. nil: the same as `csrf`.
     ///   - idempotencyKey: the value of the field `idempotencyKey` in the forms of the page.
     package init(
         visitor: Visitor, csrf: String?, signOutToken: String? = nil, environment: Environment, now: Timestamp,

@@ -1,4 +1,4 @@
-/// The templates in `Resources/Templates`. The raw value is the name of the file without its ending.
+/// The templates in `Resources/Templates`. The raw value is the name of the file without its extension.
 package enum PageTemplate: String, Sendable, CaseIterable {
     // Pages.
     case message, confirm, home, keys, domains, fleet, search, invitations

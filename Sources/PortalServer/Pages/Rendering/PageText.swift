@@ -95,7 +95,7 @@ extension PageText {
         return Int(min(max(days.rounded(.down), -9_999_999), 9_999_999))
     }
 
-    /// How long a certificate is still valid, or since when it has ended, as a text.
+    /// How long a certificate is still valid, or how long ago it expired, as a text.
     func remaining(until end: Timestamp) -> String {
         let days = daysLeft(until: end)
         if days > 0 { return counted(.dateDaysLeft, days) }

@@ -15,7 +15,7 @@ package struct Texts: Sendable {
     /// The file with the English texts.
     package static let english: [UInt8] = PackageResources.texts_json
 
-    /// The texts as the templates find them.
+    /// The texts in the form that the templates use.
     let tree: TextTree
     private let entries: [String: Entry]
 

@@ -7,7 +7,7 @@ package struct UploadProblem: Hashable, Sendable {
         case noFile, empty, tooLarge
         // Another file than a certificate.
         case webPage, signingRequest, privateKey, pkcs7, pkcs12, provisioningProfile, otherFile, chain
-        // A certificate that does not fit.
+        // A certificate of another kind, or for another merchant or key pair.
         case identityCertificate, otherMerchant, wrongKind, unknownKey, revokedKey
         case expired, notYetValid, issuerUntrusted, malformed
         // The server's fault.
@@ -22,7 +22,8 @@ package struct UploadProblem: Hashable, Sendable {
         self.requestId = requestId
     }
 
-    /// The problem of a file that is certainly no certificate. Such a file need not be given to the use case.
+    /// The problem of a file that is certainly no certificate. Such a file is not passed to the operation that stores
+    /// certificates.
     ///
     /// - Returns: nil if the file may be a certificate.
     package init?(file diagnosis: CertificateUploadDiagnosis, requestId: String?) {
@@ -41,10 +42,10 @@ package struct UploadProblem: Hashable, Sendable {
         }
     }
 
-    /// The problem of a file that the use case has refused.
+    /// The problem of a file that the operation has refused.
     ///
     /// - Parameters:
-    ///   - code: the error of the use case.
+    ///   - code: the error of the operation.
     ///   - diagnosis: what the file is.
     ///   - merchant: the merchant for which the file was uploaded.
     package init(

@@ -1,4 +1,4 @@
-/// A page that asks whether to carry out a form.
+/// A page that asks for a confirmation before a form is carried out.
 struct ConfirmationContent {
     struct Fact {
         let label: String

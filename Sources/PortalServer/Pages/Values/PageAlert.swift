@@ -1,6 +1,6 @@
 /// A message at the top of a page, or beside the form that it is about.
 struct AlertContent {
-    /// The end of the style's name: `error` or `success`.
+    /// The suffix of the style's name: `error` or `success`.
     let kind: String
     let id: String
     let role: String

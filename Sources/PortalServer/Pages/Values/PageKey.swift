@@ -31,7 +31,7 @@ package struct PageKey: Hashable, Sendable {
 }
 
 extension [PageKey] {
-    /// The key pairs for payments. Those in use come first, and of equal ones the newest.
+    /// The key pairs for payments. Key pairs in use come first. In the same state, the newest key pair comes first.
     var forPayments: [PageKey] {
         filter { $0.keyPair.purpose == .paymentProcessing }
             .sorted { left, right in
@@ -46,7 +46,7 @@ extension [PageKey] {
         filter { $0.keyPair.state == .pending }.min { $0.keyPair.createdAt < $1.keyPair.createdAt }
     }
 
-    /// The current key pair whose certificate ends last.
+    /// The current key pair whose certificate expires last.
     var current: PageKey? {
         filter { $0.keyPair.state == .current && $0.keyPair.purpose == .paymentProcessing }
             .max { left, right in
@@ -92,7 +92,7 @@ struct KeyContent {
     let algorithm: String
     let purpose: String
     let serialNumber: String?
-    /// nil unless the key pair waits for its certificate.
+    /// The CSR; nil unless the key pair waits for its certificate.
     let csr: SigningRequest?
 
     init(_ key: PageKey, _ text: PageText) {

@@ -34,7 +34,7 @@ package enum MerchantNotice: String, Sendable, CaseIterable {
     /// The replacement of the key had begun before.
     case rollOpen
 
-    /// Whether the form did not do what the person expected.
+    /// Whether the form had another effect than the person expected.
     var isWarning: Bool { self == .presentCertificate }
 
     /// The outcome of an upload.
