@@ -21,7 +21,7 @@ struct GlobalOptions: ParsableArguments {
             "Print results as table, wide or json.",
             discussion: """
                 On a terminal, a table omits columns and shortens texts to fit the terminal's width; wide shows \
-                everything. Into a file or a pipe, a table always has everything. With json, an error is one JSON \
+                everything. A table in a file or a pipe is always complete. With json, an error is one JSON \
                 object on the last line of standard error.
                 """,
             valueName: "format"))

@@ -46,8 +46,9 @@ package struct AdminServer: Service {
                 sources: [requests as any MetricsSource] + metricsSources, version: version, startedAt: startedAt))
         server = RESTSocketServer(
             name: "admin", socket: socket,
-            responder: RESTRouter(routes: AdminRoutes.all, handlers: handlers, reporter: reporter, logger: logger)
-                .buildResponder(),
+            responder: RESTRouter(
+                routes: AdminRoutes.all, of: .admin, handlers: handlers, reporter: reporter, logger: logger
+            ).buildResponder(),
             reporter: reporter, policy: policy, refusals: operations.refusals,
             limits: RESTSocketLimits(bodyBytes: AdminRoutes.importBodyLimit), logger: logger, onListening: onListening)
     }

@@ -73,7 +73,7 @@ struct DaemonParts {
         self.daemonHealth = daemonHealth
         operations = Operations(
             Operations.Collaborators(
-                store: store, custodian: custody, claims: claims.ledger, clock: clock,
+                store: store, custodian: custody, mpanCustodian: custody, claims: claims.ledger, clock: clock,
                 confirmedTime: observedStore.confirmedTime, environment: settings.environment,
                 verifier: live.value { $0.verifier }, rollPolicy: live.value { $0.rolls },
                 backupPolicy: live.value { $0.backupPolicy },
@@ -99,10 +99,10 @@ struct DaemonParts {
     private static func provisioning(
         _ live: LiveSettings, nonces: any NonceLedger
     ) -> ProvisioningOperations.Ports? {
-        guard let start = live.current.provisioning else { return nil }
+        guard let settingsAtStart = live.current.provisioning else { return nil }
         return ProvisioningOperations.Ports(
-            // A reload never removes the settings of a running daemon.
-            policy: live.value { $0.provisioning?.policy ?? start.disabled.policy }, nonces: nonces,
+            // Never nil here: if the section `provisioning` is removed, a reload only disables in-app provisioning.
+            policy: live.value { $0.provisioning?.policy ?? settingsAtStart.disabled.policy }, nonces: nonces,
             activation: ActivationHook(live.value { $0.provisioning?.activation }))
     }
 
@@ -135,7 +135,7 @@ struct DaemonParts {
         }
     }
 
-    /// The parts of the daemon that count in memory, other than the servers' requests.
+    /// The parts of the daemon that keep counters in memory, except the counters of the servers' requests.
     var metricsSources: [any MetricsSource] {
         [
             observedStore.keyResponses, operations.tokenMetrics, operations.provisioningMetrics,

@@ -105,8 +105,8 @@ struct DaemonServices {
             Recurring(
                 every: .seconds(600), TokenNotificationExpiry(operations: operations.tokenEvents, logger: logger)),
             TokenEventFetcher(
-                operations: operations.tokenEvents, arrivals: operations.tokenNotificationArrivals, caller: caller,
-                logger: logger),
+                operations: operations.tokenEvents, arrivals: operations.tokenNotificationArrivals,
+                changedKeys: parts.observedStore.changedKeys, caller: caller, logger: logger),
         ]
     }
 
@@ -205,8 +205,9 @@ struct DaemonServices {
     private var decryptorServer: any Service {
         DecryptorServer(
             socket: parts.sockets.decryptor, operations: operations.paymentTokens,
-            sessions: operations.merchantSessions, refusals: operations.refusals, integrity: operations.integrity,
-            policy: live.value { $0.callers }, health: parts.health, openAPI: Schema.openAPI,
+            sessions: operations.merchantSessions, mpans: operations.mpans, refusals: operations.refusals,
+            integrity: operations.integrity, policy: live.value { $0.callers }, health: parts.health,
+            openAPI: Schema.openAPI,
             responses: parts.observedStore.keyResponses, requests: parts.requestMetrics, accessLog: parts.accessLog,
             loopProbe: lifecycle.loopProbe, logger: logger,
             onListening: { [servers = lifecycle.servers] in servers.didStartListening(.decryptor) })

@@ -14,6 +14,7 @@ struct ObservedStore {
     let unsealedKeys = UnsealedKeyCache()
     let keyResponses = KeyResponseCache()
     let identities = IdentityCache()
+    let changedKeys = ChangedKeys()
     let notifier = EventNotifier()
 
     /// - Parameter lock: the lock whose file names the last audit record. The store calls the lock after each
@@ -32,7 +33,8 @@ struct ObservedStore {
         }
         store = SQLiteStore(
             database, clock: clock,
-            observers: StoreObservers(keys: [unsealedKeys, keyResponses, identities], events: notifier, audit: lock),
+            observers: StoreObservers(
+                keys: [unsealedKeys, keyResponses, identities, changedKeys], events: notifier, audit: lock),
             confirmedTime: confirmedTime)
     }
 }

@@ -13,7 +13,8 @@ import ServiceLifecycle
 package import WireAPI
 
 /// The REST server on the decryptor socket. For payment tokens, it finds the merchant and the certificate of a
-/// publicKeyHash, restores symmetric keys, and verifies and decrypts tokens. It also requests merchant sessions from Apple.
+/// publicKeyHash, restores symmetric keys, and verifies and decrypts tokens. It also requests merchant sessions from
+/// Apple, and returns account numbers of merchant tokens.
 ///
 /// The socket's file has its final mode before a client can connect. The kernel identifies the caller of each connection,
 /// and the setting `callers` decides which permits the caller has. During a graceful shutdown, the server accepts no
@@ -23,6 +24,7 @@ package struct DecryptorServer: Service {
     private let socket: SocketSource
     private let operations: PaymentTokenOperations
     private let sessions: SessionOperations
+    private let mpans: MPANOperations
     private let refusals: RefusalLog
     private let integrity: IntegrityFindings
     private let policy: CurrentValue<CallerPolicy>
@@ -49,8 +51,8 @@ package struct DecryptorServer: Service {
     ///   - loopProbe: gets the event loops of the server while it serves.
     ///   - onListening: called as soon as clients can connect.
     package init(
-        socket: SocketSource, operations: PaymentTokenOperations, sessions: SessionOperations, refusals: RefusalLog,
-        integrity: IntegrityFindings, policy: CurrentValue<CallerPolicy>,
+        socket: SocketSource, operations: PaymentTokenOperations, sessions: SessionOperations, mpans: MPANOperations,
+        refusals: RefusalLog, integrity: IntegrityFindings, policy: CurrentValue<CallerPolicy>,
         health: @escaping @Sendable () -> HealthDocument, openAPI: [UInt8], responses: KeyResponseCache,
         requests: RequestMetrics, limits: Limits = Limits(), accessLog: AccessLog = .off,
         loopProbe: EventLoopProbe = EventLoopProbe(), logger: Logger,
@@ -59,6 +61,7 @@ package struct DecryptorServer: Service {
         self.socket = socket
         self.operations = operations
         self.sessions = sessions
+        self.mpans = mpans
         self.refusals = refusals
         self.integrity = integrity
         self.policy = policy
@@ -89,7 +92,8 @@ package struct DecryptorServer: Service {
             lingerTime: limits.lingerTime)
         let environment = ConnectionHandler.Environment(
             endpoints: Endpoints(
-                operations: operations, sessions: sessions, responses: responses, health: HealthResponses(health),
+                operations: operations, sessions: sessions, mpans: mpans, responses: responses,
+                health: HealthResponses(health),
                 openAPI: EncodedResponse(sharing: ByteBuffer(bytes: openAPI), mediaType: "application/yaml"),
                 blockingPool: pool),
             problems: ProblemReporter(

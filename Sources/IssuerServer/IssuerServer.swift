@@ -11,8 +11,8 @@ import ServerKit
 import ServiceLifecycle
 package import WireAPI
 
-/// The REST server on the issuer socket, for the issuer hosts that add cards to Apple Wallet. It reaches no key and no
-/// merchant.
+/// The REST server on the issuer socket, for the issuer hosts that add cards to Apple Wallet. The server has no access
+/// to keys and merchants.
 package struct IssuerServer: Service {
     private let server: RESTSocketServer
 
@@ -40,8 +40,9 @@ package struct IssuerServer: Service {
         let handlers = IssuerHandlers(operations: operations, health: health, openAPI: ByteBuffer(bytes: openAPI))
         server = RESTSocketServer(
             name: "issuer", socket: socket,
-            responder: RESTRouter(routes: IssuerRoutes.all, handlers: handlers, reporter: reporter, logger: logger)
-                .buildResponder(),
+            responder: RESTRouter(
+                routes: IssuerRoutes.all, of: .issuer, handlers: handlers, reporter: reporter, logger: logger
+            ).buildResponder(),
             reporter: reporter, policy: policy, refusals: refusals,
             limits: RESTSocketLimits(bodyBytes: BodyLimit.ordinary), logger: logger, onListening: onListening)
     }

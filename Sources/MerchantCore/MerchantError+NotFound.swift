@@ -1,7 +1,7 @@
 package import Vocabulary
 
-/// The errors for resources that do not exist. The portal also responds with them to a request for a resource of another
-/// merchant, so that a caller cannot find out whether the resource exists.
+/// The errors for resources that do not exist. The portal also responds with them to a request for a resource of
+/// another merchant, so that a caller cannot find out whether the resource exists.
 extension MerchantError {
     /// For an unknown merchant, and for a merchant that was removed.
     package static func merchantNotFound(_ identifier: MerchantIdentifier) -> MerchantError {
@@ -28,6 +28,13 @@ extension MerchantError {
         MerchantError(
             .merchantTokenNotFound,
             "there is no merchant token \(identifier): the daemon knows the tokens of decrypted payments and of notifications; 'merchant-token list' shows them"
+        )
+    }
+
+    package static func mpanNotStored(_ identifier: MerchantTokenIdentifier) -> MerchantError {
+        MerchantError(
+            .mpanNotStored,
+            "no account number (MPAN) of the merchant token \(identifier) is stored: the daemon stores one only if the setting merchant-tokens.store-mpan is true, the token is linked, and an event of Apple contained the number"
         )
     }
 }

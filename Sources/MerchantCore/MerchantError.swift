@@ -103,11 +103,14 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case sessionMerchantWrongKind
         /// There is no valid identity certificate for the merchant.
         case sessionIdentityMissing
-        /// The URL is not one of Apple's hosts: an attacker may try to make the daemon send a request to another server.
+        /// The URL is not one of Apple's hosts: an attacker may try to make the daemon send a request to another
+        /// server.
         case validationURLRefused
         // A merchant token.
         case merchantTokenNotFound
         case merchantTokenStateConflict
+        /// The store holds no account number of the merchant token.
+        case mpanNotStored
         /// Apple has not generated the token's public key yet.
         case merchantTokenKeyNotReady
         /// The usage information hook reports a failure, or its response cannot be used.

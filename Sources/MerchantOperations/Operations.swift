@@ -12,6 +12,8 @@ package struct Operations: Sendable {
         package let store: any MerchantRepository
         /// Seals and uses the private keys.
         package let custodian: any KeyCustodian
+        /// Seals and unseals the account numbers of merchant tokens.
+        package let mpanCustodian: any MPANCustodian
         /// Records which payment tokens were used, so that no token is accepted twice.
         package let claims: any ClaimLedger
         package let clock: any WallClock
@@ -43,8 +45,9 @@ package struct Operations: Sendable {
         ///   - notifier: an object that is already an observer of the store, so that the store notifies it of new
         ///     events.
         package init(
-            store: any MerchantRepository, custodian: any KeyCustodian, claims: any ClaimLedger, clock: any WallClock,
-            confirmedTime: ConfirmedTime? = nil, environment: Environment, verifier: CurrentValue<SignatureVerifier>,
+            store: any MerchantRepository, custodian: any KeyCustodian, mpanCustodian: any MPANCustodian,
+            claims: any ClaimLedger, clock: any WallClock, confirmedTime: ConfirmedTime? = nil,
+            environment: Environment, verifier: CurrentValue<SignatureVerifier>,
             rollPolicy: CurrentValue<RollPolicy>, backupPolicy: CurrentValue<BackupPolicy>,
             backups: any BackupManaging, masterKey: any MasterKeyRotating,
             conditions: @escaping @Sendable () -> [StatusFinding] = { [] },
@@ -57,6 +60,7 @@ package struct Operations: Sendable {
         ) {
             self.store = store
             self.custodian = custodian
+            self.mpanCustodian = mpanCustodian
             self.claims = claims
             self.clock = clock
             self.confirmedTime = confirmedTime ?? ConfirmedTime(clock: clock)
@@ -109,6 +113,7 @@ package struct Operations: Sendable {
     package let onboarding: OnboardingOperations
     package let fleet: FleetOperations
     package let merchantTokens: MerchantTokenOperations
+    package let mpans: MPANOperations
     package let tokenNotifications: TokenNotificationIntake
     package let tokenEvents: TokenEventFetching
     package let merchantTokenPayments: MerchantTokenPaymentRecording
@@ -155,7 +160,7 @@ package struct Operations: Sendable {
         certificates = CertificateOperations(
             records: keyRecords, custodian: parts.custodian, environment: parts.environment, clock: clock)
         transitions = KeyTransitionOperations(
-            records: .init(store, reads: { _ in }, writes: { $0 }),
+            records: .init(store, reads: { _ in }, writes: { $0 }), policy: policy, uses: observedUses,
             eraseRemovedBytes: { try await store.eraseRemovedBytes() }, confirmedTime: confirmedTime)
         preparation = SuccessorPreparation(
             records: .init(store, reads: { $0 }, writes: { $0 }), policy: policy, generation: generation, clock: clock)
@@ -183,6 +188,9 @@ package struct Operations: Sendable {
         merchantTokens = MerchantTokenOperations(
             records: .init(store, reads: { $0 }, writes: { $0 }), gateway: parts.merchantTokenGateway, clock: clock,
             confirmedTime: confirmedTime)
+        mpans = MPANOperations(
+            records: .init(store, reads: { $0 }, writes: { $0 }), custodian: parts.mpanCustodian,
+            policy: merchantTokenPolicy, clock: clock)
         usageInformation = parts.usageInformation.map { [merchantTokens] in
             UsageInformationOperations($0, tokens: merchantTokens, metrics: merchantTokenMetrics)
         }
@@ -191,8 +199,10 @@ package struct Operations: Sendable {
             metrics: merchantTokenMetrics, arrivals: tokenNotificationArrivals, clock: clock)
         tokenEvents = TokenEventFetching(
             records: .init(store, reads: { $0 }, writes: { $0 }), gateway: parts.merchantTokenGateway,
+            policy: merchantTokenPolicy,
             metadata: TokenMetadataDecryption(
                 records: .init(store, reads: { $0 }, writes: { _ in }), custodian: parts.custodian,
+                mpanCustodian: merchantTokenPolicy.storesMPANs ? parts.mpanCustodian : nil,
                 verifier: parts.verifier, uses: observedUses, clock: clock),
             metrics: merchantTokenMetrics, clock: clock, confirmedTime: confirmedTime)
         self.merchantTokenPayments = MerchantTokenPaymentRecording(

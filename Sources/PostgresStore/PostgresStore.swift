@@ -50,8 +50,8 @@ package final class PostgresStore: MerchantRepository, Sendable {
         pool.close()
     }
 
-    /// The outcome of a transaction that was reported with an unknown outcome; nil if the server cannot be asked now.
-    /// Blocks the calling thread.
+    /// The outcome of a transaction for which a write has thrown ``UnknownOutcomeError``; nil if the server cannot be
+    /// asked now. Blocks the calling thread.
     package func outcome(of mark: TransactionMark) -> CommitOutcome? { queue.groups.outcome(of: mark) }
 }
 
@@ -81,7 +81,7 @@ extension PostgresStore {
         try await onThread { [opener] in
             let connection = try opener.open().connection
             try connection.run("SET statement_timeout = 0; SET lock_timeout = 0")
-            for table in ["sealed_private_keys", "data_keys"] { try connection.run("VACUUM \(table)") }
+            for table in ["sealed_private_keys", "sealed_mpans", "data_keys"] { try connection.run("VACUUM \(table)") }
         }
         pool.closeIdle()
         try await onThread { [queue] in queue.groups.closeConnection() }

@@ -75,6 +75,7 @@ package enum ProblemTable {
         case .validationURLRefused: (422, "validationURL refused")
         case .merchantTokenNotFound: (404, "merchant token not found")
         case .merchantTokenStateConflict: (409, "merchant token in another state")
+        case .mpanNotStored: (404, "account number not stored")
         case .merchantTokenKeyNotReady: (409, "public key not ready")
         case .usageInformationFailed: (502, "usage information failed")
         case .usageInformationUnavailable: (503, "usage information unavailable")

@@ -4,13 +4,14 @@ package import MerchantCore
 /// Whether a client should send a request again after an error. `x-retry` in `schema/openapi.yaml` and `docs/errors.md`
 /// have the same advice for each code.
 package enum RetryAdvice: String, Sendable, CaseIterable {
-    /// Not unchanged: the same request gets the same error until its cause is removed.
+    /// Do not send the request again unchanged: it gets the same error until the cause is removed.
     case never
-    /// After the number of seconds in `Retry-After`, unchanged and with the same `Idempotency-Key`.
+    /// Send the request again after the number of seconds in `Retry-After`, unchanged and with the same
+    /// `Idempotency-Key` if it has one.
     case afterRetryAfter
-    /// After a short pause, unchanged and with the same `Idempotency-Key`: the request may have had its effect although
-    /// it failed.
-    case withSameIdempotencyKey
+    /// Send the request again after a short pause, unchanged and with the same `Idempotency-Key` if it has one: the
+    /// request may have had its effect although it failed.
+    case afterPause
 }
 
 extension ProblemTable {
@@ -20,7 +21,7 @@ extension ProblemTable {
             .gatewayUnavailable, .gatewayResponseNotReceived, .activationUnavailable, .merchantTokenKeyNotReady,
             .usageInformationUnavailable:
             .afterRetryAfter
-        case .internalError, .gatewayFailed: .withSameIdempotencyKey
+        case .internalError, .gatewayFailed: .afterPause
         case .malformed, .tooLarge, .unauthorized, .forbidden, .merchantNotFound, .keyNotFound, .keyRevoked,
             .keyDestroyed, .rollNotFound, .accessNotFound, .invitationNotFound, .notFound, .merchantExists,
             .merchantRemoved, .merchantInUse, .keyStateConflict, .keyWithoutCertificate, .lastActiveKey,
@@ -35,7 +36,7 @@ extension ProblemTable {
             .activationFailed, .registrationNotFound, .domainNotRegistered, .tooManyDomains, .domainFileNotSet,
             .sessionDomainNotRegistered, .sessionMerchantUnauthorized, .sessionMerchantWrongKind,
             .sessionIdentityMissing, .validationURLRefused,
-            .merchantTokenNotFound, .merchantTokenStateConflict, .usageInformationFailed,
+            .merchantTokenNotFound, .merchantTokenStateConflict, .mpanNotStored, .usageInformationFailed,
             .gatewayRefused, .gatewayUnauthorized, .gatewayUntrusted, .gatewayNotConfigured, .keyDamaged,
             .backupFailed, .masterKeyConflict, .settingsInvalid:
             .never
@@ -44,7 +45,7 @@ extension ProblemTable {
 
     package static func retryAdvice(_ fault: HTTPFault) -> RetryAdvice {
         switch fault {
-        case .requestTooSlow: .withSameIdempotencyKey
+        case .requestTooSlow: .afterPause
         case .hostMissing, .hostRepeated, .hostInvalid, .versionNotSupported, .lengthConflict,
             .transferCodingUnsupported, .transferCodingInvalid, .bodyTooLarge, .connectNotImplemented, .headTooLarge,
             .headMalformed, .methodNotAllowed, .malformedTarget:

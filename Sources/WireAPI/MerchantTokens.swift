@@ -21,6 +21,10 @@ extension Paths {
         "\(merchantToken(identifier))/\(operation.rawValue)"
     }
 
+    package static func mpan(of identifier: MerchantTokenIdentifier) -> String {
+        "\(merchantToken(identifier))/mpan"
+    }
+
     package static func tokenNotificationURLs(of merchant: MerchantIdentifier) -> String {
         "\(self.merchant(merchant))/token-notification-urls"
     }
@@ -123,4 +127,12 @@ package struct TokenNotificationURLDocument: Codable, Hashable, Sendable {
     package init(_ url: String, for merchant: MerchantIdentifier, createdAt: Timestamp) {
         (self.url, merchantIdentifier, self.createdAt) = (url, merchant, createdAt)
     }
+}
+
+/// The account number of a merchant token, as the decryptor socket returns it. Only clients decode it: the daemon writes
+/// the response without this type, whose text cannot be wiped.
+package struct MPANDocument: Decodable, Sendable {
+    package let merchantTokenIdentifier: MerchantTokenIdentifier
+    /// 8 to 19 digits.
+    package let mpan: String
 }

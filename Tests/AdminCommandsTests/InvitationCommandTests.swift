@@ -120,7 +120,7 @@ struct InvitationCommandTests {
     @Test(
         "console --end-sessions names whose sessions end",
         arguments: [
-            ([], "", "only your own sessions and links ended; use --uid or --all-users for those of others\n"),
+            ([], "", "only your own sessions and links ended; use --uid or --all-users to end those of other users\n"),
             (["--uid", "1000"], "?uid=1000", ""), (["--all-users"], "?allUsers=true", ""),
         ] as [([String], String, String)])
     func endSessions(arguments: [String], query: String, note: String) async throws {
@@ -129,7 +129,8 @@ struct InvitationCommandTests {
         }) { program, daemon in
             let console = ["console", "--end-sessions", "--socket", daemon.socketPath] + arguments
             let table = try await program.run(console)
-            #expect(table == .init(status: 0, output: "sessions ended      2\nunused links ended  1\n", error: note))
+            #expect(
+                table == .init(status: 0, output: "sessions ended        2\nunused links revoked  1\n", error: note))
             let json = try await program.run(["--output", "json"] + console)
             let printed = try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Int]
             #expect(printed == ["sessionsEnded": 2, "linksEnded": 1] && json.error.isEmpty)

@@ -131,9 +131,19 @@ struct MerchantTokenCommandTests {
             #expect(listed.status == 0 && listed.output.contains("\n\(url)  2026-11-21 04:53\n"), "\(listed)")
             let created = try await program.run(command + ["--new"])
             #expect(created.status == 0 && created.output.contains("url            \(url)\n"), "\(created)")
+            // As every command: a list has 'items', and what was created is one object.
+            let listedJSON = try await program.run(command + ["--output", "json"])
+            #expect(try Self.json(listedJSON.output)["items"] is [Any], "\(listedJSON)")
+            let createdJSON = try await program.run(command + ["--new", "--output", "json"])
+            #expect(try Self.json(createdJSON.output)["url"] as? String == url, "\(createdJSON)")
             let path = "/v1/merchants/merchant.com.example/token-notification-urls"
-            #expect(daemon.requests.map { "\($0.method) \($0.target)" } == ["GET \(path)", "POST \(path)"])
+            let requests = daemon.requests.map { "\($0.method) \($0.target)" }
+            #expect(requests == ["GET \(path)", "POST \(path)", "GET \(path)", "POST \(path)"])
         }
+    }
+
+    private static func json(_ text: String) throws -> [String: Any] {
+        try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
     }
 
     @Test(

@@ -172,6 +172,8 @@ import Vocabulary
         Case("GET", "/v1/keys/ab%2Fcd/csr", nil, 400, says: "not a publicKeyHash"),
         Case("GET", "/v1/registrations/sync", nil, 404, says: "registration"),
         Case("PUT", "/v1/registrations/sync", nil, 405, says: "expected one of GET, DELETE, POST, HEAD"),
+        Case("POST", "/v1/in-app-provisioning/requests", "{}", 404, says: "sockets.issuer.path"),
+        Case("POST", "/v1/payment-tokens/decrypt", "{}", 404, says: "sockets.decryptor.path"),
         Case("GET", "/v1/roles", nil, 404, says: "nothing at this path"),
         Case("GET", "/v1/rolls?state=done", nil, 400, says: "'state' is 'done', expected one of 'started'"),
         Case("GET", "/v1/rolls/7", nil, 404, says: "there is no roll 7"),

@@ -4,6 +4,7 @@ import HTTPTypes
 import MerchantCore
 import MerchantTestSupport
 import RESTKit
+import ServerKit
 import Testing
 import Vocabulary
 import WireAPI
@@ -25,6 +26,30 @@ import Yams
             #expect(operation?.query == route.query, "\(route.path)")
             #expect(operation?.effect == route.effect.rawValue, "\(route.path)")
         }
+    }
+
+    @Test("a request to the wrong socket gets an error with the name of a socket that serves its path")
+    func misdirected() throws {
+        var sockets: [String: Set<String>] = [:]
+        for socket in ["admin", "decryptor", "issuer", "portal"] {
+            for name in contract.operations(of: socket).keys {
+                sockets[String(name.split(separator: " ")[1]), default: []].insert(socket)
+            }
+        }
+        for (path, serving) in sockets where path.hasPrefix("/v1/") {
+            let local = serving.subtracting(["portal"])
+            // Every socket serves the health and the contract. Some operations are only the portal's.
+            let isOfOneSocket = !local.isEmpty && local.count < DaemonSocket.allCases.count
+            let named = DaemonSocket.serving(path)
+            #expect(!isOfOneSocket || named.map { local.contains($0.rawValue) } == true, "\(path)")
+            for socket in DaemonSocket.allCases where isOfOneSocket && !serving.contains(socket.rawValue) {
+                let error = socket.misdirected(path)
+                #expect(error?.code == .notFound, "\(path)")
+                #expect(error?.detail.contains("sockets.\(named?.rawValue ?? "-").path") == true, "\(path)")
+            }
+        }
+        #expect(DaemonSocket.serving("/v1/health") == nil && DaemonSocket.serving("/v1/keys/") == nil)
+        #expect(DaemonSocket.serving("/v1/keys/ab/cd=") == nil && DaemonSocket.serving("/metrics") == nil)
     }
 
     @Test("every operation has a socket and a unique name")

@@ -240,7 +240,7 @@ import Vocabulary
             for line in [
                 "merchantkeyd_merchants 2", "merchantkeyd_merchants_below_target 2",
                 #"merchantkeyd_key_pairs{state="standby"} 1"#, #"merchantkeyd_key_pairs{state="pending"} 1"#,
-                "merchantkeyd_certificates 1", "merchantkeyd_certificate_soonest_end_timestamp_seconds \(ends)",
+                "merchantkeyd_certificates 1", "merchantkeyd_certificate_earliest_expiry_timestamp_seconds \(ends)",
                 #"merchantkeyd_http_requests_total{server="admin",method="GET",route="/v1/status",status="200"} 1"#,
                 #"merchantkeyd_http_requests_total{server="admin",method="other",route="other",status="404"} 1"#,
                 #"merchantkeyd_build_info{version="1.2.3"} 1"#,

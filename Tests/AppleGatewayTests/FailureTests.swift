@@ -24,6 +24,7 @@ import Vocabulary
 
     static let table: [Expected] = [
         .init(fault: .status401, register: .unauthorized, details: .unauthorized),
+        .init(fault: .status403, register: .unauthorized, details: .unauthorized),
         .init(fault: .status417, register: .platformNotRegistered, details: .platformNotRegistered),
         .init(fault: .status429, register: .rateLimited, details: .rateLimited),
         .init(fault: .status500, register: .failedAtApple, details: .failedAtApple),

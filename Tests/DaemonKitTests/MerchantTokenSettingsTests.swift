@@ -49,10 +49,12 @@ import Vocabulary
               waiting: 50
               event-method: POST
               record-payments: false
+              store-mpan: true
             """)
         var policy = MerchantTokenPolicy()
         policy.merchantIdentifier = .init("platformintegrator.com.example")
         (policy.waitingPerAddress, policy.waiting, policy.recordsPayments) = (5, 50, false)
+        policy.storesMPANs = true
         #expect(settings.policy == policy)
         #expect(settings.notifications.prefix.text == "/apple/tokens" && settings.notifications.perMinute == 60)
         #expect(settings.eventMethod == .post)
@@ -63,7 +65,7 @@ import Vocabulary
         ("path", "/a/../b"), ("path", "/a b"), ("path", "\"/a?b\""), ("merchant-identifier", "shop"),
         ("sources", "[17.58.0.1/18]"), ("sources", "[apple.com]"), ("notifications-per-minute", "0"),
         ("waiting-per-address", "0"), ("waiting", "9"), ("event-method", "PUT"), ("event-method", "get"),
-        ("record-payments", "maybe"),
+        ("record-payments", "maybe"), ("store-mpan", "sealed"),
     ])
     func `a value that cannot be used is refused with the name of its setting`(name: String, value: String) throws {
         #expect(try refusal("merchant-tokens: {\(name): \(value)}").contains("merchant-tokens.\(name)"))

@@ -88,6 +88,62 @@ import Testing
             warnings.count { $0.contains("'master-key.previous'") && $0.contains("not checked") } == 1, "\(warnings)")
     }
 
+    /// Settings that run a program, each with the settings that it needs.
+    private static let commands: [(name: String, others: [String: String])] = [
+        ("provisioning.activation.command", [:]), ("master-key.command", ["master-key.source": "command"]),
+        ("master-key.previous.command", ["master-key.previous.source": "command"]),
+    ]
+
+    @Test(arguments: commands)
+    func `a program that other users can change, or replace in its directory, is refused`(
+        _ command: (name: String, others: [String: String])
+    ) throws {
+        let directory = fixture.path("bin")
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+        let program = fixture.path("bin/program")
+        try Data("#!/bin/sh\n".utf8).write(to: URL(filePath: program))
+        try FileManager.default.createSymbolicLink(atPath: fixture.path("link"), withDestinationPath: program)
+        func refusals(_ path: String, _ mode: mode_t, inDirectoryWith directoryMode: mode_t) throws -> Int {
+            #expect(chmod(program, mode) == 0 && chmod(directory, directoryMode) == 0)
+            do {
+                _ = try prepare {
+                    $0.set(command.name, [path])
+                    for (name, value) in command.others { $0[yaml: name] = value }
+                    if command.name == "master-key.command" { $0[yaml: "master-key.file"] = nil }
+                }
+                return 0
+            } catch let error as SettingsError {
+                return error.problems.count { $0.contains("'\(command.name)'") }
+            }
+        }
+        try FileManager.default.createDirectory(
+            atPath: fixture.path("links"), withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o755])
+        try FileManager.default.createSymbolicLink(
+            atPath: fixture.path("links/second"), withDestinationPath: "../bin/program")
+        try FileManager.default.createSymbolicLink(
+            atPath: fixture.path("first"), withDestinationPath: "links/second")
+        for mode: mode_t in [0o755, 0o777] {
+            #expect(chmod(fixture.path("links"), mode) == 0)
+            let found = try refusals(fixture.path("first"), 0o755, inDirectoryWith: 0o755)
+            #expect(found == (mode == 0o755 ? 0 : 1), "a link in the middle can be replaced: \(mode)")
+        }
+        if command.name == "provisioning.activation.command" {
+            // A missing program is only a warning, unless others can create it.
+            #expect(try refusals(fixture.path("bin/missing"), 0o755, inDirectoryWith: 0o755) == 0)
+            #expect(try refusals(fixture.path("bin/missing"), 0o755, inDirectoryWith: 0o777) == 1)
+        }
+        for path in [program, fixture.path("link")] {
+            #expect(try refusals(path, 0o755, inDirectoryWith: 0o755) == 0)
+            // Only the owner of a file in a directory with the sticky bit can replace it.
+            #expect(try refusals(path, 0o700, inDirectoryWith: 0o1777) == 0)
+            for mode: mode_t in [0o777, 0o775, 0o757] {
+                #expect(try refusals(path, mode, inDirectoryWith: 0o755) == 1, "\(mode)")
+                #expect(try refusals(path, 0o755, inDirectoryWith: mode) == 1, "\(mode)")
+            }
+        }
+    }
+
     @Test func `a missing master key of an existing database is a problem`() throws {
         try FileManager.default.createDirectory(
             atPath: fixture.path("s0"), withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])

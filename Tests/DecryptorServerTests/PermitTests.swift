@@ -34,6 +34,7 @@ struct PermitTests {
             "POST /v1/keys/{publicKeyHash}/symmetric-key": .permit(.symmetricKey),
             "POST /v1/payment-tokens/verify": .permit(.decrypt),
             "POST /v1/payment-tokens/decrypt": .permit(.decrypt),
+            "GET /v1/merchant-tokens/{merchantTokenIdentifier}/mpan": .permit(.decrypt),
             "POST /v1/merchant-sessions": .permit(.merchantSession),
             "GET /v1/health": .any,
             "GET /v1/openapi.yaml": .any,
@@ -42,9 +43,15 @@ struct PermitTests {
         #expect(Dictionary(uniqueKeysWithValues: found) == expected)
     }
 
+    /// The route's path with values of its parameters.
+    private func path(of route: DecryptorRoute) -> String {
+        route.path.replacing("{publicKeyHash}", with: stage.addKey().base64URL)
+            .replacing("{merchantTokenIdentifier}", with: "DAPLMC0001")
+    }
+
     @Test("Without its permit each route is 403 and names the permit", arguments: DecryptorRoute.table)
     func withoutPermit(route: DecryptorRoute) async throws {
-        let path = route.path.replacing("{publicKeyHash}", with: stage.addKey().base64URL)
+        let path = path(of: route)
         let body = route.method == .POST ? "{}" : nil
         let others: Set<Permit> =
             switch route.permit {
@@ -60,7 +67,7 @@ struct PermitTests {
 
     @Test("A caller without a rule gets 403 for each route", arguments: DecryptorRoute.table)
     func withoutRule(route: DecryptorRoute) async throws {
-        let path = route.path.replacing("{publicKeyHash}", with: stage.addKey().base64URL)
+        let path = path(of: route)
         let policy = CallerPolicy(rules: [
             .init(subject: .uid(4_000_000_000), grant: Grant(permits: Set(Permit.allCases), merchants: nil))
         ])

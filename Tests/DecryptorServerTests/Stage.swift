@@ -48,7 +48,7 @@ final class Stage: Sendable {
         return pool
     }()
 
-    init() {
+    init(merchantTokens: MerchantTokenPolicy = MerchantTokenPolicy()) {
         var template = Array("/tmp/decryptor-test-XXXXXX".utf8CString)
         let made = template.withUnsafeMutableBufferPointer { text in
             text.baseAddress.map { mkdtemp($0) != nil } ?? false
@@ -61,7 +61,7 @@ final class Stage: Sendable {
         store = FakeStore(observers: StoreObservers(keys: [responses]))
         operations = Operations(
             repository: store, custodian: custodian, claims: claims, clock: clock, environment: .sandbox,
-            tokenRoots: roots,
+            tokenRoots: roots, merchantTokens: merchantTokens,
             sessions: SessionOperations.Ports(
                 gateway: sessionGateway,
                 policy: CurrentValue(SessionPolicy(validationHosts: SessionHost.appleHosts(.sandbox)))))
@@ -100,7 +100,7 @@ final class Stage: Sendable {
         let server = DecryptorServer(
             socket: socket,
             operations: operations.paymentTokens, sessions: operations.merchantSessions,
-            refusals: operations.refusals, integrity: operations.integrity, policy: policy,
+            mpans: operations.mpans, refusals: operations.refusals, integrity: operations.integrity, policy: policy,
             health: { [self] in
                 let ready = isReady.withLock { $0 }
                 return HealthDocument(reasons: ready ? [] : ["the store does not answer"])

@@ -41,7 +41,7 @@ struct TokenMetricsTests {
         }
         let page = try self.page()
         func refusals(_ check: String) -> Double? { page["merchantkeyd_token_refusals_total", ["check": check]] }
-        #expect(page["merchantkeyd_tokens_opened_total"] == 1)
+        #expect(page["merchantkeyd_tokens_decrypted_total"] == 1)
         for check in ["replay", "merchantIdentifier", "currencyCode", "signingTime", "structure"] {
             #expect(refusals(check) == 1, "\(check)")
         }

@@ -64,6 +64,17 @@ import Testing
         #expect(run.status == 0, "\(run.output)")
     }
 
+    @Test("an example client prints its usage if arguments are missing", arguments: all.filter(\.isRunnable))
+    func usage(_ example: Example) throws {
+        let run = try Self.run(
+            example,
+            """
+            if example 2>usage; then exit 9; fi
+            grep -q '^usage: ' usage
+            """)
+        #expect(run.status == 0, "\(run.output)")
+    }
+
     @Test("decryptor-api.md contains each example client as it is in its file", arguments: all)
     func included(_ example: Example) throws {
         let text = try String(

@@ -37,6 +37,8 @@ import Vocabulary
             for path in ["/v1/status", "/v1/merchants", "/v1/keys/\(String(repeating: "A", count: 43))", "/metrics"] {
                 let reply = try await issuer.curl("GET", path)
                 #expect(reply.status == 404 && reply.code == "notFound", "\(path)")
+                let namesAdmin = reply.string("detail")?.contains("sockets.admin.path") == true
+                #expect(namesAdmin == path.hasPrefix("/v1/"), "\(path)")
             }
         }
     }

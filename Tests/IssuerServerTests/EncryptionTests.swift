@@ -169,12 +169,28 @@ import WireAPI
                     body["configuration"] = 2
                     body["network"] = "American Express"
                     body["card"] = [
-                        "primaryAccountNumber": "370000000000002", "expiration": "12/30",
+                        "primaryAccountNumber": "370000000000002", "expiration": "12/49",
                         "name": TestIssuer.cardholder, "productType": "AMEX",
                     ]
                 })
             #expect(reply.status == 200, "\(reply.text)")
             #expect(reply.codes("warnings").contains("configurationNotValidated"))
+        }
+    }
+
+    @Test func `an expired card is refused, and a number of another network is a warning`() async throws {
+        try await TestIssuer().run { issuer in
+            let expired = try await issuer.encrypt(
+                issuer.body { body in
+                    var card = body["card"] as? [String: any Sendable] ?? [:]
+                    card["expiration"] = "12/20"
+                    body["card"] = card
+                })
+            #expect(expired.status == 422)
+            #expect(expired.codes("findings") == ["expirationPast"])
+            let other = try await issuer.encrypt(issuer.body { $0["network"] = "Visa" })
+            #expect(other.status == 200, "\(other.text)")
+            #expect(Set(other.codes("warnings")) == ["configurationUnusual", "cardNumberOtherNetwork"])
         }
     }
 

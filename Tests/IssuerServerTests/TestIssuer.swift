@@ -95,7 +95,7 @@ final class TestIssuer: Sendable {
         _ change: (inout [String: any Sendable]) -> Void = { _ in }
     ) throws -> Data {
         let card: [String: any Sendable] = [
-            "primaryAccountNumber": Self.cardNumber, "expiration": "12/30", "name": Self.cardholder,
+            "primaryAccountNumber": Self.cardNumber, "expiration": "12/49", "name": Self.cardholder,
             "productType": "MCD",
         ]
         var body: [String: any Sendable] = [

@@ -164,6 +164,24 @@ import Vocabulary
         #expect(refused([UInt8](repeating: 0x30, count: 65_537))?.code == .tooLarge)
     }
 
+    @Test func `the error of another kind of file names this kind`() throws {
+        let bundle = try Tool.openssl("crl2pkcs7 -nocrl -certfile cert.pem -outform DER", in: scratch)
+        let store = try Tool.openssl("pkcs12 -export -inkey key.pem -in cert.pem -passout pass:x", in: scratch)
+        let others: [([UInt8], MerchantError.Code, String)] = [
+            (Array("<!DOCTYPE html><html><title>Sign in</title></html>".utf8), .certificateMalformed, "web page"),
+            (bundle, .certificateMalformed, "PKCS #7"), (store, .privateKeyUploaded, "PKCS #12"),
+            (bundle + Array("<?xml version=\"1.0\"?><plist>".utf8), .certificateMalformed, "provisioning profile"),
+            (Array("PK\u{03}\u{04}archive".utf8), .certificateMalformed, "archive"),
+            (Array("{\\rtf1 text}".utf8), .certificateMalformed, "document"),
+            (Array(" \n".utf8), .certificateMalformed, "empty"),
+            (try Tool.openssl("pkey -in key.pem -pubout", in: scratch), .certificateMalformed, "PUBLIC KEY"),
+        ]
+        for (file, code, kind) in others {
+            let error = try #require(refused(file), "\(kind)")
+            #expect(error.code == code && error.detail.contains(kind), "\(error)")
+        }
+    }
+
     @Test(arguments: [
         ("ecparam -name secp384r1 -genkey -noout", "P-384"), ("genrsa 1024", "RSA-1024"),
         ("genrsa 4096", "RSA-4096"), ("ecparam -name secp256k1 -genkey -noout", "secp256k1"),

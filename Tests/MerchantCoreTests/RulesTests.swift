@@ -25,6 +25,21 @@ import Vocabulary
         #expect(try check(.current, replacements: 1, active: 2, reason: "r") == 0)
         #expect(try check(.pending, replacements: 0, active: 0, reason: "r") == 0)
     }
+
+    @Test func `the target does not count identity keys`() throws {
+        func warnings(replacements: Int, active: Int) throws -> Int {
+            let identity = KeyPair(
+                publicKeyHash: PublicKeyHash(of: [1]), merchantIdentifier: RollLifecycleTests.merchant,
+                algorithm: .rsaV1, purpose: .identity, origin: .generated, state: .current,
+                createdAt: RollLifecycleTests.now, stateSince: RollLifecycleTests.now)
+            return try RevocationRules.check(
+                identity, remaining: .init(replacements: replacements, active: active), target: 2,
+                reason: RevocationRules.compromised
+            ).count
+        }
+        #expect(try warnings(replacements: 1, active: 1) == 0)
+        #expect(try warnings(replacements: 0, active: 0) == 1)
+    }
 }
 
 @Suite struct CertificateRulesTests {

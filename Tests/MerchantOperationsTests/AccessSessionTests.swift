@@ -46,17 +46,17 @@ import Vocabulary
         let bench = try await bench()
         let sessions = bench.operations.portalSessions
         let link = try await invite(bench).secret
-        #expect(try await sessions.begun(by: link.text, .invitation, in: "browser") == nil)
+        #expect(try await sessions.secretOfSession(begunBy: link.text, .invitation, in: "browser") == nil)
         let begun = try await sessions.begin(
             invitation: link.text, in: "browser", address: "192.0.2.7", requestId: "r-2")
         bench.clock.advance(by: .seconds(59))
-        let again = try #require(try await sessions.begun(by: link.text, .invitation, in: "browser"))
+        let again = try #require(try await sessions.secretOfSession(begunBy: link.text, .invitation, in: "browser"))
         #expect(again.text == begun.secret.text)
-        #expect(try await sessions.begun(by: link.text, .invitation, in: "other browser") == nil)
+        #expect(try await sessions.secretOfSession(begunBy: link.text, .invitation, in: "other browser") == nil)
         let otherLink = try await invite(bench).secret
-        #expect(try await sessions.begun(by: otherLink.text, .invitation, in: "browser") == nil)
+        #expect(try await sessions.secretOfSession(begunBy: otherLink.text, .invitation, in: "browser") == nil)
         bench.clock.advance(by: .seconds(1))
-        #expect(try await sessions.begun(by: link.text, .invitation, in: "browser") == nil)
+        #expect(try await sessions.secretOfSession(begunBy: link.text, .invitation, in: "browser") == nil)
         #expect(try await sessions.resume(begun.secret.text, extending: false) != nil)
     }
 
@@ -66,7 +66,7 @@ import Vocabulary
         let link = try await sessions.createLogin(uid: 1000, groups: [], for: bench.request).secret
         let begun = try await sessions.begin(login: link.text, in: "browser", address: "192.0.2.7", requestId: "r-2")
         try await sessions.end(begun.secret.text)
-        #expect(try await sessions.begun(by: link.text, .login, in: "browser") == nil)
+        #expect(try await sessions.secretOfSession(begunBy: link.text, .login, in: "browser") == nil)
     }
 
     @Test func `sessions of one link in two browsers, or without a browser's value, have different secrets`() {

@@ -46,10 +46,12 @@ struct OnboardingCase: CustomTestStringConvertible, Sendable {
     ///   - tokens: the days of the first and the last decryption.
     ///   - confirmed: the day of the first decryption since the promotion.
     ///   - requested: the day of the last request.
+    ///   - reported: the day on which an event reported the use of the standby key pair.
     static func key(
         _ number: UInt8, _ state: KeyState, created: Double? = nil, since: Double,
         certificate: (Double, Double)? = nil, tokens: (Double, Double)? = nil, confirmed: Double? = nil,
-        requested: Double? = nil, exported: Double? = nil, purpose: KeyPurpose = .paymentProcessing
+        requested: Double? = nil, exported: Double? = nil, reported: Double? = nil,
+        purpose: KeyPurpose = .paymentProcessing
     ) -> OnboardingFacts.Key {
         let created = created ?? min(since, certificate?.0 ?? since) - 1
         let keyPair = KeyPair(
@@ -68,7 +70,7 @@ struct OnboardingCase: CustomTestStringConvertible, Sendable {
         let use = KeyUse(
             requests: requested.map { Occurrences(count: 1, first: day($0), last: day($0)) },
             decryptions: range.map { Occurrences(count: 2, first: day($0.0), last: day($0.1)) },
-            promotionConfirmedAt: confirmed.map(day))
+            promotionConfirmedAt: confirmed.map(day), standbyUseReportedAt: reported.map(day))
         return OnboardingFacts.Key(keyPair, certificates: certificates ?? [], use: use)
     }
 
@@ -181,6 +183,30 @@ extension OnboardingCase {
                 key(3, .standby, created: -3, since: -1, certificate: (-1, 759)),
             ], [roll(7, from: 1, to: 2, started: -30, outcome: .finished, ended: -3)], next: nil,
             text: "There is nothing to do now"),
+        OnboardingCase(
+            "reserve key in use at Apple",
+            [
+                key(2, .current, since: -20, certificate: (-25, 735), confirmed: -19),
+                key(3, .standby, created: -3, since: -3, certificate: (-3, 757), tokens: (-2, -1), reported: -2),
+            ], next: .oldKeyQuiet, .admin, since: -2, text: "has not confirmed yet"),
+        OnboardingCase(
+            "reserve key was in use at Apple, and the current key is again",
+            [
+                key(2, .current, since: -20, certificate: (-25, 735), tokens: (-19, -0.5), confirmed: -19),
+                key(3, .standby, created: -3, since: -3, certificate: (-3, 757), tokens: (-2, -1), reported: -2),
+            ], next: nil, text: "There is nothing to do now"),
+        OnboardingCase(
+            "another key is in use at Apple during a roll: the activation for the roll ends that use",
+            [
+                old, key(2, .standby, since: -25, certificate: (-25, 735)),
+                key(3, .standby, created: -3, since: -3, certificate: (-3, 757), tokens: (-2, -1), reported: -2),
+            ], [openRoll], next: .activation, .merchant, since: -25),
+        OnboardingCase(
+            "another key is in use at Apple than the promoted key of a roll",
+            [
+                retiring(requested: -9), key(2, .current, since: -20, certificate: (-25, 735), confirmed: -19),
+                key(3, .standby, created: -3, since: -3, certificate: (-3, 757), tokens: (-2, -1), reported: -2),
+            ], [openRoll], next: .oldKeyQuiet, .admin, since: -2, text: "has not confirmed yet"),
         OnboardingCase(
             "the promotion was undone: the old key is current again",
             [

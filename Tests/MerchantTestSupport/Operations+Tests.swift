@@ -18,8 +18,8 @@ extension Operations {
     ) {
         self.init(
             Collaborators(
-                store: repository, custodian: custodian, claims: claims, clock: clock, confirmedTime: confirmedTime,
-                environment: environment,
+                store: repository, custodian: custodian, mpanCustodian: FakeMPANCustodian(), claims: claims,
+                clock: clock, confirmedTime: confirmedTime, environment: environment,
                 verifier: CurrentValue(
                     SignatureVerifier(environment: environment, trustRoots: tokenRoots ?? [.appleRootCAG3])),
                 rollPolicy: CurrentValue(rolls), backupPolicy: CurrentValue(backups),

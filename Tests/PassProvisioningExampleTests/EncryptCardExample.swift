@@ -11,6 +11,6 @@ func encryptCard(
         .verified(trust: ProvisioningTrust(), at: Date())
     let data = try CardData(
         configuration: .cardNumber, network: .mastercard, card: card, nonce: ProvisioningNonce(hex: nonce),
-        nonceSignature: NonceSignature(hex: nonceSignature))
+        nonceSignature: NonceSignature(hex: nonceSignature), at: Date())
     return try ProvisioningAttempt().encrypt(data, for: verified)
 }

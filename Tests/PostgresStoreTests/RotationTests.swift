@@ -55,4 +55,36 @@ import Vocabulary
         }
         #expect(late?.code == .overloaded)
     }
+
+    @Test func `a rotation seals every account number again, and erases those that cannot be unsealed`() async throws {
+        let store = try database.store()
+        let tokens = (1...3).compactMap { MerchantTokenIdentifier(text: "token-\($0)") }
+        func sealed(_ token: Int, byte: UInt8, dataKey: Int) -> SealedMPAN {
+            SealedMPAN(
+                owner: SealedMPAN.Owner(tokens[token], of: Sample.merchant(0)), version: 1, dataKeyIdentifier: dataKey,
+                bytes: [UInt8](repeating: byte, count: SealedMPAN.length))
+        }
+        let old = (0..<3).map { StoredMPAN(sealed: sealed($0, byte: 5, dataKey: 1), receivedAt: Sample.time) }
+        try await store.write { transaction in
+            try transaction.insert(Sample.record(0))
+            for mpan in old {
+                try transaction.store(
+                    MerchantToken(
+                        identifier: mpan.sealed.owner.merchantTokenIdentifier, merchantIdentifier: Sample.merchant(0),
+                        firstSeenAt: Sample.time, lastSeenAt: Sample.time))
+                try transaction.store(mpan)
+            }
+        }
+        let rotation = try await store.beginRotation(
+            to: Self.second, replacesMasterKey: false, generatedMasterKey: nil, recording: Sample.entry(0))
+        #expect(try await store.retireDataKeys(in: rotation) == 3)
+        let rows = try await store.sealedMPANs(notUnder: 2, after: 0, limit: 9)
+        let renewed = [sealed(0, byte: 6, dataKey: 2), nil, sealed(2, byte: 6, dataKey: 2)]
+        try await store.replace(zip(rows, renewed).map { (old: $0, new: $1) })
+        #expect(try await store.retireDataKeys(in: rotation) == 0)
+        let stored = try await store.read { try $0.mpans(after: nil, limit: 9) }
+        #expect(stored.map(\.sealed) == renewed.compactMap { $0 })
+        let late = await refusal { try await store.write { try $0.store(old[1]) } }
+        #expect(late?.code == .overloaded)
+    }
 }

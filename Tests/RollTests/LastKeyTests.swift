@@ -48,6 +48,22 @@ import Vocabulary
         #expect(await revoke(second, RevocationRules.compromised) == nil)
     }
 
+    @Test func `the revocation of an identity key warns of no payments, and needs another identity key`()
+        async throws
+    {
+        _ = try await real.onboard(merchant)
+        let first = try await key(.rsaV1, .identity)
+        let second = try await key(.rsaV1, .identity)
+        func warnings(_ reason: String, dryRun: Bool) async throws -> [String] {
+            try await real.operations.transitions.revoke(first, reason: reason, dryRun: dryRun, for: RealStore.request)
+                .warnings
+        }
+        #expect(try await warnings("test", dryRun: true) == [])
+        let compromised = try await warnings(RevocationRules.compromised, dryRun: false)
+        #expect(!compromised.isEmpty && compromised.allSatisfy { !$0.contains("410") && !$0.contains("promote") })
+        #expect(await revoke(second) == .lastActiveKey)
+    }
+
     @Test func `a key whose certificate has expired does not replace the last one until it has a new certificate`()
         async throws
     {

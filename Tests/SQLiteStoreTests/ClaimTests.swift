@@ -91,14 +91,14 @@ import Vocabulary
     }
 
     @Test func `a claim is kept for an hour, and then removed by later claims, few by each`() async throws {
-        let hour = Int(ClaimStore.retention.components.seconds)
+        let hour = Int(ClaimRules.retention.components.seconds)
         #expect(hour >= 2 * 300)
         for payment in 0..<10 { _ = try await store.claim(.sample(payment)) }
         _ = try await store.claim(.sample(100, after: hour))
         #expect(try temporary.rows() == 11)
         #expect(await refusal { _ = try await store.claim(.sample(9, after: hour)) }?.code == .tokenAlreadyClaimed)
         _ = try await store.claim(.sample(101, after: hour + 1))
-        #expect(try temporary.rows() == 12 - ClaimStore.maximumRemovedPerClaim)
+        #expect(try temporary.rows() == 12 - ClaimRules.maximumRemovedPerClaim)
         for payment in 102..<112 { _ = try await store.claim(.sample(payment, after: hour + 1)) }
         #expect(try temporary.rows() == 12)
         #expect(try await store.claim(.sample(9, after: hour + 1)) == .claimed)
@@ -108,11 +108,11 @@ import Vocabulary
     func `while the clock is set back, a payment whose claim may have been removed is refused, also after a restart`()
         async throws
     {
-        let hour = Int(ClaimStore.retention.components.seconds)
+        let hour = Int(ClaimRules.retention.components.seconds)
         _ = try await store.claim(.sample(1))
         for payment in 2..<4 { _ = try await store.claim(.sample(payment, after: hour + 1)) }
         #expect(try temporary.rows() == 2)
-        let limit = hour + 1 - Int(ClaimStore.toleratedSetBack.components.seconds)
+        let limit = hour + 1 - Int(ClaimRules.toleratedSetBack.components.seconds)
         #expect(await refusal { _ = try await store.claim(.sample(1, after: 60)) }?.code == .tokenNotVerified)
         #expect(await refusal { _ = try await store.claim(.sample(4, after: limit)) }?.code == .tokenNotVerified)
         #expect(try await store.claim(.sample(5, after: limit + 1)) == .claimed)
@@ -142,7 +142,7 @@ import Vocabulary
         #expect(await !isRefused(1))
         #expect(store.clockBehindClaims == nil)
         clock.step(by: .seconds(-40 * 86_400))
-        let until = ahead.adding(.zero - ClaimStore.toleratedSetBack)
+        let until = ahead.adding(.zero - ClaimRules.toleratedSetBack)
         let expected = ClockBehindClaims(newestClaim: ahead, since: TemporaryClaims.start, until: until)
         #expect(store.clockBehindClaims == expected)
         #expect(await isRefused(2))

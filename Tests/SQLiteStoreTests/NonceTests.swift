@@ -35,14 +35,14 @@ import Vocabulary
     }
 
     @Test func `a claim is kept for 30 days of later claims, and then removed`() async throws {
-        let retention = Int(ClaimStore.nonceRetention.components.seconds)
+        let retention = Int(ClaimRules.nonceRetention.components.seconds)
         for number in 0..<4 { try await store.claimNonce(claim(number)) }
         try await store.claimNonce(claim(4, after: retention))
         #expect(try rows() == 5)
         try await store.claimNonce(claim(5, after: retention + 1))
-        #expect(try rows() == 6 - ClaimStore.maximumRemovedPerClaim)
+        #expect(try rows() == 6 - ClaimRules.maximumRemovedPerClaim)
         try await store.claimNonce(claim(6, after: retention + 1))
-        #expect(try rows() == 7 - 2 * ClaimStore.maximumRemovedPerClaim)
+        #expect(try rows() == 7 - 2 * ClaimRules.maximumRemovedPerClaim)
     }
 
     @Test func `tokens and nonces in one commit do not remove each other`() async throws {

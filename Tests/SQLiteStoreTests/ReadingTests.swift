@@ -215,6 +215,8 @@ import Vocabulary
             _ = try reader.backupCoverage(at: Sample.time)
             _ = try reader.countIssuerNotVerified()
             _ = try reader.keyPairsWithIssuerNotVerified(limit: 10)
+            _ = try reader.countStandbyKeyPairsInUse()
+            _ = try reader.standbyKeyPairsInUse(limit: 10)
             _ = try reader.registrations(after: nil, limit: 10, all: true)
             _ = try reader.openCalls(after: nil, limit: 10)
             _ = try reader.keyPairs(after: hash, limit: 10)

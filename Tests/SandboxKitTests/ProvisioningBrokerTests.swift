@@ -60,6 +60,12 @@ import Vocabulary
         #expect(answer.findings.map(\.code) == ["decryptionFailed"])
     }
 
+    @Test func `an expired card gets 500 with the reason`() throws {
+        let expired = ProvisioningFixture.card.replacing("12/49", with: "12/25")
+        let pass = try fixture.encrypt(expired, at: Date(timeIntervalSince1970: 1_764_547_200))
+        #expect(codes(ProvisioningFixture.json(pass)) == ["expirationPast"])
+    }
+
     @Test func `activation data that is not Base64 gets 500, and without activation data a card gets 200`() throws {
         let pass = try fixture.encrypt()
         #expect(codes(ProvisioningFixture.json(pass, activationData: "T1Q")) == ["missingPadding"])

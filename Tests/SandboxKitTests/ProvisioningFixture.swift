@@ -10,7 +10,7 @@ struct ProvisioningFixture {
     static let nonceSignature = "40" + String(repeating: "5a", count: 80)
     /// A test card.
     static let card =
-        #"{"primaryAccountNumber":"5555555555554444","expiration":"12/30","name":"Alex Example","productType":"MCD"}"#
+        #"{"primaryAccountNumber":"5555555555554444","expiration":"12/49","name":"Alex Example","productType":"MCD"}"#
 
     let sandbox: SandboxFixture
     let credentials: SandboxAuthority.ProvisioningCredentials
@@ -34,10 +34,13 @@ struct ProvisioningFixture {
     }
 
     /// Encrypts a card as an issuer does.
-    func encrypt(_ card: String = card) throws -> EncryptedPass {
+    ///
+    /// - Parameter time: the issuer's time.
+    func encrypt(_ card: String = card, at time: Date = Date()) throws -> EncryptedPass {
         let data = try CardData(
             configuration: .cardNumber, network: .mastercard, card: Array(card.utf8),
-            nonce: ProvisioningNonce(hex: Self.nonce), nonceSignature: NonceSignature(hex: Self.nonceSignature))
+            nonce: ProvisioningNonce(hex: Self.nonce), nonceSignature: NonceSignature(hex: Self.nonceSignature),
+            at: time)
         let verified = try certificates().verified(trust: trust(), at: Date())
         return try ProvisioningAttempt().encrypt(data, for: verified)
     }

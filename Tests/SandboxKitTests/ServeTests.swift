@@ -117,9 +117,11 @@ final class ServeTests: ServedGateway {
 
     @Test("Faults can be set on the command line and on the control socket, for a number of calls and for an operation")
     func faults() throws {
-        try start("--fail", "417:x1", "--fail", "500:x1@getDetails", "--slow-seconds", "0.1")
+        try start(
+            "--fail", "417:x1", "--fail", "403:x1@getDetails", "--fail", "500:x1@getDetails", "--slow-seconds", "0.1")
         #expect(try request("/paymentservices/merchant/shop-1").status == 417)
         #expect(try request("/paymentservices/registerMerchant", registration(["a.example.com"])).status == 200)
+        #expect(try request("/paymentservices/merchant/shop-1").status == 403)
         #expect(try request("/paymentservices/merchant/shop-1").status == 500)
         #expect(try request("/paymentservices/merchant/shop-1").status == 200)
         #expect(
@@ -210,6 +212,23 @@ final class ServeTests: ServedGateway {
 
     @Test("The exit status of serve without a hierarchy is 1")
     func withoutHierarchy() { #expect(SandboxProgram.run(["serve", "--directory", path("nowhere")]) == 1) }
+
+    @Test("The broker uses certificates that are created, or replaced, while the server runs")
+    func brokerWithoutRestart() throws {
+        try start()
+        let body = try ProvisioningFixture.json(ProvisioningFixture().encrypt())
+        func send(_ body: String) throws -> Int? {
+            try request("/broker/v4/devices/0123/cards", body, identity: nil).status
+        }
+        #expect(try send(body) == 500)
+        for _ in 1...2 {
+            let card = try ProvisioningFixture()
+            try fixture.scratch.write(card.credentials.privateKey, "apple/provisioning-leaf.key.pem")
+            #expect(try send(ProvisioningFixture.json(card.encrypt())) == 200)
+        }
+        try fixture.scratch.write("not a key", "apple/provisioning-leaf.key.pem")
+        #expect(try send(body) == 500)
+    }
 
     @Test("The broker answers devices, which have no client certificate, and gives the reason for a 500 in a header")
     func broker() throws {

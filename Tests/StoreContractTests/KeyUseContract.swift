@@ -24,6 +24,8 @@ import Vocabulary
         #expect(sum?.decryptions == Occurrences(count: 1, first: Sample.time(5), last: Sample.time(15)))
         var other = Self.use(1, 1, 1)
         other.revokedUseReportedAt = Sample.time(3)
+        other.decryptions = Occurrences(count: 1, first: Sample.time(1), last: Sample.time(1))
+        other.standbyUseReportedAt = Sample.time(4)
         try await store.write { [other] in try $0.setKeyUse(other, of: Sample.hash(0)) }
         #expect(try await store.read { try $0.keyUse(of: Sample.hash(0)) } == other)
     }

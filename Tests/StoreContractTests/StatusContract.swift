@@ -81,6 +81,52 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
+    func `a standby key pair is in use while its tokens are newer than those of the current one, outside of a roll`(
+        store: StoreUnderTest
+    ) async throws {
+        let store = try store.open()
+        try await store.stock(0, .current, .standby, .standby)
+        try await store.stock(1, .standby)
+        func inUse() async throws -> [PublicKeyHash] {
+            let (found, count) = try await store.read { reading in
+                (try reading.standbyKeyPairsInUse(limit: 9), try reading.countStandbyKeyPairsInUse())
+            }
+            #expect(found.count == count)
+            return found.map(\.publicKeyHash)
+        }
+        /// Stores one decryption.
+        func use(_ number: Int, at time: Timestamp, reported: Bool = true) async throws {
+            let use = KeyUse(
+                decryptions: Occurrences(count: 1, first: time, last: time),
+                standbyUseReportedAt: reported ? time : nil)
+            try await store.write { try $0.setKeyUse(use, of: Sample.hash(number)) }
+        }
+        let since = Sample.keyPair(0, .current).stateSince
+        #expect(try await inUse() == [])
+        try await use(1, at: since.adding(.seconds(10)), reported: false)
+        #expect(try await inUse() == [])
+        try await use(1, at: since.adding(.seconds(10)))
+        try await use(10, at: since.adding(.seconds(10)))
+        #expect(try await inUse() == [Sample.hash(1), Sample.hash(10)])
+        #expect(try await store.read { try $0.standbyKeyPairsInUse(limit: 1) }.map(\.publicKeyHash) == [Sample.hash(1)])
+        try await use(0, at: since.adding(.seconds(10)), reported: false)
+        #expect(try await inUse() == [Sample.hash(10)])
+        try await use(1, at: since.adding(.seconds(20)))
+        #expect(try await inUse() == [Sample.hash(1), Sample.hash(10)])
+        try await store.write {
+            _ = try $0.insertRoll(
+                of: Sample.identifier(0), algorithm: .ecV1, from: Sample.hash(0), to: Sample.hash(1), at: Sample.time(5)
+            )
+        }
+        #expect(try await inUse() == [Sample.hash(10)])
+        // A change of state ends the use, and the report with it.
+        try await store.write { try $0.update(Sample.keyPair(10, of: 1, .revoked)) }
+        try await store.write { try $0.update(Sample.keyPair(10, of: 1, .standby)) }
+        #expect(try await inUse() == [])
+        #expect(try await store.read { try $0.keyUse(of: Sample.hash(10))?.standbyUseReportedAt } == nil)
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
     func `a merchant that lost its last active key pair is distinguished from a new one`(store: StoreUnderTest)
         async throws
     {

@@ -20,14 +20,14 @@ enum ProvisioningBench {
         let nonce = try ProvisioningNonce(hex: "9c023092")
         let nonceSignature = try NonceSignature(hex: "40" + String(repeating: "5a", count: 80))
         let card = Array(
-            #"{"primaryAccountNumber":"5204240250000002","expiration":"12/30","name":"Alex Example","productType":"01"}"#
+            #"{"primaryAccountNumber":"5204240250000002","expiration":"12/49","name":"Alex Example","productType":"01"}"#
                 .utf8)
         let verified = try ProvisioningCertificates(handedOver).verified(trust: trust, at: now)
 
         func cardData() throws -> CardData {
             try CardData(
                 configuration: .cardNumber, network: .mastercard, card: card, nonce: nonce,
-                nonceSignature: nonceSignature)
+                nonceSignature: nonceSignature, at: now)
         }
 
         func attempt(_ trust: ProvisioningTrust) throws {

@@ -158,6 +158,10 @@ public final class Decrypt {
     }
 
     public static void main(String[] arguments) throws IOException, InterruptedException {
+        if (arguments.length != 4) {
+            System.err.println("usage: java Decrypt.java SOCKET TOKEN.json MERCHANT AMOUNT");
+            System.exit(2);
+        }
         // The amount is in cents. 840 is the ISO 4217 code of US dollars.
         String request = "{\"paymentData\": " + Files.readString(Path.of(arguments[1]))
             + ", \"expected\": {\"merchantIdentifier\": \"" + arguments[2]

@@ -69,6 +69,10 @@ async function main ([socketPath, tokenFile, merchant, amount]) {
   console.log('amount:', answer.paymentData.transactionAmount)
 }
 
+if (process.argv.length !== 6) {
+  console.error('usage: node decrypt.js SOCKET TOKEN.json MERCHANT AMOUNT')
+  process.exit(2)
+}
 main(process.argv.slice(2)).catch((error) => {
   console.error(error.message)
   process.exitCode = 1

@@ -3,6 +3,10 @@
 // usage: php decrypt.php SOCKET TOKEN.json MERCHANT AMOUNT
 declare(strict_types=1);
 
+if ($argc !== 5) {
+    fwrite(STDERR, "usage: php decrypt.php SOCKET TOKEN.json MERCHANT AMOUNT\n");
+    exit(2);
+}
 [, $socket, $tokenFile, $merchant, $amount] = $argv;
 
 /** @return array{int, array<mixed>}|null the status and the JSON of the response; null if it is not complete */

@@ -57,6 +57,9 @@ class Decryptor:
             pause = min(2 * pause, 2)
 
 
+if len(sys.argv) != 5:
+    print("usage: decrypt.py SOCKET TOKEN.json MERCHANT AMOUNT", file=sys.stderr)
+    sys.exit(2)
 socket_path, token_file, merchant, amount = sys.argv[1:]
 # Each attempt to take a payment has its own random idempotency key. Store the key and the body with the attempt.
 key = str(uuid.uuid4())

@@ -379,7 +379,8 @@ CREATE TRIGGER data_keys_are_kept BEFORE DELETE ON data_keys BEGIN
 END;
 
 CREATE TRIGGER data_keys_open_what_they_sealed BEFORE UPDATE ON data_keys
-WHEN EXISTS (SELECT 1 FROM sealed_private_keys WHERE data_key_id = OLD.id AND erased = 0) BEGIN
+WHEN EXISTS (SELECT 1 FROM sealed_private_keys WHERE data_key_id = OLD.id AND erased = 0)
+    OR EXISTS (SELECT 1 FROM sealed_mpans WHERE data_key_id = OLD.id AND erased = 0) BEGIN
     SELECT RAISE(ABORT, 'a data key is erased only when nothing is sealed under it');
 END;
 
@@ -500,15 +501,21 @@ CREATE TABLE key_uses (
     -- The first successful decryption since the promotion of a current key pair, or the decryption that caused it.
     promotion_confirmed_at INTEGER,
     alarmed_at INTEGER,
+    -- When an event reported that Apple encrypts to a standby key pair outside of a roll.
+    standby_use_reported_at INTEGER,
     CHECK ((requests_count = 0) = (requests_first IS NULL) AND (requests_count = 0) = (requests_last IS NULL)),
     CHECK ((decryptions_count = 0) = (decryptions_first IS NULL) AND (decryptions_count = 0) = (decryptions_last IS NULL)),
-    CHECK (promotion_confirmed_at IS NULL OR decryptions_count > 0)
+    CHECK (promotion_confirmed_at IS NULL OR decryptions_count > 0),
+    CHECK (standby_use_reported_at IS NULL OR decryptions_count > 0)
 ) STRICT;
 
+CREATE INDEX key_uses_standby ON key_uses (standby_use_reported_at) WHERE standby_use_reported_at IS NOT NULL;
+
 -- A confirmation holds for one promotion: when the key pair is promoted again, Apple may still encrypt to another key.
+-- A report of the use of a standby key pair holds until the state changes.
 CREATE TRIGGER key_uses_confirm_one_promotion AFTER UPDATE OF state ON key_pairs WHEN OLD.state <> NEW.state BEGIN
-    UPDATE key_uses SET promotion_confirmed_at = NULL
-        WHERE key_pair_id = NEW.id AND promotion_confirmed_at IS NOT NULL;
+    UPDATE key_uses SET promotion_confirmed_at = NULL, standby_use_reported_at = NULL
+        WHERE key_pair_id = NEW.id AND (promotion_confirmed_at IS NOT NULL OR standby_use_reported_at IS NOT NULL);
 END;
 
 -- ----------------------------------------------------------------------------------------------------- schedule
@@ -864,9 +871,9 @@ END;
 
 -- --------------------------------------------------------------------------------------------- merchant tokens
 
--- The last known state of each merchant token (MPAN). No table holds an account number: `identifier` is Apple's
--- merchantTokenIdentifier, `card` describes the card and has at most the last 4 digits of the card's own number, and an
--- event in `events` names a new account number only by Apple's mpanId.
+-- The last known state of each merchant token (MPAN). Only `sealed_mpans` holds account numbers, sealed: `identifier` is
+-- Apple's merchantTokenIdentifier, `card` describes the card and has at most the last 4 digits of the card's own number, and
+-- an event in `events` names a new account number only by Apple's mpanId.
 CREATE TABLE merchant_tokens (
     identifier TEXT NOT NULL PRIMARY KEY
         CHECK (length(identifier) BETWEEN 1 AND 64 AND identifier NOT GLOB '*[^-a-zA-Z0-9._~+=:]*'),
@@ -897,6 +904,47 @@ CREATE INDEX merchant_tokens_of_merchant ON merchant_tokens (merchant_identifier
 CREATE TRIGGER merchant_tokens_keep_their_identity
 BEFORE UPDATE OF identifier, merchant_identifier, first_seen_at ON merchant_tokens BEGIN
     SELECT RAISE(ABORT, 'the identity of a merchant token never changes');
+END;
+
+-- The account numbers of merchant tokens, sealed by the key custodian. The table is empty unless the setting
+-- merchant-tokens.store-mpan is true.
+--
+-- As in sealed_private_keys, a row is never deleted and never changes its length: an account number is erased by overwriting
+-- its bytes with zeros. Another account number of the same token is stored in the same row.
+CREATE TABLE sealed_mpans (
+    id INTEGER PRIMARY KEY,
+    merchant_token_identifier TEXT NOT NULL UNIQUE REFERENCES merchant_tokens (identifier),
+    seal_version INTEGER NOT NULL CHECK (seal_version > 0),
+    data_key_id INTEGER NOT NULL REFERENCES data_keys (id),
+    sealed_bytes BLOB NOT NULL CHECK (length(sealed_bytes) = 48),
+    -- When the notification of the event arrived that contained the account number.
+    received_at INTEGER NOT NULL,
+    erased INTEGER NOT NULL DEFAULT 0 CHECK (erased IN (0, 1)),
+    CHECK (erased = 0 OR sealed_bytes = zeroblob(48))
+) STRICT;
+
+-- The account numbers that a rotation must still re-encrypt.
+CREATE INDEX sealed_mpans_by_data_key ON sealed_mpans (data_key_id, id) WHERE erased = 0;
+
+CREATE TRIGGER sealed_mpans_are_kept BEFORE DELETE ON sealed_mpans BEGIN
+    SELECT RAISE(ABORT, 'a sealed account number is erased in place, never deleted');
+END;
+
+CREATE TRIGGER sealed_mpans_erased_when_unlinked AFTER UPDATE OF state ON merchant_tokens WHEN NEW.state = 'unlinked' BEGIN
+    UPDATE sealed_mpans SET sealed_bytes = zeroblob(48), erased = 1
+    WHERE merchant_token_identifier = NEW.identifier AND erased = 0;
+END;
+
+CREATE TRIGGER sealed_mpans_have_a_data_key BEFORE INSERT ON sealed_mpans
+WHEN NEW.erased = 0
+    AND (SELECT sealed_bytes = zeroblob(length(sealed_bytes)) FROM data_keys WHERE id = NEW.data_key_id) BEGIN
+    SELECT RAISE(ABORT, 'nothing is sealed under an erased data key');
+END;
+
+CREATE TRIGGER sealed_mpans_move_to_a_data_key BEFORE UPDATE OF data_key_id, erased ON sealed_mpans
+WHEN NEW.erased = 0
+    AND (SELECT sealed_bytes = zeroblob(length(sealed_bytes)) FROM data_keys WHERE id = NEW.data_key_id) BEGIN
+    SELECT RAISE(ABORT, 'nothing is sealed under an erased data key');
 END;
 
 -- --------------------------------------------------------------------------- notifications of merchant tokens

@@ -496,7 +496,8 @@ CREATE TRIGGER data_keys_are_not_truncated BEFORE TRUNCATE ON data_keys
 CREATE FUNCTION require_unused_data_key() RETURNS trigger LANGUAGE plpgsql
     SET search_path = merchantkeyd, pg_temp AS $$
 BEGIN
-    IF EXISTS (SELECT 1 FROM sealed_private_keys WHERE data_key_id = OLD.id AND NOT erased) THEN
+    IF EXISTS (SELECT 1 FROM sealed_private_keys WHERE data_key_id = OLD.id AND NOT erased)
+        OR EXISTS (SELECT 1 FROM sealed_mpans WHERE data_key_id = OLD.id AND NOT erased) THEN
         RAISE EXCEPTION USING ERRCODE = 'integrity_constraint_violation',
             MESSAGE = 'a data key is erased only when nothing is sealed under it';
     END IF;
@@ -641,16 +642,22 @@ CREATE TABLE key_uses (
     -- The first successful decryption since the promotion of a current key pair, or the decryption that caused it.
     promotion_confirmed_at bigint,
     alarmed_at bigint,
+    -- When an event reported that Apple encrypts to a standby key pair outside of a roll.
+    standby_use_reported_at bigint,
     CHECK ((requests_count = 0) = (requests_first IS NULL) AND (requests_count = 0) = (requests_last IS NULL)),
     CHECK ((decryptions_count = 0) = (decryptions_first IS NULL) AND (decryptions_count = 0) = (decryptions_last IS NULL)),
-    CHECK (promotion_confirmed_at IS NULL OR decryptions_count > 0)
+    CHECK (promotion_confirmed_at IS NULL OR decryptions_count > 0),
+    CHECK (standby_use_reported_at IS NULL OR decryptions_count > 0)
 ) WITH (fillfactor = 70);
 
+CREATE INDEX key_uses_standby ON key_uses (standby_use_reported_at) WHERE standby_use_reported_at IS NOT NULL;
+
 -- A confirmation holds for one promotion: when the key pair is promoted again, Apple may still encrypt to another key.
+-- A report of the use of a standby key pair holds until the state changes.
 CREATE FUNCTION forget_confirmation() RETURNS trigger LANGUAGE plpgsql SET search_path = merchantkeyd, pg_temp AS $$
 BEGIN
-    UPDATE key_uses SET promotion_confirmed_at = NULL
-        WHERE key_pair_id = NEW.id AND promotion_confirmed_at IS NOT NULL;
+    UPDATE key_uses SET promotion_confirmed_at = NULL, standby_use_reported_at = NULL
+        WHERE key_pair_id = NEW.id AND (promotion_confirmed_at IS NOT NULL OR standby_use_reported_at IS NOT NULL);
     RETURN NULL;
 END $$;
 
@@ -1058,9 +1065,9 @@ CREATE TRIGGER event_deliveries_parked_or_not AFTER UPDATE OF is_parked ON event
 
 -- --------------------------------------------------------------------------------------------- merchant tokens
 
--- The last known state of each merchant token (MPAN). No table holds an account number: `identifier` is Apple's
--- merchantTokenIdentifier, `card` describes the card and has at most the last 4 digits of the card's own number, and an
--- event in `events` names a new account number only by Apple's mpanId.
+-- The last known state of each merchant token (MPAN). Only `sealed_mpans` holds account numbers, sealed: `identifier` is
+-- Apple's merchantTokenIdentifier, `card` describes the card and has at most the last 4 digits of the card's own number, and
+-- an event in `events` names a new account number only by Apple's mpanId.
 CREATE TABLE merchant_tokens (
     identifier text COLLATE "C" NOT NULL PRIMARY KEY CHECK (identifier ~ '^[-a-zA-Z0-9._~+=:]{1,64}$'),
     merchant_identifier text COLLATE "C" NOT NULL REFERENCES merchants (identifier),
@@ -1090,6 +1097,46 @@ CREATE INDEX merchant_tokens_of_merchant ON merchant_tokens (merchant_identifier
 CREATE TRIGGER merchant_tokens_keep_their_identity
     BEFORE UPDATE OF identifier, merchant_identifier, first_seen_at ON merchant_tokens
     FOR EACH ROW EXECUTE FUNCTION refuse('the identity of a merchant token never changes');
+
+-- The account numbers of merchant tokens, sealed by the key custodian. The table is empty unless the setting
+-- merchant-tokens.store-mpan is true. An account number is erased by overwriting its bytes with zeros. Another account
+-- number of the same token is stored in the same row.
+CREATE TABLE sealed_mpans (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    merchant_token_identifier text COLLATE "C" NOT NULL UNIQUE REFERENCES merchant_tokens (identifier),
+    seal_version bigint NOT NULL CHECK (seal_version > 0),
+    data_key_id bigint NOT NULL REFERENCES data_keys (id),
+    sealed_bytes bytea NOT NULL CHECK (octet_length(sealed_bytes) = 48),
+    -- When the notification of the event arrived that contained the account number.
+    received_at bigint NOT NULL,
+    erased boolean NOT NULL DEFAULT false,
+    CHECK (NOT erased OR sealed_bytes = decode(repeat('00', 48), 'hex'))
+);
+
+-- The account numbers that a rotation must still re-encrypt.
+CREATE INDEX sealed_mpans_by_data_key ON sealed_mpans (data_key_id, id) WHERE NOT erased;
+
+CREATE TRIGGER sealed_mpans_are_kept BEFORE DELETE ON sealed_mpans
+    FOR EACH ROW EXECUTE FUNCTION refuse('a sealed account number is erased in place, never deleted');
+
+CREATE TRIGGER sealed_mpans_are_not_truncated BEFORE TRUNCATE ON sealed_mpans
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse('a sealed account number is erased in place, never deleted');
+
+CREATE FUNCTION erase_mpan() RETURNS trigger LANGUAGE plpgsql SET search_path = merchantkeyd, pg_temp AS $$
+BEGIN
+    UPDATE sealed_mpans SET sealed_bytes = zeros(48), erased = true
+    WHERE merchant_token_identifier = NEW.identifier AND NOT erased;
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER sealed_mpans_erased_when_unlinked AFTER UPDATE OF state ON merchant_tokens
+    FOR EACH ROW WHEN (NEW.state = 'unlinked') EXECUTE FUNCTION erase_mpan();
+
+CREATE TRIGGER sealed_mpans_have_a_data_key BEFORE INSERT ON sealed_mpans
+    FOR EACH ROW WHEN (NOT NEW.erased) EXECUTE FUNCTION require_data_key();
+
+CREATE TRIGGER sealed_mpans_move_to_a_data_key BEFORE UPDATE OF data_key_id, erased ON sealed_mpans
+    FOR EACH ROW WHEN (NOT NEW.erased) EXECUTE FUNCTION require_data_key();
 
 -- --------------------------------------------------------------------------- notifications of merchant tokens
 

@@ -43,7 +43,7 @@ struct AccessCreate: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "End the access after this time, such as 90d. Default: the access does not end by itself.",
+            "Let the access expire after this time, such as 90d. Default: the access does not expire.",
             valueName: "duration"), transform: ExpiryArgument.parse)
     var expires: ExpiryArgument?
 

@@ -5,7 +5,7 @@ import WireAPI
 
 struct AccessRevoke: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "revoke", abstract: "End an access at once.",
+        commandName: "revoke", abstract: "Revoke an access at once.",
         discussion: """
             The portal refuses the machine's next request. A revocation can't be undone, and the name can't be used \
             again. To let the machine in again, create an access with another name.

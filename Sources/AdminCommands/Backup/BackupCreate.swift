@@ -15,7 +15,7 @@ struct BackupCreate: AsyncParsableCommand {
     @Argument(help: "The path of the new backup file, on the daemon's machine.", completion: .file())
     var file: String
 
-    @Flag(help: "Do not verify the backup. Only a verified backup counts in 'status'.")
+    @Flag(help: "Do not verify the backup. 'status' ignores backups that are not verified.")
     var unverified = false
 
     @OptionGroup var global: GlobalOptions

@@ -22,7 +22,8 @@ struct BackupRestore: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Read the master key from this file. Default: the source of the master key in the settings.",
-            discussion: "Repeat the option for a backup that was created during a rotation of the master key.",
+            discussion:
+                "A backup that was created during a rotation of the master key needs the old and the new master key: give the option twice.",
             valueName: "file"), completion: .file())
     var masterKeyFile: [String] = []
 

@@ -82,7 +82,7 @@ package struct CSVReader {
             let byte = bytes[index]
             index += 1
             if byte == UInt8(ascii: "\"") {
-                // Two double quotes in a row stand for one in the field. One alone closes the field.
+                // In a quoted field, two double quotes in a row mean one double quote. A single one closes the field.
                 guard index < bytes.count, bytes[index] == byte else {
                     guard isAtEndOfField else {
                         throw Fault(
@@ -108,7 +108,7 @@ package struct CSVReader {
             guard byte != UInt8(ascii: "\"") else {
                 throw Fault(
                     description:
-                        "line \(lineNumber) has a quote inside a field; put the whole field in double quotes, and write the quote inside twice"
+                        "line \(lineNumber) has a quote inside a field; put the whole field in double quotes, and write each quote inside the field as two quotes"
                 )
             }
             guard byte != UInt8(ascii: "\r") else {

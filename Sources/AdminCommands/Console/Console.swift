@@ -5,11 +5,11 @@ import WireAPI
 struct Console: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "console",
-        abstract: "Print a link that signs you in to the portal's pages for operators, or end sessions there.",
+        abstract: "Print a link that signs you in to the portal's pages for operators, or sign users out of the pages.",
         discussion: """
             The link is valid for 60 seconds and for one sign-in. The pages show the state of all merchants. You need \
-            the permit 'read' for all merchants in the setting 'callers'. To end the sessions of other users, you also \
-            need the permit 'administer', for example after a laptop was stolen.
+            the permit 'read' for all merchants in the setting 'callers'. To sign other users out, for example after a \
+            laptop was stolen, you also need the permit 'administer'.
             """,
         examples: [
             "console",
@@ -19,7 +19,7 @@ struct Console: AsyncParsableCommand {
     @Flag(
         help: ArgumentHelp(
             "End your sessions at once, instead of printing a link.",
-            discussion: "Links that were printed before and not used yet end too."))
+            discussion: "Links that were printed earlier and are not used yet are revoked too."))
     var endSessions = false
 
     @Option(help: ArgumentHelp("End the sessions of this user instead of yours.", valueName: "uid"))
@@ -57,12 +57,13 @@ struct Console: AsyncParsableCommand {
         let response = try await admin.endOperatorSessions(of: operators)
         try global.printer.show(response.json) { response.document.blocks }
         guard global.output == .table, operators == .caller else { return }
-        global.printer.note("only your own sessions and links ended; use --uid or --all-users for those of others")
+        global.printer.note(
+            "only your own sessions and links ended; use --uid or --all-users to end those of other users")
     }
 }
 
 extension EndedOperatorSessionsDocument {
     fileprivate var blocks: [Block] {
-        [.record([("sessions ended", Cell(sessionsEnded)), ("unused links ended", Cell(linksEnded))])]
+        [.record([("sessions ended", Cell(sessionsEnded)), ("unused links revoked", Cell(linksEnded))])]
     }
 }

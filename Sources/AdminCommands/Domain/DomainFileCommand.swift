@@ -7,7 +7,7 @@ struct DomainFileCommand: AsyncParsableCommand {
         commandName: "file", abstract: "Print or store the domain verification file.",
         discussion: """
             Without --set, prints the file unchanged to standard output, and instructions for the merchant to standard error. \
-            With --output json, prints the file's size, SHA-256 and time of storage instead.
+            With --output json, prints the file's size and SHA-256, and the time when it was stored, instead.
             """,
         examples: [
             "domain file --set apple-developer-merchantid-domain-association",

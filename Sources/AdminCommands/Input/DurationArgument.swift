@@ -1,7 +1,7 @@
 import ArgumentParser
 import Vocabulary
 
-/// A length of time on the command line: `30d`, `12h`, `15m`, `45s`.
+/// A duration on the command line: `30d`, `12h`, `15m`, `45s`.
 package struct DurationArgument: Hashable, Sendable {
     /// A hundred years. Longer times could overflow when they are added to a time.
     package static let longestSeconds = 36_525 * 86_400
@@ -10,7 +10,7 @@ package struct DurationArgument: Hashable, Sendable {
 
     package static func parse(_ text: String) throws -> DurationArgument {
         guard let seconds = DurationText.seconds(text) else {
-            throw ValidationError("'\(text.prefix(40))' is not a length of time, \(DurationText.expectation)")
+            throw ValidationError("'\(text.prefix(40))' is not a duration, \(DurationText.expectation)")
         }
         guard seconds <= longestSeconds else {
             throw ValidationError("'\(text.prefix(40))' is too long, expected at most \(longestSeconds / 86_400)d")

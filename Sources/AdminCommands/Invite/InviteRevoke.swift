@@ -5,7 +5,7 @@ import WireAPI
 
 struct InviteRevoke: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "revoke", abstract: "End an invitation and the session that began with it, at once.",
+        commandName: "revoke", abstract: "Revoke an invitation and end its session at once.",
         examples: ["invite revoke 0f3a5c7e9b1d2468"])
 
     @Argument(

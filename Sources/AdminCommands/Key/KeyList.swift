@@ -6,8 +6,8 @@ struct KeyList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the key pairs of a merchant or of all merchants.",
         discussion: """
-            The key pairs of all merchants are listed state by state, and oldest first in each state; with \
-            --ending-within, the key pair whose certificate expires first comes first.
+            The key pairs of all merchants are sorted by state, and within a state by age, oldest first. With \
+            --ending-within, they are sorted by the expiry of their certificates, earliest first.
             """,
         examples: [
             "key list merchant.com.example",

@@ -7,8 +7,8 @@ struct KeyPromote: AsyncParsableCommand {
         commandName: "promote", abstract: "Make key pairs the current keys of their merchants.",
         discussion: """
             The current key is the key to which Apple encrypts tokens, so promote a key after its certificate was activated at \
-            Apple. The former current key becomes retiring: the daemon still decrypts tokens for that key. To undo the \
-            promotion, promote the former key.
+            Apple. The previous current key becomes retiring: the daemon still decrypts tokens for that key. To undo the \
+            promotion, promote the previous key.
 
             With several keys, a key that can't be promoted does not stop the others; a key that is current already is \
             unchanged. If two of the keys belong to one merchant and have the same algorithm, only one of them stays \

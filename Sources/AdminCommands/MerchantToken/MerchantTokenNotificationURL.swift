@@ -10,9 +10,13 @@ struct MerchantTokenNotificationURL: AsyncParsableCommand {
         discussion: """
             Each URL ends with a secret, from which the daemon learns the merchant. Put the URL into the field \
             tokenNotificationURL of the merchant's payment requests. Every URL stays valid after --new, because Apple keeps \
-            the URL of each token.
+            the URL of each token. With --output json, the URLs are the list 'items', and --new prints one object with the \
+            new URL, as other commands that list and create.
             """,
-        examples: ["merchant-token notification-url merchant.com.example --new"])
+        examples: [
+            "merchant-token notification-url merchant.com.example --new",
+            "merchant-token notification-url merchant.com.example --output json | jq -r '.items[0].url'",
+        ])
 
     @Argument(help: "The merchant's identifier.", completion: .merchant, transform: MerchantIdentifier.parse)
     var merchant: MerchantIdentifier

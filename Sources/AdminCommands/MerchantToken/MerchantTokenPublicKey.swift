@@ -7,8 +7,8 @@ struct MerchantTokenPublicKey: AsyncParsableCommand {
         commandName: "public-key",
         abstract: "Ask Apple for the public key of a merchant token, with which usage information is encrypted.",
         discussion: """
-            Apple generates the key once the token has a notification URL. Until Apple has generated it, the command fails \
-            with merchantTokenKeyNotReady; repeat it later.
+            Apple generates the key after the token has a notification URL. Until Apple has generated the key, the \
+            command fails with merchantTokenKeyNotReady; run the command again later.
             """,
         examples: ["merchant-token public-key DAPLMC00002011616b5e5fd"])
 

@@ -41,8 +41,8 @@ struct DaemonPathOptions: ParsableArguments {
         help: ArgumentHelp(
             "Read the daemon's settings from this file.",
             discussion: """
-                Default: /etc/merchantkeyd/merchantkeyd.yaml, if it exists and --socket, its default or \
-                --state-directory names no other daemon; else no file, and all settings have their defaults.
+                Default: /etc/merchantkeyd/merchantkeyd.yaml, unless the file is missing, or --socket, its default or \
+                --state-directory names another daemon. Then no file is read, and all settings have their defaults.
                 """,
             valueName: "file"), completion: .file())
     var config: String?

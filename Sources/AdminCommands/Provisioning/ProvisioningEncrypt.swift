@@ -111,7 +111,7 @@ struct ProvisioningEncrypt: ParsableCommand {
         do throws(CardDataFindings) {
             return try CardData(
                 configuration: request.configuration, network: request.network, card: request.card, nonce: nonce,
-                nonceSignature: nonceSignature)
+                nonceSignature: nonceSignature, at: trustOptions.time)
         } catch {
             let faults = error.all.filter { !$0.isWarning }
             throw CommandFailure(.refused, faults.map(\.line).joined(separator: "\n"))

@@ -39,7 +39,7 @@ struct ProvisioningInspect: ParsableCommand {
 
     func run() throws {
         let text = try InputFile(file).read()
-        let inspection = PassInspection(text: Array(text), decryptionKey: try decryptionKey())
+        let inspection = PassInspection(text: Array(text), decryptionKey: try decryptionKey(), at: .now)
         switch global.output {
         case .json: global.printer.json(inspection.document)
         case .table: global.printer.show(inspection.blocks)

@@ -28,7 +28,8 @@ package struct ProvisioningRequestFile: Sendable {
             configuration = try fields.configuration()
             network = try fields.network()
             guard case .object(let object) = try fields.value("card") else {
-                throw JSONFault("'card' is missing or not an object, expected the keys that Apple documents")
+                throw JSONFault(
+                    "'card' is missing or not an object; expected a JSON object with the fields that Apple documents")
             }
             card = Array(JSONText.compact(.object(object)).utf8)
             activationData = try fields.string("activationData")

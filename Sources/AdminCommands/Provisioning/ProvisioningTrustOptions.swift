@@ -24,7 +24,8 @@ struct ProvisioningTrustOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Check the validity periods at this time: \(PastTime.forms). Default: now.", valueName: "time"),
+            "Check the validity periods, and the expiration date of a card, at this time: \(PastTime.forms). Default: now.",
+            valueName: "time"),
         transform: PastTime.parse)
     var at: Timestamp?
 

@@ -8,8 +8,8 @@ struct RegistrationUnregister: AsyncParsableCommand {
         commandName: "unregister",
         abstract: "Remove domains from a registration with Apple, or the whole registration.",
         discussion: """
-            Without --domain, every domain is removed. If you remove the last domain, the registration ends, and Apple Pay no \
-            longer works on the merchant's pages.
+            Without --domain, every domain is removed. If you remove the last domain, the whole registration is removed, \
+            and Apple Pay no longer works on the merchant's pages.
             """,
         examples: ["registration unregister shop-1 --domain shop.example.com --reason \"domain was sold\""])
 

@@ -8,12 +8,13 @@ struct RollFinish: AsyncParsableCommand {
         commandName: "finish",
         abstract: "Finish a roll: revoke its old key, if that key is no longer used, and generate the next key pair.",
         discussion: """
-            The command generates key pairs with their CSRs for the merchant's next roll, until the merchant has as \
-            many key pairs as its target. --dry-run shows how many.
+            The command also generates key pairs with their CSRs for the merchant's next roll, until the merchant has \
+            as many key pairs as its target. --dry-run shows how many it would generate.
 
             Without --now, the command succeeds only if the roll is quiet: a token was decrypted with the new key, and no \
-            decryptor has asked for the old key or sent a token for it for 7 days (setting roll.quiet-period). If the command \
-            is refused, the message says what is missing. 'key restore' undoes the revocation.
+            decryptor has requested the old key, or sent a token that is encrypted to it, for 7 days (setting \
+            roll.quiet-period). If the command is refused, the message says which condition is not met. 'key restore' \
+            undoes the revocation.
 
             --all-quiet finishes the quiet rolls of all merchants. --dry-run lists these rolls.
             """,

@@ -4,12 +4,12 @@ import WireAPI
 
 struct Reload: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "reload", abstract: "Make the daemon take up changed settings without a restart.",
+        commandName: "reload", abstract: "Make the daemon apply changed settings without a restart.",
         discussion: """
-            The daemon reads the settings file and the files that it names again, and takes up callers, webhooks, \
+            The daemon reads the settings file and the files that it names again, and applies callers, webhooks, \
             the setting 'trust', log.level, log.requests, backup and roll settings and the portal's TLS files: all at \
             once, or none if one of them has a fault. Permits also change for connections that are open. Prints which \
-            settings have changed, with the former and the new values, and which changed settings need a restart.
+            settings have changed, with the previous and the new values, and which changed settings need a restart.
             """,
         examples: [
             "reload --dry-run",

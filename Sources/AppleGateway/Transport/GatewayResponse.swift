@@ -29,8 +29,8 @@ struct GatewayResponse {
     /// The number of bytes in the body, for messages: "12 bytes that are".
     var byteCount: String { bytes.count.counted("byte that is", "bytes that are") }
 
-    /// - Throws: an error unless the status is one of `statuses` and the body is empty or JSON. Apple documents an empty
-    ///   body. A body that is not JSON did not come from Apple's gateway, or is damaged.
+    /// - Throws: an error unless the status is one of `statuses` and the body is empty or JSON. Apple documents an
+    ///   empty body. A body that is not JSON did not come from Apple's gateway, or is damaged.
     func requireSuccess(_ statuses: ClosedRange<Int>) throws(GatewayError) {
         guard statuses.contains(status) else { throw failure }
         guard body.isEmpty || (try? JSONSerialization.jsonObject(with: body)) != nil else {
@@ -59,7 +59,7 @@ struct GatewayResponse {
             error(.forbidden, "Apple does not permit the operation with this client certificate (\(identity.summary))")
         case (404, .merchantTokens): error(.notFound, "Apple does not know the merchant token or event")
         case (409, .merchantTokens):
-            error(.conflict, "Apple requires another operation first, such as setting the token's notification URL")
+            error(.conflict, "Apple refuses the operation in the token's present state")
         case (417, _): error(.platformNotRegistered, "the platform is not registered with Apple Developer")
         case (429, _): error(.rateLimited, "Apple limits the rate of requests")
         case (500...599, _): error(.failedAtApple, "Apple's server failed", mayHaveActed: operation.changesState)

@@ -9,14 +9,14 @@ struct ReloadCommand: AsyncParsableCommand {
         commandName: "reload", abstract: "Make the running daemon reload its settings, and wait for the result.",
         discussion: """
             For the systemd unit. Sends SIGHUP to the daemon, so it needs no permit, but it must run as root or as the \
-            daemon's user. Exit status: 0 if the daemon has taken up the settings, 1 if it has refused them.
+            daemon's user. Exit status: 0 if the daemon has applied the settings, 1 if it has refused them.
             """,
         shouldDisplay: false)
 
     /// How long the daemon may take, in seconds. It reads every file that the settings name.
     private static let longestReload = 60
 
-    // The daemon's own command has the option --state-directory too, so that a subcommand must have the same group.
+    // The daemon's own command has the option --state-directory too, so a subcommand must have the same group.
     @OptionGroup var settingsOptions: SettingsOptions
 
     func validate() throws {

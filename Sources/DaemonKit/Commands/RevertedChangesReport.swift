@@ -132,7 +132,8 @@ extension DatabaseDifference.Kind {
             change.now == "no destruction scheduled"
                 ? ": schedule its destruction again"
                 : ": the key is destroyed in 30 days at the earliest; 'key restore' prevents that"
-        case .exports: ": copies of its private key exist outside the daemon; the key counts as exported from now on"
+        case .exports:
+            ": copies of its private key exist outside the daemon; from now on, the daemon treats the key as exported"
         case .certificates: ": upload the certificate again"
         case .rolls: change.now == nil ? ": start the roll again if it is still needed" : ""
         case .registrations: ": register or unregister the merchant again, then run 'registration sync'"
@@ -143,7 +144,7 @@ extension DatabaseDifference.Kind {
                 : change.was == "revoked" ? ": revoke the access again" : ": rotate its token again"
         case .invitations:
             change.now == "open"
-                ? ": its link begins a session again; revoke the invitation"
+                ? ": its link can be used again to begin a session; revoke the invitation"
                 : change.now == nil ? ": create the invitation again" : ": revoke the invitation again"
         case .tokenNotificationPaths:
             ": notifications to this URL are ignored; create another URL with 'merchant-token notification-url --new', and set it for the merchant's tokens"

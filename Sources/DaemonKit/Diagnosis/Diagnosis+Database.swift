@@ -96,7 +96,9 @@ extension Diagnosis {
         }
         note(
             "backups", backups.merchantsAwaitingBackup == 0 ? .success : .warning,
-            "the last verified backup was created at \(lastVerified.rfc3339); the newest keys of \(backups.merchantsAwaitingBackup.counted("merchant")) are in no verified backup"
+            backups.merchantsAwaitingBackup == 0
+                ? "the last verified backup was created at \(lastVerified.rfc3339); the newest keys of all merchants are in verified backups"
+                : "the last verified backup was created at \(lastVerified.rfc3339); the newest keys of \(backups.merchantsAwaitingBackup.counted("merchant")) are in no verified backup"
         )
     }
 
@@ -108,7 +110,7 @@ extension Diagnosis {
             note(
                 "master key fits", .success,
                 identifiers.count == 1
-                    ? "\(current) holds \(identifiers.first ?? ""), which opens every data key"
+                    ? "the master key \(identifiers.first ?? "") (\(current)) decrypts every data key"
                     : "a rotation between the master keys \(identifiers.sorted().joined(separator: ", ")) is in progress"
             )
         } catch {
@@ -147,7 +149,7 @@ extension Diagnosis {
             "certificates", worst == .critical ? .failure : worst == .warning ? .warning : .success,
             worst == nil
                 ? "no certificate of an active key has expired or expires within 60 days"
-                : "\(expiring.total.counted("certificate of an active key expires", "certificates of active keys expire")) within 60 days (current keys: \(expiring.current)); \(expired.total.counted("has", "have")) expired (current keys: \(expired.current))"
+                : "certificates of active keys: \(expiring.total.counted("expires", "expire")) within 60 days (\(expiring.current) of current keys), \(expired.total.counted("has", "have")) expired (\(expired.current) of current keys)"
         )
     }
 

@@ -6,8 +6,7 @@ package final class LivenessCheck: Sendable {
         let name: String
         let ask: @Sendable (_ answered: @escaping @Sendable () -> Void) -> Void
 
-        /// - Parameter ask: begins the question, and calls its argument once when the part has answered. It must not
-        ///   block.
+        /// - Parameter ask: asks the part, and calls `answered` once when the part has answered. It must not block.
         package init(_ name: String, ask: @escaping @Sendable (_ answered: @escaping @Sendable () -> Void) -> Void) {
             self.name = name
             self.ask = ask
@@ -18,13 +17,13 @@ package final class LivenessCheck: Sendable {
         /// The parts that were asked and have not answered.
         var silent: Set<String> = []
         /// Finished when no part is silent any more.
-        var round: AsyncStream<Void>.Continuation?
+        var finishWhenAllAnswered: AsyncStream<Void>.Continuation?
     }
 
     private let parts: [Part]
     private let state = Mutex(State())
 
-    /// - Parameter parts: have different names.
+    /// - Parameter parts: the parts to ask, each with a name of its own.
     package init(_ parts: [Part]) { self.parts = parts }
 
     /// Asks every part. A part that has not answered an earlier question is not asked again: its late answer is a sign
@@ -32,17 +31,17 @@ package final class LivenessCheck: Sendable {
     ///
     /// - Returns: the names of the parts that did not answer in time, in alphabetical order.
     package func silentParts(after limit: Duration) async -> [String] {
-        let (end, round) = AsyncStream.makeStream(of: Void.self)
+        let (allAnswered, finishWhenAllAnswered) = AsyncStream.makeStream(of: Void.self)
         let asked = state.withLock { state in
             let asked = parts.filter { !state.silent.contains($0.name) }
             state.silent.formUnion(asked.map(\.name))
-            state.round = round
+            state.finishWhenAllAnswered = finishWhenAllAnswered
             return asked
         }
         for part in asked { part.ask { self.didAnswer(part.name) } }
         await withTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { for await _ in end {} }
-            // The only error is a cancellation, which ends the wait, too.
+            tasks.addTask { for await _ in allAnswered {} }
+            // The only error is a cancellation, which also stops the wait.
             tasks.addTask { try? await Task.sleep(for: limit) }
             _ = await tasks.next()
             tasks.cancelAll()
@@ -53,7 +52,7 @@ package final class LivenessCheck: Sendable {
     private func didAnswer(_ name: String) {
         state.withLock { state in
             state.silent.remove(name)
-            if state.silent.isEmpty { state.round?.finish() }
+            if state.silent.isEmpty { state.finishWhenAllAnswered?.finish() }
         }
     }
 }

@@ -37,12 +37,12 @@ struct MasterKeyChoice {
             guard !dataKeyOnly else {
                 throw MerchantError(
                     .masterKeyConflict,
-                    "the master key file \(file.path) is missing, so a rotation cannot keep the master key; put the file back, or rotate without dataKeyOnly (--data-key-only), which creates a new master key"
+                    "the master key file \(file.path) is missing, so a rotation cannot keep the master key; put the file back, or rotate without dataKeyOnly (--data-key-only) to create a new master key"
                 )
             }
             newKey = .createdForMissingFile
             firstStep =
-                "create a new master key in \(file.path), because this file is missing; without the lost key, \(inUse?.description ?? "in use"), nobody can use the existing backups"
+                "create a new master key in \(file.path), because this file is missing; without the lost key\(inUse.map { " (\($0))" } ?? ""), nobody can use the existing backups"
         } else {
             (newKey, firstStep) = try Self.choice(from: source, inUse: inUse, dataKeyOnly: dataKeyOnly)
         }
@@ -76,7 +76,8 @@ struct MasterKeyChoice {
         if dataKeyOnly { return (.kept, "keep master key \(inSource)") }
         if isSupplied {
             return (
-                .supplied, "replace master key \(inUse?.description ?? "in use") by \(inSource), which \(source) holds"
+                .supplied,
+                "replace \(inUse.map { "master key \($0)" } ?? "the master key in use") by \(inSource), which \(source) holds"
             )
         }
         guard let file = source.file else {

@@ -37,11 +37,11 @@ import Vocabulary
 /// daemon syncs B before it stores e. It overwrites d only in a transaction in which no private key is sealed under d.
 /// Only after that transaction does it remove A.
 ///
-/// If `master.key` is missing, the daemon creates B in its place before it stores e, and changes no other file. A
-/// start between these two steps and the state erasing fails, because A is lost.
+/// If `master.key` is missing, the daemon creates B in its place before it stores e, and changes no other file. If the
+/// daemon stops before the state erasing, the next start fails, because A is lost.
 ///
-/// The daemon does not change the files either if the rotation has `--data-key-only`, or if the operator supplied the new
-/// master key: in a credential, by a command, or in the file of the setting `master-key`, with the old key in
+/// The daemon does not change the files either if the rotation has `--data-key-only`, or if the operator supplied the
+/// new master key: in a credential, by a command, or in the file of the setting `master-key`, with the old key in
 /// `master-key.previous`. The rotation then has the same states in the database. The transaction that stores e also
 /// records whether the daemon created B.
 final class MasterKeyRotation: MasterKeyRotating, Service {
@@ -161,7 +161,7 @@ extension MasterKeyRotation {
         guard DataKeySeal.identifiers.contains(identifier) else {
             throw MerchantError(
                 .masterKeyConflict,
-                "this database has used up all \(DataKeySeal.identifiers.count) identifiers of data keys, so no further rotation is possible; the daemon continues to use the present keys. To replace them, set up a daemon with a new state directory, and generate new key pairs there or import the present ones with 'key import'"
+                "this database has used up all \(DataKeySeal.identifiers.count) identifiers of data keys, so no further rotation is possible; the daemon continues to use the present data key and master key. To replace these keys, set up a daemon with a new state directory, and generate new key pairs there or import the present key pairs with 'key import'"
             )
         }
         let masterKey = try choice.masterKey()

@@ -4,11 +4,11 @@ import MerchantCore
 import SQLiteStore
 import Vocabulary
 
-/// Performs a rotation that ``MasterKeyRotation`` has stored in the database: re-encrypts the private keys, then erases
-/// the old data key and master key.
+/// Performs a rotation that ``MasterKeyRotation`` has stored in the database: re-encrypts the private keys and
+/// the account numbers of merchant tokens, then erases the old data key and master key.
 struct Reencryption: Sendable {
-    /// How many private keys are re-encrypted in one transaction. Other changes wait a few milliseconds for such a
-    /// transaction.
+    /// How many private keys or account numbers are re-encrypted in one transaction. Other changes wait a few
+    /// milliseconds for such a transaction.
     private static let batchSize = 256
     private static let pauseAfterFailure = Duration.seconds(5)
     /// The pause if private keys cannot be unsealed: longer than ``pauseAfterFailure``, because only an operator can
@@ -55,7 +55,8 @@ struct Reencryption: Sendable {
         }
     }
 
-    /// - Returns: how many private keys cannot be unsealed; nil if all are sealed under the new data key.
+    /// - Returns: how many private keys cannot be unsealed; nil if all private keys and account numbers are sealed
+    ///   under the new data key.
     private func reseal(_ rotation: KeyRotation) async throws -> Int? {
         while true {
             var row = 0
@@ -76,11 +77,39 @@ struct Reencryption: Sendable {
                 try await store.replace(renewed, in: rotation)
                 await rotationStatus.reportProgress()
             }
-            // A request may have sealed a private key under the old data key before the rotation began, and stored that
-            // key only now. So this repeats until only unreadable keys are left.
+            try await resealMPANs(rotation)
+            // A request may have sealed a secret under the old data key before the rotation began, and stored it only
+            // now. So this repeats until only unreadable private keys are left.
             let remaining = try await store.retireDataKeys(in: rotation)
             if remaining == 0 { return nil }
             if remaining <= unreadable { return remaining }
+        }
+    }
+
+    /// Re-encrypts the account numbers of merchant tokens. Erases an account number whose sealed bytes are damaged: nobody
+    /// can ever unseal it, and it must not keep the old data key in use.
+    ///
+    /// - Throws: `keyDamaged` if the daemon lacks the data key or does not know the format of a sealed number. The
+    ///   number is kept, because another version of the daemon or another copy of the database may unseal it.
+    private func resealMPANs(_ rotation: KeyRotation) async throws {
+        var row = 0
+        while true {
+            try Task.checkCancellation()
+            let page = try await store.sealedMPANs(
+                notUnder: rotation.dataKeyIdentifier, after: row, limit: Self.batchSize)
+            guard let last = page.last else { return }
+            row = last.row
+            for stored in page.map(\.sealed) where !keyring.canUnseal(stored) { _ = try keyring.resealed(stored) }
+            try await store.replace(page.map { (old: $0, new: renewed($0.sealed)) })
+        }
+    }
+
+    /// - Returns: nil if the sealed bytes are damaged.
+    private func renewed(_ mpan: SealedMPAN) -> SealedMPAN? {
+        do { return try keyring.resealed(mpan) } catch {
+            logger.error(
+                "an account number cannot be re-encrypted and is erased", metadata: ["error": "\(error.detail)"])
+            return nil
         }
     }
 

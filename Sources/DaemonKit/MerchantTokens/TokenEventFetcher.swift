@@ -7,11 +7,17 @@ import ServiceLifecycle
 struct TokenEventFetcher: Service {
     private let dispatcher: TokenEventDispatcher
 
-    /// - Parameter arrivals: signals that a notification has arrived.
-    init(operations: TokenEventFetching, arrivals: ChangeSignal, caller: Caller, logger: Logger) {
+    /// - Parameters:
+    ///   - arrivals: signals that a notification has arrived.
+    ///   - changedKeys: the store must notify it of every change of a key pair.
+    init(
+        operations: TokenEventFetching, arrivals: ChangeSignal, changedKeys: ChangedKeys, caller: Caller,
+        logger: Logger
+    ) {
         let log = TokenEventLog(logger: logger)
         dispatcher = TokenEventDispatcher(
-            fetching: operations, arrivals: arrivals, caller: caller, report: { log.write($0) })
+            fetching: operations, arrivals: arrivals, changedKeys: changedKeys, caller: caller,
+            report: { log.write($0) })
     }
 
     func run() async throws {

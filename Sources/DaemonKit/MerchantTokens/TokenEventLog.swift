@@ -4,7 +4,8 @@ import MerchantOperations
 import Synchronization
 
 /// Logs what ``TokenEventDispatcher`` reports. A message that could repeat for each notification is logged at the level
-/// debug. Only the begin and the end of a period of failures are logged as a warning or notice.
+/// debug. Only the first failure of a period of failures is logged as a warning, and the first success after it as a
+/// notice.
 final class TokenEventLog: Sendable {
     private let logger: Logger
     /// The last failure; nil after a success.
@@ -37,8 +38,9 @@ final class TokenEventLog: Sendable {
             logger.warning(
                 "an event was not stored, because its merchant token belongs to another merchant",
                 metadata: metadata.merging(["merchantToken": "\(token)"]) { $1 })
+        case .forbidden(let finding): noteFailure("forbidden", finding, metadata)
         case .failed(_, let finding): noteFailure("failed", finding, metadata)
-        case .withoutIdentity(let finding): noteFailure("identity", finding, metadata)
+        case .withoutIdentity(_, let finding): noteFailure("identity", finding, metadata)
         case .paused: noteFailure("paused", "calls to Apple are paused after failures", metadata)
         case .lost(let finding):
             logger.error(

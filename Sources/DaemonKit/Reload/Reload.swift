@@ -5,11 +5,11 @@ import MerchantCore
 import MerchantOperations
 import PortalServer
 
-/// Reads the settings again while the daemon runs, and takes up those that can change without a restart: all of them at
+/// Reads the settings again while the daemon runs, and applies those that can change without a restart: all of them at
 /// once, or none.
 ///
-/// Permits apply to the next request of every caller, also on connections that are open already. Requests in progress
-/// end with the settings with which they began.
+/// Permits apply to the next request of every caller, also on connections that are open already. A request in progress
+/// keeps the settings with which it began.
 final class Reload: Sendable {
     /// What the daemon read when it started.
     private let start: PreparedStart
@@ -65,7 +65,7 @@ final class Reload: Sendable {
     }
 
     private func reload(dryRun: Bool, for request: Request) async throws -> SettingsReload {
-        // A disk or network file system may hang.
+        // Runs on a separate thread, because a disk or network file system may hang.
         let read = try await WorkThreads.blocking.run { try prepare() }
         let comparison = SettingsComparison(start: start, former: live.current, read: read)
         let (result, next) = (comparison.result, comparison.next)
@@ -97,7 +97,7 @@ final class Reload: Sendable {
             let policy = CallerPolicy.readAlone(from: source, ownUID: getuid())
             throw MerchantError(
                 .settingsInvalid,
-                "the settings were not reloaded, and the former settings stay in force: \(problems.joined(separator: "; "))\(withdrawnPermits(by: policy)); correct the settings, and reload again"
+                "the settings were not reloaded, and the previous settings stay in force: \(problems.joined(separator: "; "))\(withdrawnPermits(by: policy)); correct the settings, and reload again"
             )
         }
     }

@@ -47,6 +47,9 @@ package struct MerchantTokenSettings: Sendable {
         policy.recordsPayments = reader.value(
             "merchant-tokens.record-payments", .boolean, default: "true",
             "Whether the daemon records the merchant tokens of the payment tokens that it decrypts.")
+        policy.storesMPANs = reader.value(
+            "merchant-tokens.store-mpan", .boolean, default: "false",
+            "Whether the daemon stores the account numbers of merchant tokens (MPANs), sealed.")
         self.policy = policy
         usageInformation = reader.collect { try UsageInformationSettings.read(reader) } ?? nil
         let standardSources =

@@ -1,15 +1,17 @@
 import Glibc
 import LocalHooks
 
-/// Checks whether the daemon can run the program of `provisioning.activation.command`.
+/// Checks whether the daemon can run the program of `provisioning.activation.command`, and whether other users can
+/// replace it.
 ///
-/// A daemon without it still serves payments, and provisions cards whose requests contain activation data. So a program
-/// that cannot be run is a warning.
+/// A daemon that cannot run the program still serves payments, and provisions cards whose requests contain activation
+/// data. So a program that cannot be run is only a warning.
 enum ActivationCommandCheck {
     static func run(_ settings: Settings, _ findings: inout PreparationFindings) {
         guard let activation = settings.provisioning?.activation, case .command(let arguments) = activation.hook,
             let program = arguments.first
         else { return }
+        CommandCheck.run(program, setting: "provisioning.activation.command", &findings)
         let reason: String
         if let file = FileStatus(of: program, followsLinks: true) {
             guard file.kind != .regular || !PathAccess.allows(X_OK, program) else { return }

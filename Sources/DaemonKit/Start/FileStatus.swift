@@ -3,7 +3,7 @@ import Glibc
 
 /// The attributes of a file, see stat(2).
 struct FileStatus: Equatable {
-    enum Kind { case regular, directory, socket, other }
+    enum Kind { case regular, directory, symbolicLink, socket, other }
 
     let device: UInt64
     let inode: UInt64
@@ -40,6 +40,7 @@ struct FileStatus: Equatable {
         switch file.mode & S_IFMT {
         case S_IFREG: kind = .regular
         case S_IFDIR: kind = .directory
+        case S_IFLNK: kind = .symbolicLink
         case S_IFSOCK: kind = .socket
         default: kind = .other
         }

@@ -3,7 +3,7 @@ import MerchantCore
 import Synchronization
 
 /// Ensures that only one daemon uses a state directory, and stores in the lock file what the next start must know. The
-/// kernel releases the lock when the process ends, even if it is killed.
+/// kernel releases the lock when the process exits, even if it is killed.
 ///
 /// The daemon locks both the lock file and the directory, so that a second daemon cannot start when the lock file was
 /// moved away. The first line of the file is the process identifier of the daemon. The other lines are the
@@ -39,9 +39,7 @@ final class InstanceLock: Sendable {
         }
         guard !isLockedByOther else {
             close(file)
-            throw SettingsError(
-                "the state directory is in use by another merchantkeyd, process \(holder ?? "unknown") (lock \(path)); stop that daemon first"
-            )
+            throw SettingsError(Self.inUse(by: holder, path))
         }
         do { directoryDescriptor = try Self.lockDirectory(of: path) } catch {
             close(file)
@@ -61,6 +59,29 @@ final class InstanceLock: Sendable {
         guard directory >= 0 else { return false }
         defer { close(directory) }
         return flock(directory, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
+    }
+
+    /// Checks the lock without taking it or creating a file, so that a start can report the other daemon before it
+    /// reports the ports and sockets that this daemon uses.
+    ///
+    /// - Throws: ``SettingsError`` if a daemon uses the state directory.
+    static func requireFree(directory: String) throws {
+        guard isDirectoryLocked(directory) else { return }
+        let path = Self.path(inDirectory: directory)
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        defer { if file >= 0 { close(file) } }
+        guard file >= 0, flock(file, LOCK_SH | LOCK_NB) != 0 else {
+            throw SettingsError(inUseWithoutLockFile(directory, path))
+        }
+        throw SettingsError(inUse(by: read(file)?.holder, path))
+    }
+
+    private static func inUse(by holder: Substring?, _ path: String) -> String {
+        "the state directory is in use by another merchantkeyd, process \(holder ?? "unknown") (lock \(path)); stop that daemon first"
+    }
+
+    private static func inUseWithoutLockFile(_ directory: String, _ path: String) -> String {
+        "the state directory \(directory) is in use by another merchantkeyd, whose lock file \(path) was moved away or removed; stop that daemon first ('lsof \(directory)' shows its process)"
     }
 
     static func path(inDirectory path: String) -> String { "\(path)/merchantkeyd.lock" }
@@ -102,7 +123,7 @@ final class InstanceLock: Sendable {
             if descriptor >= 0 { close(descriptor) }
             throw SettingsError(
                 error == EWOULDBLOCK
-                    ? "the state directory \(directory) is in use by another merchantkeyd, whose lock file \(path) was moved away or removed; stop that daemon first ('lsof \(directory)' shows its process)"
+                    ? inUseWithoutLockFile(directory, path)
                     : "the state directory \(directory) cannot be locked: \(String(cString: strerror(error))); put the directory on a local file system"
             )
         }
@@ -153,7 +174,7 @@ extension InstanceLock {
         }
     }
 
-    /// Removes the entries about the former database, because they do not apply to the present database.
+    /// Removes the entries about the previous database, because they do not apply to the present database.
     func clearDatabaseEntries() throws { try update { $0.clearDatabaseEntries() } }
 
     /// Records that the database file was moved or replaced. The next start then does not apply the write-ahead log to

@@ -67,6 +67,8 @@ struct MasterKeyCheck {
             )
             return ""
         }
+        CommandCheck.run(program, setting: "master-key.command", &findings)
+        guard findings.problems.isEmpty else { return "\(source), not run" }
         guard purpose == .check(runsCommands: true) else {
             return "\(source), not run; --run-commands runs it"
         }
@@ -82,7 +84,10 @@ struct MasterKeyCheck {
 
     /// A start needs the previous key only until a rotation has replaced it, so a missing key is a warning.
     private func checkPrevious(_ source: MasterKeySource, _ findings: inout PreparationFindings) {
-        if case .command = source, purpose != .check(runsCommands: true) { return }
+        if case .command(let words, _) = source {
+            CommandCheck.run(words.first ?? "", setting: "master-key.previous.command", &findings)
+            guard purpose == .check(runsCommands: true), findings.problems.isEmpty else { return }
+        }
         if purpose != .start, let reason = source.reasonNotChecked {
             return findings.warn("'master-key.previous': \(reason). Remove the setting after the rotation")
         }

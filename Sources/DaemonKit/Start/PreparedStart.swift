@@ -3,14 +3,14 @@ package import LocalSocket
 /// Everything that a start reads before it creates or changes a file: the settings, and the files and directories that
 /// they name.
 ///
-/// A start, a reload, `config check` and `diagnose` use this type, so that none of them accepts what another one
-/// refuses. The start then uses the values that were read here.
+/// A start, a reload, `config check` and `diagnose` use this type, so that all of them accept the
+/// same settings. The start then uses the values that were read here.
 package struct PreparedStart: Sendable {
     package enum Purpose: Hashable, Sendable {
         /// This process will serve. It reads the master key later, when the database is open.
         case start
-        /// This process only checks: a daemon may run at the same time. Or it is the running daemon, and reloads its
-        /// settings.
+        /// This process only checks the settings, possibly while a daemon runs, or it is the running daemon and
+        /// reloads its settings.
         ///
         /// - Parameter runsCommands: whether the check runs the command of the setting `master-key.command`.
         case check(runsCommands: Bool)
@@ -28,8 +28,10 @@ package struct PreparedStart: Sendable {
 
     /// - Parameter inherited: the sockets that systemd passed to this process. A check has none, so it checks whether
     ///   the daemon can create its sockets.
-    /// - Throws: ``SettingsError`` with every problem for which a start is refused.
+    /// - Throws: ``SettingsError`` with every problem for which a start is refused. If a daemon uses the state
+    ///   directory, the error of a start has only this problem, because the other daemon causes further ones.
     package init(_ settings: Settings, for purpose: Purpose, inheriting inherited: InheritedSockets = .none) throws {
+        if purpose == .start { try InstanceLock.requireFree(directory: settings.stateDirectory) }
         var findings = PreparationFindings()
         if let problem = StateDirectory.problem(settings.stateDirectory) { findings.refuse(problem) }
         let masterKey = MasterKeyCheck(settings: settings, purpose: purpose).run(&findings)

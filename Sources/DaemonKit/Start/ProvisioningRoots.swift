@@ -17,7 +17,7 @@ struct ProvisioningRoots: Sendable {
         let environment = settings.environment
         if environment == .production, let roots, roots.contains(where: { $0 != .appleRootCAG3 }) {
             throw SettingsError(
-                "'provisioning.trust-roots' names another certificate than Apple Root CA - G3, but 'environment' is production; remove 'provisioning.trust-roots', or set 'environment: sandbox' for tests"
+                "'provisioning.trust-roots' names a certificate other than Apple Root CA - G3, but 'environment' is production; remove 'provisioning.trust-roots', or set 'environment: sandbox' for tests"
             )
         }
         do throws(CertificateFinding) {

@@ -126,7 +126,7 @@ extension StartObservation {
         guard lockFile.expectsClaimsLog, !hasClaimsLog else { return nil }
         return StartFinding(
             .claimsLogMissing, "the write-ahead log of the claims file \(claimsPath) is missing",
-            why: "the last daemon was ended before it closed this file", remedy: remedy)
+            why: "the last daemon was killed before it closed this file", remedy: remedy)
     }
 
     /// The finding is only a warning, because a platform may begin in Apple's sandbox and then go to production.

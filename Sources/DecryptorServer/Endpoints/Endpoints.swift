@@ -10,7 +10,7 @@ import WireAPI
 struct DecryptorRequest: Sendable {
     let method: HTTPMethod
     let uri: String
-    /// The request's identifiers; nil if the client gave none and none was needed so far.
+    /// The request's identifiers; nil if the client sent none and the server has not needed one yet.
     let identifiers: RequestIdentifiers?
     /// The values of the header `Idempotency-Key`.
     let idempotencyKeys: [String]
@@ -43,6 +43,7 @@ enum ResponsePlan: Sendable {
 struct Endpoints: Sendable {
     let operations: PaymentTokenOperations
     let sessions: SessionOperations
+    let mpans: MPANOperations
     let responses: KeyResponseCache
     let health: HealthResponses
     /// The OpenAPI document. All responses share its body.
@@ -75,6 +76,7 @@ struct Endpoints: Sendable {
         case .symmetricKey: return try symmetricKey(target, request.body, peer)
         case .verifyToken: return verifyToken(request.body, peer)
         case .decryptToken: return decryptToken(request, peer)
+        case .readMPAN: return try readMPAN(target, request, peer)
         case .requestSession: return requestSession(request, peer)
         case .health: return .now(health.response())
         case .openAPI: return .now(openAPI)

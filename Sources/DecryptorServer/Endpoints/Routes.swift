@@ -13,7 +13,12 @@ package enum RoutePermit: Hashable, Sendable {
 package struct DecryptorRoute: Sendable {
     /// The function of ``Endpoints`` that handles a request.
     package enum Endpoint: CaseIterable, Sendable {
-        case findKey, symmetricKey, verifyToken, decryptToken, requestSession, health, openAPI
+        case findKey, symmetricKey, verifyToken, decryptToken, readMPAN, requestSession, health, openAPI
+    }
+
+    /// The parameter in a route's path. The raw value is its name in braces.
+    package enum Parameter: String, Sendable {
+        case publicKeyHash, merchantTokenIdentifier
     }
 
     /// `GET` or `POST`. A route with `GET` also answers `HEAD`.
@@ -23,6 +28,8 @@ package struct DecryptorRoute: Sendable {
     package let endpoint: Endpoint
     /// The query parameters that a request may have. A request with any other parameter is refused.
     package let queryParameters: Set<String>
+    /// nil if the path has no parameter.
+    let parameter: Parameter?
     /// The text of the path before and after the parameter in braces. `after` is nil if the path has no parameter.
     let literals: (before: [UInt8], after: [UInt8]?)
 
@@ -38,6 +45,9 @@ package struct DecryptorRoute: Sendable {
         let parts = path.utf8.split(separator: UInt8(ascii: "{"), maxSplits: 1)
         let after = parts.dropFirst().first.map { $0.drop { $0 != UInt8(ascii: "}") }.dropFirst() }
         literals = (Array(parts[0]), after.map(Array.init))
+        parameter = parts.dropFirst().first.flatMap { rest in
+            Parameter(rawValue: String(Substring(rest.prefix { $0 != UInt8(ascii: "}") })))
+        }
     }
 
     /// All routes. Requests are matched in this order. Tests compare the table with `schema/openapi.yaml`.
@@ -52,6 +62,9 @@ package struct DecryptorRoute: Sendable {
             method: .POST, path: "/v1/payment-tokens/verify", permit: .permit(.decrypt), endpoint: .verifyToken),
         DecryptorRoute(
             method: .POST, path: "/v1/payment-tokens/decrypt", permit: .permit(.decrypt), endpoint: .decryptToken),
+        DecryptorRoute(
+            method: .GET, path: "/v1/merchant-tokens/{merchantTokenIdentifier}/mpan", permit: .permit(.decrypt),
+            endpoint: .readMPAN),
         DecryptorRoute(
             method: .POST, path: "/v1/merchant-sessions", permit: .permit(.merchantSession),
             endpoint: .requestSession),

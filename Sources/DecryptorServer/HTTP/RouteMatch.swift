@@ -1,6 +1,7 @@
 import HTTPKit
 import MerchantCore
 import NIOHTTP1
+import ServerKit
 import Vocabulary
 
 /// The route that a request's method and path select, with the values in the path and query.
@@ -8,6 +9,8 @@ struct RouteMatch: Sendable {
     let route: DecryptorRoute
     /// The publicKeyHash in the path; nil if the route's path has no publicKeyHash.
     let publicKeyHash: PublicKeyHash?
+    /// The merchant token identifier in the path; nil if the route's path has none.
+    let merchantTokenIdentifier: MerchantTokenIdentifier?
     /// Whether the query is `include=privateKey`.
     let includesPrivateKey: Bool
 
@@ -30,14 +33,19 @@ struct RouteMatch: Sendable {
                 allowed.append(route.allowed)
                 continue
             }
-            try authorize(route, index) { captured.flatMap { try? Self.publicKeyHash(in: uri, $0) } }
+            let hash = route.parameter == .publicKeyHash ? captured : nil
+            let token = route.parameter == .merchantTokenIdentifier ? captured : nil
+            try authorize(route, index) { hash.flatMap { try? Self.publicKeyHash(in: uri, $0) } }
             self.route = route
-            publicKeyHash = try captured.map { try Self.publicKeyHash(in: uri, $0) }
+            publicKeyHash = try hash.map { try Self.publicKeyHash(in: uri, $0) }
+            merchantTokenIdentifier = try token.map { try Self.merchantTokenIdentifier(in: uri, $0) }
             let query = Substring(uri.utf8.dropFirst(path.upperBound + 1))
             includesPrivateKey = try Self.includesPrivateKey(query, route)
             return
         }
         guard allowed.isEmpty else { throw HTTPFault.methodNotAllowed(allow: allowed.joined(separator: ", ")) }
+        let pathText = Substring(uri.utf8.dropFirst(path.lowerBound).prefix(path.count))
+        if let error = DaemonSocket.decryptor.misdirected(pathText) { throw error }
         guard !Self.hasPrefix(text, from: path.lowerBound, Self.keys) else {
             throw MerchantError(
                 .malformed,
@@ -46,8 +54,8 @@ struct RouteMatch: Sendable {
         }
         throw MerchantError(
             .notFound,
-            "this is the decryptor socket, which has no such path: connect merchantkeyctl and other admin programs to the "
-                + "admin socket, admin.sock; GET /v1/openapi.yaml lists the paths of both sockets")
+            "this is the decryptor socket, which has no such path; check its spelling. GET /v1/openapi.yaml lists the "
+                + "paths of every socket")
     }
 
     /// The range of the path in the request's target. The path begins after the scheme and authority, if the client
@@ -94,6 +102,21 @@ struct RouteMatch: Sendable {
                     + "44 characters of percent-encoded Base64, or 64 hexadecimal digits")
         }
         return hash
+    }
+
+    private static func merchantTokenIdentifier(
+        in uri: String, _ segment: Range<Int>
+    ) throws(MerchantError) -> MerchantTokenIdentifier {
+        let encoded = Substring(uri.utf8.dropFirst(segment.lowerBound).prefix(segment.count))
+        guard let text = PercentDecoding.decode(encoded) else {
+            throw MerchantError(.malformed, "the merchantTokenIdentifier in the path is not valid percent-encoding")
+        }
+        guard let identifier = MerchantTokenIdentifier(text: text) else {
+            throw MerchantError(
+                .malformed,
+                "the merchantTokenIdentifier in the path \(MerchantTokenIdentifier.refusal(of: text))")
+        }
+        return identifier
     }
 
     private static func includesPrivateKey(_ query: Substring, _ route: DecryptorRoute) throws -> Bool {

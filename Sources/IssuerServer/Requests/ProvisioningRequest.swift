@@ -8,10 +8,10 @@ import Vocabulary
 
 /// The body of `POST /v1/in-app-provisioning/requests`.
 ///
-/// This type reads only the shape of the body. The use case validates the certificates, the nonce and the card's data, so that
-/// it can report all their faults at once.
+/// This type checks only the JSON structure of the body. The use case validates the certificates, the nonce and the
+/// card's data, so that it can report all their faults at once.
 struct ProvisioningRequest {
-    /// How many certificates a body may have. Apple gives two; with another number, the use case says so.
+    /// How many certificates a body may have. Apple issues two. The use case reports any other number.
     private static let maximumCertificates = 8
 
     let order: ProvisioningOrder
@@ -26,10 +26,11 @@ struct ProvisioningRequest {
         let network = try Self.network(&fields)
         let card = try Self.card(&fields)
         let activationData = try Self.activationData(&fields)
-        // Without the name of the unknown field: a client that mixes up names and values would send card data there.
+        // The error does not quote the unknown name: a client that swaps names and values would send card data as a
+        // name.
         guard fields.unknown.isEmpty else {
             throw JSONFault(
-                "the body has an unknown field, expected only 'activationData', 'card', 'certificates', 'configuration', 'network', 'nonce', 'nonceSignature'; the card's own fields belong into 'card'"
+                "the body has an unknown field, expected only 'activationData', 'card', 'certificates', 'configuration', 'network', 'nonce', 'nonceSignature'; the card's own fields belong in 'card'"
             )
         }
         order = ProvisioningOrder(
@@ -37,7 +38,7 @@ struct ProvisioningRequest {
             network: network, card: card, activationData: activationData)
     }
 
-    /// Overwrites the card's data and the activation data. Call this when the request was answered.
+    /// Overwrites the card's data and the activation data. Call this after the request was answered.
     func wipe() {
         Wipe.sharedBytes(of: order.card)
         if let activationData = order.activationData { Wipe.sharedBytes(of: activationData) }

@@ -7,26 +7,45 @@ import X509
 
 /// Finds the one certificate in an uploaded file. If the file is not a certificate, the error says what the file is.
 enum CertificateUpload {
-    /// The largest accepted file in bytes.
-    static let longest = 64 * 1024
-
     /// - Returns: the certificate in DER: the content of the PEM block CERTIFICATE, or the whole upload if it is not
     ///   PEM.
     /// - Throws: an error that names the content, if the upload is recognized as something else than one certificate.
     static func der(_ upload: [UInt8]) throws(MerchantError) -> [UInt8] {
-        guard upload.count <= longest else {
+        switch CertificateUploadDiagnosis(of: upload) {
+        case .tooLarge:
             throw MerchantError(
-                .tooLarge, "the certificate file has \(upload.count) bytes, expected at most \(longest)")
+                .tooLarge,
+                "the certificate file has \(upload.count) bytes, expected at most \(CertificateUploadDiagnosis.longest)"
+            )
+        case .empty: throw malformed("is empty, expected a certificate in PEM or DER")
+        case .privateKey: throw privateKeyUploaded
+        case .pkcs12:
+            throw MerchantError(
+                .privateKeyUploaded,
+                "the file is a PKCS #12 key store (.p12, .pfx), which usually holds a private key; nothing was stored; upload the certificate file (.cer) as Apple issued it"
+            )
+        case .signingRequest:
+            throw malformed(
+                "is a certificate signing request (CSR): upload the certificate that Apple issued for this CSR")
+        case .webPage:
+            throw malformed(
+                "is a web page (HTML), probably Apple's sign-in page that was saved in place of the certificate: sign in, download the certificate again, and upload it"
+            )
+        case .pkcs7:
+            throw malformed(
+                "is PKCS #7 (.p7b), a bundle of certificates: upload only the merchant's own certificate, in PEM or DER"
+            )
+        case .provisioningProfile:
+            throw malformed(
+                "is a provisioning profile (.mobileprovision), which belongs to an app: upload the certificate of the Merchant ID"
+            )
+        case .otherFile where !PEMText.isFound(in: upload):
+            throw malformed(
+                "is not a certificate: it is another kind of file, such as an archive, a document or an image, or it is damaged; upload the certificate file (.cer) as Apple issued it"
+            )
+        case .otherFile, .chain, .certificate:
+            return PEMText.isFound(in: upload) ? try pem(upload) : upload
         }
-        guard !upload.isEmpty else { throw malformed("is empty, expected a certificate in PEM or DER") }
-        // A private key must not be processed further, so this check comes first. It also finds a key in an incomplete
-        // PEM block.
-        guard upload.firstRange(of: Array("PRIVATE KEY-----".utf8)) == nil else { throw privateKeyUploaded }
-        guard PEMText.isFound(in: upload) else {
-            if let error = errorIfNotCertificate(der: upload) { throw error }
-            return upload
-        }
-        return try pem(upload)
     }
 
     /// - Returns: the SHA-256 of the certificate in DER.
@@ -42,11 +61,7 @@ enum CertificateUpload {
         var certificates: [[UInt8]] = []
         var others: [String] = []
         for (label, bytes) in try blocks(upload) {
-            switch label {
-            case "CERTIFICATE": certificates.append(bytes)
-            case "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST": throw signingRequestUploaded
-            default: others.append(label)
-            }
+            if label == "CERTIFICATE" { certificates.append(bytes) } else { others.append(label) }
         }
         guard let certificate = certificates.first else {
             throw malformed(
@@ -75,25 +90,6 @@ enum CertificateUpload {
         }
     }
 
-    /// If the DER is recognizably something else than a certificate, returns the error that says what it is; otherwise
-    /// nil. DER has no label, so its structure shows what it is.
-    private static func errorIfNotCertificate(der: [UInt8]) -> MerchantError? {
-        if (try? CertificateSigningRequest(derEncoded: der)) != nil { return signingRequestUploaded }
-        // The nodes are a sequence and not a collection, so they have no property `first`.
-        guard let root = try? BER.parse(der), case .constructed(let nodes) = root.content,
-            let first = nodes.first(where: { _ in true })
-        else { return nil }
-        // PKCS#8, SEC1, PKCS#1 and PKCS#12 begin with a version number. Encrypted PKCS#8 has an octet string as its
-        // second element.
-        let second = nodes.dropFirst().first(where: { _ in true })
-        if first.identifier == .integer, second != nil { return privateKeyUploaded }
-        if first.identifier == .sequence, second?.identifier == .octetString { return privateKeyUploaded }
-        if first.identifier == .objectIdentifier {
-            return malformed("is PKCS#7 (a bundle of certificates): upload one certificate in PEM or DER")
-        }
-        return nil
-    }
-
     /// - Parameter predicate: the end of a sentence that begins with "the certificate file".
     static func malformed(_ predicate: String) -> MerchantError {
         MerchantError(.certificateMalformed, "the certificate file \(predicate)")
@@ -104,9 +100,5 @@ enum CertificateUpload {
             .privateKeyUploaded,
             "the file holds a private key instead of a certificate; nothing was stored; revoke the key pair if others may have seen the file"
         )
-    }
-
-    private static var signingRequestUploaded: MerchantError {
-        malformed("is a certificate signing request (CSR): upload the certificate that Apple issued for this CSR")
     }
 }

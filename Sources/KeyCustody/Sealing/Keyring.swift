@@ -3,9 +3,10 @@ import Secrets
 import Synchronization
 package import Vocabulary
 
-/// The unsealed data keys, which seal (encrypt) private keys with AES-256-GCM and random nonces.
+/// The unsealed data keys, which seal (encrypt) private keys and account numbers of merchant tokens with AES-256-GCM and
+/// random nonces.
 ///
-/// The newest data key seals new private keys. Older data keys only unseal the private keys that they sealed. There is
+/// The newest data key seals new secrets. Older data keys only unseal the secrets that they sealed. There is
 /// one data key, or two during a rotation. A data key seals at most a few million private keys, far below the 2^32 that
 /// NIST SP 800-38D section 8.3 allows for random nonces, so the daemon never replaces a data key by itself. An operator
 /// can replace it with `master-key rotate`.
@@ -108,8 +109,7 @@ package final class Keyring: Sendable {
 
     /// Seals a private key under the newest data key.
     func seal(_ key: borrowing PrivateKeyBytes, to binding: KeyBinding) -> SealedPrivateKey {
-        let (identifier, dataKey) = state.withLock { ($0.newest, $0.dataKeys[$0.newest]) }
-        guard let dataKey else { preconditionFailure("the newest data key is never removed") }
+        let (identifier, dataKey) = newestDataKey
         let associated = binding.associatedData(version: Self.sealVersion, dataKeyIdentifier: identifier)
         let sealed = key.bytes.withUnsafeBytes { dataKey.seal($0, authenticating: associated) }
         return SealedPrivateKey(version: Self.sealVersion, dataKeyIdentifier: identifier, bytes: sealed)
@@ -120,7 +120,7 @@ package final class Keyring: Sendable {
         guard sealed.version == Self.sealVersion else {
             throw Self.damaged(binding, "is sealed in version \(sealed.version), expected \(Self.sealVersion)")
         }
-        guard let dataKey = state.withLock({ $0.dataKeys[sealed.dataKeyIdentifier] }) else {
+        guard let dataKey = dataKey(sealed.dataKeyIdentifier) else {
             throw Self.damaged(binding, "is sealed under data key \(sealed.dataKeyIdentifier), which does not exist")
         }
         let associated = binding.associatedData(version: sealed.version, dataKeyIdentifier: sealed.dataKeyIdentifier)
@@ -129,6 +129,19 @@ package final class Keyring: Sendable {
         }
         return PrivateKeyBytes(algorithm: binding.algorithm, bytes: bytes)
     }
+
+    /// The newest data key, and its identifier.
+    var newestDataKey: (identifier: Int, key: SealingKey) {
+        state.withLock { state in
+            guard let key = state.dataKeys[state.newest] else {
+                preconditionFailure("the newest data key is never removed")
+            }
+            return (state.newest, key)
+        }
+    }
+
+    /// - Returns: nil if the keyring does not have the data key.
+    func dataKey(_ identifier: Int) -> SealingKey? { state.withLock { $0.dataKeys[identifier] } }
 
     /// - Parameter why: the predicate of a sentence whose subject is the stored private key.
     static func damaged(_ binding: KeyBinding, _ why: String) -> MerchantError {

@@ -4,8 +4,9 @@ import OutboundHTTP
 
 /// Gets activation data from the hook that the settings name: a program, or an HTTP server on this machine.
 ///
-/// Both get the same JSON object, and both respond with a JSON object. It is never on a command line, and no error or log
-/// line contains it. At most ``concurrentCalls`` calls run at the same time; up to ``waitingCalls`` further ones wait.
+/// Both receive the same JSON object, and both respond with a JSON object. Neither object appears on a command line, in
+/// an error or in a log line. At most ``concurrentCalls`` calls run at the same time; up to ``waitingCalls`` further
+/// calls wait.
 package final class ActivationHook: ActivationDataSource {
     package static let concurrentCalls = 16
     package static let waitingCalls = 1024
@@ -31,7 +32,8 @@ package final class ActivationHook: ActivationDataSource {
         do {
             return try await slots.run { try await ask(question, settings) }
         } catch is CallSlots.AllTaken {
-            throw MerchantError.activationUnavailable("\(Self.waitingCalls) calls of the activation hook wait already")
+            throw MerchantError.activationUnavailable(
+                "\(Self.waitingCalls) calls of the activation hook are already waiting")
         }
     }
 

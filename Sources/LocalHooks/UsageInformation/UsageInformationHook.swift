@@ -2,12 +2,13 @@ import MerchantCore
 package import MerchantOperations
 import OutboundHTTP
 
-/// Asks the HTTP server of `merchant-tokens.usage-information.url` for usage information. At most ``concurrentCalls`` calls
-/// run at the same time, and up to ``waitingCalls`` further ones wait.
+/// Asks the HTTP server of `merchant-tokens.usage-information.url` for usage information. At most ``concurrentCalls``
+/// calls run at the same time, and up to ``waitingCalls`` further calls wait.
 package final class UsageInformationHook: UsageInformationSource {
     package static let concurrentCalls = 16
     package static let waitingCalls = 64
-    /// How many bytes a hook may respond with. More than Apple permits, so that the error can say how long the package is.
+    /// How many bytes a hook may respond with. The limit is above Apple's, so that an error can report the length of a
+    /// package that is too long for Apple.
     package static let largestResponse = 65_536
     private static let name = "the server of merchant-tokens.usage-information.url"
 
@@ -21,7 +22,7 @@ package final class UsageInformationHook: UsageInformationSource {
         self.timeLimit = timeLimit
         var configuration = OutboundClient.Configuration()
         configuration.connectTimeout = .seconds(5)
-        // Shorter than the time after which usual servers close an idle connection.
+        // This timeout is shorter than the idle timeout of common servers.
         configuration.idleTimeout = .seconds(1)
         configuration.connectionsPerHost = Self.concurrentCalls
         configuration.responseBody = .collect(upTo: Self.largestResponse)
@@ -34,7 +35,8 @@ package final class UsageInformationHook: UsageInformationSource {
         do {
             response = try await slots.run { try await send(body, question.requestId) }
         } catch is CallSlots.AllTaken {
-            throw MerchantError.usageInformationUnavailable("\(Self.waitingCalls) calls of \(Self.name) wait already")
+            throw MerchantError.usageInformationUnavailable(
+                "\(Self.waitingCalls) calls of \(Self.name) are already waiting")
         }
         switch response.status {
         case 200 where !response.body.isEmpty: return .package(response.body)

@@ -118,13 +118,13 @@ extension AuditBreak {
         case nil:
             AuditBreak(
                 .cutOff, at: kept.sequence,
-                "record \(kept.sequence) is in the head that was kept, but not in the database: records were removed, or an older copy of the database was restored"
+                "the saved audit head names record \(kept.sequence), but the database does not contain this record: records were removed, or an older copy of the database was restored"
             )
         case .record(let record) where record.hash == kept.hash: nil
         default:
             AuditBreak(
                 .rewritten, at: kept.sequence,
-                "record \(kept.sequence) has another hash than the head that was kept: the chain was rewritten, or this is another database"
+                "the hash of record \(kept.sequence) differs from the hash in the saved audit head: the chain was rewritten, or this is another database"
             )
         }
     }

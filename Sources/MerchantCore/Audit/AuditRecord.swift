@@ -62,6 +62,8 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case merchantTokenNotificationURLChanged
     /// An event of a merchant token was fetched from Apple.
     case merchantTokenEventReceived
+    /// The account number (MPAN) of a merchant token was sent to a caller.
+    case mpanRead
     /// Apple was notified that usage information of a merchant token is ready.
     case merchantTokenUsageNotified
     /// An admin requested the delivery of events whose delivery the daemon had given up.

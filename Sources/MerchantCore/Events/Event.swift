@@ -9,6 +9,8 @@ package struct Event: Hashable, Sendable {
         /// The first successful decryption with the new key pair of a roll (the replacement of a key pair): Apple has
         /// switched to this key pair.
         case switchObserved
+        /// Apple encrypts to a standby key pair outside of a roll: see ``StandbyKeyUse``.
+        case standbyKeyUsed
         case certificateExpiringSoon
         case certificateExpired
         /// A merchant has fewer active key pairs than its target number.

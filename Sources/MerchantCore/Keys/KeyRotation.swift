@@ -63,8 +63,19 @@ package struct SealedKeyPairRow: Sendable {
     }
 }
 
-/// Stores a rotation of the data key, which seals private keys, and of the master key, which seals the data key. Each
-/// change is on stable storage when its method returns.
+/// A sealed account number of a merchant token, and the id of its row in the database.
+package struct SealedMPANRow: Sendable {
+    package let row: Int
+    package let sealed: SealedMPAN
+
+    package init(row: Int, sealed: SealedMPAN) {
+        self.row = row
+        self.sealed = sealed
+    }
+}
+
+/// Stores a rotation of the data key and the master key. The data key seals private keys and account numbers of
+/// merchant tokens, and the master key seals the data key. Each change is on stable storage when its method returns.
 package protocol KeyRotationStore: DataKeyRepository {
     /// The last rotation, finished or not; nil if there was none.
     func lastRotation() async throws -> KeyRotation?
@@ -84,10 +95,16 @@ package protocol KeyRotationStore: DataKeyRepository {
     /// Overwrites each old sealed private key, in its row, with the new sealed private key. Skips private keys that
     /// were destroyed or sealed again meanwhile.
     func replace(_ seals: [(old: SealedKeyPairRow, new: SealedPrivateKey)], in rotation: KeyRotation) async throws
-    /// Overwrites every data key except the rotation's new one with zeros. Does nothing while a private key is still
-    /// sealed under one of those data keys.
+    /// Account numbers that are sealed with a data key other than `dataKey`, sorted by row, starting after `row`.
+    func sealedMPANs(notUnder dataKey: Int, after row: Int, limit: Int) async throws -> [SealedMPANRow]
+    /// Overwrites each old sealed account number, in its row, with the new one; without a new one, erases the account
+    /// number. Skips account numbers that were erased or sealed again meanwhile.
+    func replace(_ seals: [(old: SealedMPANRow, new: SealedMPAN?)]) async throws
+    /// Overwrites every data key except the rotation's new one with zeros. Does nothing while a private key or an
+    /// account number is still sealed under one of those data keys.
     ///
-    /// - Returns: how many private keys are still sealed under those data keys; 0 if the data keys were overwritten.
+    /// - Returns: how many private keys and account numbers are still sealed under those data keys; 0 if the data keys
+    ///   were overwritten.
     func retireDataKeys(in rotation: KeyRotation) async throws -> Int
     /// Removes copies of old sealed private keys and data keys from the database file, its write-ahead log and the
     /// daemon's memory.

@@ -35,8 +35,12 @@ package enum RevocationRules {
         _ keyPair: KeyPair, remaining: Remaining, target: Int, reason: String
     ) throws(MerchantError) -> [String] {
         guard keyPair.state.isActive else { return [] }
-        let kind = "\(keyPair.algorithm.rawValue) \(keyPair.purpose.rawValue)"
-        let affected = keyPair.purpose == .identity ? "registration calls" : "payments to this key"
+        let affected = affected(by: keyPair)
+        let kind =
+            switch keyPair.purpose {
+            case .paymentProcessing: "\(keyPair.algorithm.rawValue) \(keyPair.purpose.rawValue)"
+            case .identity: keyPair.purpose.rawValue
+            }
         var warnings: [String] = []
         if remaining.replacements == 0 {
             guard reason == compromised else {
@@ -49,11 +53,23 @@ package enum RevocationRules {
                 "no other active \(kind) key of the merchant has a valid certificate: \(affected) stop; store the certificate of another key"
             )
         }
-        if remaining.active < target {
+        // The target counts only payment processing key pairs.
+        if keyPair.purpose == .paymentProcessing, remaining.active < target {
             warnings.append(
                 "the revocation leaves \(remaining.active.counted("active key pair")), below the merchant's target of \(target)"
             )
         }
         return warnings
+    }
+
+    /// What stops if a key pair without a replacement is revoked.
+    private static func affected(by keyPair: KeyPair) -> String {
+        let merchant = keyPair.merchantIdentifier
+        return switch keyPair.purpose {
+        case .paymentProcessing: "payments to this key"
+        case .identity where merchant.isPlatformIntegrator:
+            "registrations, sessions of registered merchants and all other calls to Apple with the platform's identity (unless the daemon has another identity of the platform, such as the setting apple.gateway.identity)"
+        case .identity: "merchant sessions with the merchantIdentifier \(merchant)"
+        }
     }
 }

@@ -47,15 +47,15 @@ package enum RollLifecycle {
     /// rule, so that every interface names the same party.
     ///
     /// The merchant's Apple Developer account creates and activates the certificate. An admin must act only if tokens
-    /// for the key arrive and did not promote it: because the settings do not permit that, or because another key pair
-    /// has a newer certificate.
+    /// for the key arrive and the daemon has not promoted it: because the settings do not permit automatic promotions,
+    /// or because another key pair has a newer certificate.
     ///
     /// - Parameter use: the observed use of the key pair; nil if it was never used.
-    /// - Returns: nil if the key pair is current already, or can no longer become it.
+    /// - Returns: nil if the key pair is current already, or can no longer become current.
     package static func partyBeforePromotion(of keyPair: KeyPair, use: KeyUse?) -> RollParty? {
         switch keyPair.state {
         case .pending: .merchant
-        // Tokens for a retiring key show nothing: they may be late ones.
+        // Tokens for a retiring key show nothing: they may be late tokens.
         case .retiring: .merchant
         case .standby: use?.firstDecryption(inStateOf: keyPair) == nil ? .merchant : .admin
         case .current, .revoked, .destroyed: nil
@@ -112,7 +112,8 @@ package enum RollLifecycle {
         let next: String
         if let quietAt {
             party = .time
-            next = "wait until \(quietAt): the roll is then quiet, unless a decryptor requests the old key before"
+            next =
+                "wait until \(quietAt): the roll is then quiet, unless a decryptor requests the old key before that time"
         } else if let exportedAt = from?.exportedAt {
             party = .admin
             next =
@@ -136,6 +137,7 @@ package struct RollProgress: Hashable, Sendable {
     package let since: Timestamp
     /// What must be done next, as a text for people; nil if nothing must be done.
     package let next: String?
-    /// When the roll became quiet, or will become quiet if no decryptor requests the old key before; nil if unknown.
+    /// When the roll became quiet, or will become quiet if no decryptor requests the old key before that time; nil if
+    /// unknown.
     package var quietAt: Timestamp?
 }

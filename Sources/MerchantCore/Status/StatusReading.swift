@@ -26,6 +26,11 @@ package protocol StatusReading {
     func countIssuerNotVerified() throws -> Int
     /// Active key pairs that have a certificate whose issuer was not verified, oldest first.
     func keyPairsWithIssuerNotVerified(limit: Int) throws -> [KeyPair]
+    /// The number of standby key pairs whose use was reported, and to which Apple still encrypts by the rule of
+    /// ``StandbyKeyUse/lastDecryption(of:use:current:currentUse:)``. Does not count the new key pairs of open rolls.
+    func countStandbyKeyPairsInUse() throws -> Int
+    /// The key pairs that ``countStandbyKeyPairsInUse()`` counts, oldest first.
+    func standbyKeyPairsInUse(limit: Int) throws -> [KeyPair]
 }
 
 /// Selects some of the active key pairs by their state.

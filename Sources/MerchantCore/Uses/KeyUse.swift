@@ -32,22 +32,26 @@ package struct KeyUse: Hashable, Sendable {
     package var promotionConfirmedAt: Timestamp?
     /// When an event last reported that the key pair was requested although it was revoked.
     package var revokedUseReportedAt: Timestamp?
+    /// When an event last reported that Apple encrypts to the `standby` key pair outside of a roll. nil if none did,
+    /// and while the key pair is not `standby`.
+    package var standbyUseReportedAt: Timestamp?
 
     package init(
         requests: Occurrences? = nil, decryptions: Occurrences? = nil, promotionConfirmedAt: Timestamp? = nil,
-        revokedUseReportedAt: Timestamp? = nil
+        revokedUseReportedAt: Timestamp? = nil, standbyUseReportedAt: Timestamp? = nil
     ) {
         self.requests = requests
         self.decryptions = decryptions
         self.promotionConfirmedAt = promotionConfirmedAt
         self.revokedUseReportedAt = revokedUseReportedAt
+        self.standbyUseReportedAt = standbyUseReportedAt
     }
 
     /// When the key pair was last requested. A decryption counts as a request.
     package var lastRequest: Timestamp? { [requests?.last, decryptions?.last].compactMap { $0 }.max() }
 
-    /// The first token that was decrypted since the key pair entered its present state, as far as the stored times show;
-    /// nil if there was none.
+    /// The first token that was decrypted since the key pair entered its present state, as far as the stored times
+    /// show; nil if there was none.
     package func firstDecryption(inStateOf keyPair: KeyPair) -> Timestamp? {
         guard let decryptions, decryptions.last >= keyPair.stateSince else { return nil }
         return decryptions.first >= keyPair.stateSince ? decryptions.first : decryptions.last

@@ -9,12 +9,12 @@ package struct PortalSessionOperations: Sendable {
         any PortalSessionWriting & InvitationWriting & MerchantReading & ChangeRecording
     >
 
-    /// How long after the first press of a link's button a second press gets the same session.
+    /// A second press of the sign-in button within this time gets the session that the first press began.
     package static let repeatLimit: Duration = .seconds(60)
 
     let records: Records
-    /// The daemon's own count of time. Sessions end by the later of this time and the machine's clock, so that a clock
-    /// that was set back does not make an ended session valid again.
+    /// The time that the daemon counts itself. A session has expired if it has by this time or by the machine's clock.
+    /// So a clock that was set back does not make an expired session valid again.
     let confirmedTime: ConfirmedTime
     private let throttle = UseThrottle()
 
@@ -23,8 +23,8 @@ package struct PortalSessionOperations: Sendable {
         self.confirmedTime = confirmedTime
     }
 
-    /// The state of an invitation, for the page that opening a link shows. Changes nothing, because mail scanners open
-    /// links too.
+    /// The state of an invitation, for the page that its link opens. Changes nothing, because mail scanners open links
+    /// too.
     ///
     /// - Parameter text: the text of the link's secret.
     package func invitationState(_ text: String) async throws -> InvitationState {
@@ -33,11 +33,12 @@ package struct PortalSessionOperations: Sendable {
         return try await records.read { try $0.state(of: secret, at: now) }
     }
 
-    /// Uses an invitation up and begins a session.
+    /// Marks an invitation as used and begins a session.
     ///
     /// - Parameters:
     ///   - text: the text of the link's secret.
-    ///   - browser: a value that only the client's browser sends. With it, ``begun(by:_:in:)`` finds the session.
+    ///   - browser: the cookie's value, which only this browser sends. With it, ``secretOfSession(begunBy:_:in:)``
+    ///     finds the session.
     ///   - address: the client's address, for the audit.
     /// - Throws: `unauthorized` unless the invitation is open; ``invitationState(_:)`` then says why.
     package func begin(
@@ -68,7 +69,8 @@ package struct PortalSessionOperations: Sendable {
 
     /// Creates a login for an operator, valid for ``OperatorLogin/life``.
     ///
-    /// An Idempotency-Key has no effect: a repeat creates another login, and the one that nobody received expires.
+    /// An Idempotency-Key has no effect: a repeat creates another login, and a login whose response was not received
+    /// expires unused.
     ///
     /// - Parameter groups: all groups of the caller's process, with the primary group.
     package func createLogin(
@@ -88,7 +90,7 @@ package struct PortalSessionOperations: Sendable {
         return (secret, login.expiresAt)
     }
 
-    /// Whether a login can begin a session, for the page that opening its URL shows. Changes nothing.
+    /// Whether a login can begin a session, for the page that its URL opens. Changes nothing.
     ///
     /// - Parameter text: the text of the URL's secret.
     package func isLoginOpen(_ text: String) async throws -> Bool {
@@ -97,7 +99,7 @@ package struct PortalSessionOperations: Sendable {
         return try await records.read { try $0.openLogin(secret, at: now) != nil }
     }
 
-    /// Uses an operator's login up and begins a session.
+    /// Marks an operator's login as used and begins a session.
     ///
     /// - Throws: `unauthorized` if the login is unknown, used or expired.
     package func begin(
@@ -123,16 +125,16 @@ package struct PortalSessionOperations: Sendable {
         return (session, sessionSecret)
     }
 
-    /// The secret of the session that this browser has just begun with a link, for a person who pressed the button twice:
-    /// the browser may have discarded the response to the first press.
+    /// The secret of the session that this browser has just begun with a link, for a person who pressed the button
+    /// twice: the browser may have discarded the response to the first press.
     ///
     /// - Parameters:
     ///   - text: the text of the link's secret.
     ///   - kind: `invitation` or `login`.
-    /// - Returns: nil if the browser began no session with the link, or began it longer than ``repeatLimit`` ago, or if the
-    ///   session has ended.
-    package func begun(
-        by text: String, _ kind: PortalSecret.Kind, in browser: String
+    /// - Returns: nil if the browser began no session with the link, or began it longer than ``repeatLimit`` ago, or if
+    ///   the session has ended.
+    package func secretOfSession(
+        begunBy text: String, _ kind: PortalSecret.Kind, in browser: String
     ) async throws -> PortalSecret? {
         guard let link = PortalSecret(text: text, kind: kind) else { return nil }
         let secret = PortalSecret.session(begunBy: link, in: browser)

@@ -1,13 +1,17 @@
 package import MerchantCore
 import Vocabulary
 
-/// Verifies the keys, certificates and audit chain in the database that a backup contains, and collects the faults.
+/// Verifies the keys, certificates, account numbers and audit chain in the database that a backup contains, and
+/// collects the faults.
 package struct BackupContentVerifier: Sendable {
-    package typealias Records = Transactions<any KeyPairReading & SealedKeyReading & AuditReading, Void>
+    package typealias Records = Transactions<
+        any KeyPairReading & SealedKeyReading & MerchantTokenReading & AuditReading, Void
+    >
 
     /// At most this many faults are kept in ``findings``.
     package static let maximumFindings = 100
     private static let keyPairsPerRead = 256
+    private static let mpansPerRead = 1000
 
     package private(set) var keyPairsVerified = 0
     package private(set) var certificatesChecked = 0
@@ -22,12 +26,15 @@ package struct BackupContentVerifier: Sendable {
         if findings.count < Self.maximumFindings { findings.append(finding) }
     }
 
-    /// Unseals every private key, compares the key with its public key and its certificates, and verifies the audit
-    /// chain.
+    /// Unseals every private key and account number, compares each key with its public key and its certificates, and
+    /// verifies the audit chain.
     ///
     /// - Parameter copy: the database in the backup.
-    package mutating func examine(_ copy: Records, with verifier: any KeyPairVerifier) async throws {
+    package mutating func examine(
+        _ copy: Records, with verifier: any KeyPairVerifier & MPANCustodian
+    ) async throws {
         try await examineKeyPairs(of: copy, with: verifier)
+        try await examineMPANs(of: copy, with: verifier)
         try await examineAudit(of: copy)
     }
 
@@ -96,6 +103,22 @@ package struct BackupContentVerifier: Sendable {
         let expected = StoredCertificate(
             facts, issuerVerified: certificate.issuerVerified, storedAt: certificate.storedAt)
         return expected == certificate ? nil : "the stored fields of \(name) differ from the certificate itself"
+    }
+
+    private mutating func examineMPANs(of copy: Records, with custodian: any MPANCustodian) async throws {
+        var cursor: MerchantTokenIdentifier?
+        while true {
+            try Task.checkCancellation()
+            let after = cursor
+            let page = try await copy.read { try $0.mpans(after: after, limit: Self.mpansPerRead) }
+            for stored in page {
+                do { _ = try custodian.openMPAN(stored.sealed) } catch {
+                    note((error as? MerchantError)?.detail ?? "a sealed account number cannot be opened: \(error)")
+                }
+            }
+            guard let last = page.last else { return }
+            cursor = last.sealed.owner.merchantTokenIdentifier
+        }
     }
 
     private mutating func examineAudit(of copy: Records) async throws {

@@ -55,7 +55,7 @@ package struct CertificateOperations: Sendable {
                     .certificateStored, at: now, merchant: keyPair.merchantIdentifier, key: keyPair.publicKeyHash,
                     before: keyPair.state.rawValue, after: after.state.rawValue,
                     reason: "serial \(stored.serialNumber), expires \(stored.notAfter)"))
-            try transaction.append(.stored(stored, of: after, at: now))
+            try transaction.append(.stored(stored, of: after, at: now, in: transaction))
             return try transaction.view(after, at: now).warningOfIssuer(in: environment)
         }
     }

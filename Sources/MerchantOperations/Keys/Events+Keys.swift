@@ -4,13 +4,53 @@ import Vocabulary
 // Functions that create the events about key pairs.
 
 extension Event {
-    static func stored(_ certificate: StoredCertificate, of keyPair: KeyPair, at now: Timestamp) -> Event {
+    static func stored(
+        _ certificate: StoredCertificate, of keyPair: KeyPair, at now: Timestamp,
+        in reading: any KeyPairReading & RollReading
+    ) throws -> Event {
         let change = "a certificate that expires at \(certificate.notAfter) was stored"
         return Event(
             .certificateStored, .notice, at: now, merchant: keyPair.merchantIdentifier, key: keyPair.publicKeyHash,
-            detail: keyPair.state == .standby && keyPair.purpose == .paymentProcessing
-                ? "\(change): the key is standby; activate the certificate at Apple, then promote the key"
-                : "\(change): the key is \(keyPair.state.rawValue)")
+            detail: "\(change): \(try nextStep(afterCertificateOf: keyPair, in: reading))")
+    }
+
+    /// What must be done after the certificate of a key pair was stored.
+    ///
+    /// Only the certificate of a merchant's first key pair, and of the new key pair of a roll, must be activated at
+    /// Apple. A reserve key pair waits for the next roll: the activation of its certificate would replace the current
+    /// key pair at Apple at once.
+    private static func nextStep(
+        afterCertificateOf keyPair: KeyPair, in reading: any KeyPairReading & RollReading
+    ) throws -> String {
+        guard keyPair.purpose == .paymentProcessing, keyPair.state == .standby else {
+            return "the key is \(keyPair.state.rawValue)"
+        }
+        let roll = try reading.openRoll(of: keyPair.merchantIdentifier, algorithm: keyPair.algorithm)
+        guard roll?.to != keyPair.publicKeyHash, let current = try reading.currentKeyPair(matching: keyPair) else {
+            return "the key is standby; activate the certificate at Apple, then promote the key"
+        }
+        return
+            "the key is standby, as a reserve for the current key \(current.publicKeyHash); nothing must be done, and the certificate must not be activated at Apple before a roll to this key"
+    }
+
+    /// The event that Apple encrypts to a standby key pair outside of a roll: see ``StandbyKeyUse``.
+    ///
+    /// - Parameter last: the time of the last token.
+    static func standbyUsed(
+        _ keyPair: KeyPair, last: Timestamp, current: KeyPair?, at now: Timestamp
+    ) -> Event {
+        Event(
+            .standbyKeyUsed, .warning, at: now, merchant: keyPair.merchantIdentifier, key: keyPair.publicKeyHash,
+            detail: standbyUse(of: keyPair, last: last, current: current))
+    }
+
+    /// What a token for a standby key pair shows, and what to do. Also for the finding in `status`.
+    static func standbyUse(of keyPair: KeyPair, last: Timestamp, current: KeyPair?) -> String {
+        let notCurrent = current.map { "the current key is \($0.publicKeyHash)" } ?? "no key is current"
+        let mistake =
+            current == nil ? "" : "; if its certificate was activated by mistake, activate that of another key instead"
+        return
+            "Apple encrypts tokens to this standby key: the last one was decrypted at \(last), and \(notCurrent); run 'key promote \(keyPair.publicKeyHash)'\(mistake)"
     }
 
     /// - Parameter reason: why the daemon promoted the key pair; nil if an admin promoted it.
@@ -24,10 +64,12 @@ extension Event {
             detail: "the key is current\(cause)\(formerKey)")
     }
 
-    /// - Parameter before: the key pair as it was before the revocation.
-    static func revoked(_ before: KeyPair, reason: String, at now: Timestamp) -> Event {
+    /// - Parameters:
+    ///   - before: the key pair as it was before the revocation.
+    ///   - isInUse: whether Apple encrypts to the key pair.
+    static func revoked(_ before: KeyPair, isInUse: Bool, reason: String, at now: Timestamp) -> Event {
         let severity: Severity =
-            reason == RevocationRules.compromised ? .critical : before.state == .current ? .warning : .notice
+            reason == RevocationRules.compromised ? .critical : isInUse ? .warning : .notice
         return Event(
             .keyRevoked, severity, at: now, merchant: before.merchantIdentifier, key: before.publicKeyHash,
             detail: "the key was \(before.state.rawValue) and is revoked: \(reason)")

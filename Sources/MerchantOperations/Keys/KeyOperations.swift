@@ -6,7 +6,7 @@ package import Vocabulary
 package struct KeyOperations: Sendable {
     package typealias Records = Transactions<
         any MerchantReading & KeyPairReading & KeyUseReading,
-        any MerchantReading & KeyPairWriting & KeyUseReading & ChangeRecording
+        any MerchantReading & KeyPairWriting & KeyUseReading & RollReading & ChangeRecording
     >
 
     private let records: Records

@@ -22,15 +22,20 @@ package struct KeyTransitionOperations: Sendable {
     package typealias Records = Transactions<Void, any KeyTransitionWriting>
 
     private let records: Records
+    private let policy: CurrentValue<RollPolicy>
+    private let uses: KeyUses
     private let eraseRemovedBytes: @Sendable () async throws -> Void
     /// The daemon's own count of time, which does not change when the machine's clock is set.
     private let confirmedTime: ConfirmedTime
 
     /// - Parameter eraseRemovedBytes: overwrites copies of destroyed private keys in the store's files.
     package init(
-        records: Records, eraseRemovedBytes: @escaping @Sendable () async throws -> Void, confirmedTime: ConfirmedTime
+        records: Records, policy: CurrentValue<RollPolicy>, uses: KeyUses,
+        eraseRemovedBytes: @escaping @Sendable () async throws -> Void, confirmedTime: ConfirmedTime
     ) {
         self.records = records
+        self.policy = policy
+        self.uses = uses
         self.eraseRemovedBytes = eraseRemovedBytes
         self.confirmedTime = confirmedTime
     }
@@ -39,6 +44,10 @@ package struct KeyTransitionOperations: Sendable {
     package static let defaultDestructionWait = Duration.seconds(30 * 86_400)
     /// Ten years.
     package static let longestDestructionWait = Duration.seconds(3_653 * 86_400)
+
+    private var recentUse: RecentUseWarnings {
+        RecentUseWarnings(uses: uses, quietPeriod: policy.value.quietPeriod)
+    }
 
     /// Makes the key pair `current`, the state of the key that Apple encrypts to. The former current key pair becomes
     /// `retiring`.
@@ -58,8 +67,11 @@ package struct KeyTransitionOperations: Sendable {
     ) async throws -> KeyTransitionResult {
         try RevocationRules.validate(reason: reason)
         return try await perform(dryRun: dryRun, for: request) { transaction, time in
-            try KeyTransitionPlan.revocation(
-                of: try transaction.existingKeyPair(hash), reason: reason, at: time, for: request, in: transaction)
+            let keyPair = try transaction.existingKeyPair(hash)
+            var plan = try KeyTransitionPlan.revocation(
+                of: keyPair, reason: reason, at: time, for: request, in: transaction)
+            plan.warnings += try recentUse.ofRevocation(keyPair, at: time, in: transaction)
+            return plan
         }
     }
 
@@ -125,6 +137,7 @@ package struct KeyTransitionOperations: Sendable {
                     "the private key will be destroyed after \(due); until then, 'key restore' cancels the destruction"
                 ]
             }
+            plan.warnings += try recentUse.ofDestruction(keyPair, at: time, in: transaction)
             return plan
         }
         if !dryRun, outcome.key.keyPair.state == .destroyed { try await eraseRemovedBytes() }
@@ -156,8 +169,8 @@ package struct KeyTransitionOperations: Sendable {
     private static let copiesWarning =
         "backups and other copies of the database that were created earlier still contain the sealed private key"
 
-    /// Makes a plan and performs it, unless `dryRun` is true. Both happen in one transaction, so that the plan fits the
-    /// stored state.
+    /// Makes a plan and performs it, unless `dryRun` is true. Both happen in one transaction, so that the plan matches
+    /// the stored state.
     private func perform(
         dryRun: Bool, for request: Request,
         _ makePlan: @escaping @Sendable (any KeyTransitionWriting, ClockReading) throws -> KeyTransitionPlan

@@ -30,9 +30,12 @@ extension KeyTransitionPlan {
         plan.warnings = try RevocationRules.check(
             keyPair, remaining: .init(replacements: replacements.count, active: remaining.count),
             target: merchant?.targetActiveKeyPairs ?? Merchant.defaultTargetActiveKeyPairs, reason: reason)
-        if keyPair.state == .current {
+        let isStandbyInUse = try transaction.isStandbyInUse(keyPair)
+        let isPaymentCurrent = keyPair.state == .current && keyPair.purpose == .paymentProcessing
+        if isPaymentCurrent || isStandbyInUse {
+            let found = isStandbyInUse ? "Apple encrypts tokens to this standby key" : "this is the current key"
             plan.warnings.append(
-                "this is the current key: from now on, the daemon refuses the tokens that Apple encrypts to this key")
+                "\(found): from now on, the daemon refuses the tokens that Apple encrypts to this key")
         }
         var change = try KeyChange(
             keyPair, .revoke, at: time.latest,
@@ -42,9 +45,12 @@ extension KeyTransitionPlan {
         change.after.revocationReason = reason
         plan.changes = [change]
         if reason == RevocationRules.compromised {
-            plan.warnings += try RevocationConsequences.list(of: keyPair, replacements: replacements, in: transaction)
+            plan.warnings += try RevocationConsequences.list(
+                of: keyPair, isInUse: isPaymentCurrent || isStandbyInUse, replacements: replacements, in: transaction)
         }
-        plan.events = [.revoked(keyPair, reason: reason, at: now)]
+        plan.events = [
+            .revoked(keyPair, isInUse: keyPair.state == .current || isStandbyInUse, reason: reason, at: now)
+        ]
         if let merchant, keyPair.state.isActive, keyPair.purpose == .paymentProcessing,
             remaining.count < merchant.targetActiveKeyPairs
         {
@@ -66,6 +72,16 @@ extension KeyTransitionPlan {
                 before: keyPair.state.rawValue, after: KeyState.destroyed.rawValue, reason: keyPair.revocationReason))
         change.after.destroyAfter = nil
         return change
+    }
+}
+
+extension KeyPairReading where Self: KeyUseReading {
+    /// Whether Apple encrypts to the key pair although it is standby: see ``StandbyKeyUse``.
+    fileprivate func isStandbyInUse(_ keyPair: KeyPair) throws -> Bool {
+        let current = try currentKeyPair(matching: keyPair)
+        return StandbyKeyUse.lastDecryption(
+            of: keyPair, use: try keyUse(of: keyPair.publicKeyHash), current: current,
+            currentUse: try current.flatMap { try keyUse(of: $0.publicKeyHash) }) != nil
     }
 }
 

@@ -5,23 +5,26 @@ import Vocabulary
 enum RevocationConsequences {
     /// Warnings for the caller, each with one consequence or one thing to do.
     ///
-    /// - Parameter replacements: the active key pairs that can replace the revoked one, see
-    ///   ``RevocationRules/Remaining``.
+    /// - Parameters:
+    ///   - isInUse: whether Apple encrypts tokens to the key pair.
+    ///   - replacements: the active key pairs that can replace the revoked one, see ``RevocationRules/Remaining``.
     static func list(
-        of keyPair: KeyPair, replacements: [KeyPair], in reading: any KeyPairReading & KeyUseReading
+        of keyPair: KeyPair, isInUse: Bool, replacements: [KeyPair], in reading: any KeyPairReading & KeyUseReading
     ) throws -> [String] {
         var list: [String] = []
-        let merchant = keyPair.merchantIdentifier
+        let isForPayments = keyPair.purpose == .paymentProcessing
         for certificate in try reading.certificates(of: keyPair.publicKeyHash) {
             list.append("have Apple revoke the certificate with serial number \(certificate.serialNumber)")
         }
-        if keyPair.state.isActive {
+        if keyPair.state.isActive, isForPayments {
             list.append(
                 "from the next request on, the daemon refuses tokens for this key with HTTP status 410, also those of payments that are authorized already"
             )
         }
-        if keyPair.state == .current {
-            if let standby = replacements.first(where: { $0.state == .standby }) {
+        if isInUse {
+            if let current = replacements.first(where: { $0.state == .current }) {
+                list.append("activate the certificate of the current key \(current.publicKeyHash) at Apple")
+            } else if let standby = replacements.first(where: { $0.state == .standby }) {
                 list.append("promote key \(standby.publicKeyHash) after you have activated its certificate at Apple")
             } else if let retiring = replacements.first(where: { $0.state == .retiring }) {
                 list.append(
@@ -38,11 +41,12 @@ enum RevocationConsequences {
         }
         if let decryptions = try reading.keyUse(of: keyPair.publicKeyHash)?.decryptions {
             list.append(
-                "\(decryptions.count.counted("token was", "tokens were")) decrypted with this key since \(decryptions.first), the last one at \(decryptions.last)"
+                "\(decryptions.count.counted("token was", "tokens were")) decrypted with this key since \(decryptions.first)"
             )
         }
-        if merchant.isPlatformIntegrator {
-            list.append("every merchant whose registration has \(merchant) as encryptTo is affected")
+        if isForPayments, keyPair.merchantIdentifier.isPlatformIntegrator {
+            list.append(
+                "every merchant whose registration has \(keyPair.merchantIdentifier) as encryptTo is affected")
         }
         list.append("the daemon keeps the sealed private key until you run 'key destroy'")
         return list

@@ -28,8 +28,10 @@ package final class MerchantTokenMetrics: MetricsSource {
     /// The outcome of an attempt to fetch an event.
     package enum Fetch: String, CaseIterable, Sendable {
         case stored
-        /// Apple does not know the event, or refuses it.
+        /// Apple does not know the event.
         case unknown
+        /// Apple answered with 403, and too many notifications from the same address wait to try again.
+        case forbidden
         /// The event belongs to a token of another merchant.
         case otherMerchant
         /// The attempt failed, and will be repeated.

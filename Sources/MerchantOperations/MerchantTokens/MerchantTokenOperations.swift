@@ -150,10 +150,7 @@ extension MerchantTokenReading {
     /// - Throws: `merchantTokenNotFound`.
     func existingMerchantToken(_ identifier: MerchantTokenIdentifier) throws -> MerchantToken {
         guard let token = try merchantToken(identifier) else {
-            throw MerchantError(
-                .merchantTokenNotFound,
-                "there is no merchant token \(identifier): the daemon knows the tokens of decrypted payments and of notifications; 'merchant-token list' shows them"
-            )
+            throw MerchantError.merchantTokenNotFound(identifier)
         }
         return token
     }
@@ -164,11 +161,14 @@ extension MerchantError {
     fileprivate init(_ error: GatewayError, of token: MerchantTokenIdentifier) {
         switch error.kind {
         case .notFound:
-            self.init(.merchantTokenNotFound, "Apple does not know the merchant token \(token): \(error.finding)")
+            self.init(
+                .merchantTokenNotFound,
+                "the operation on the merchant token \(token) failed: \(error.finding); compare the identifier with those of 'merchant-token list'"
+            )
         case .conflict:
             self.init(
                 .merchantTokenStateConflict,
-                "Apple refuses the operation in the present state of the merchant token \(token): set its notification URL first ('merchant-token set-notification-url'); \(error.finding)"
+                "the operation on the merchant token \(token) failed: \(error.finding); set its notification URL first with 'merchant-token set-notification-url'"
             )
         default: self.init(error)
         }

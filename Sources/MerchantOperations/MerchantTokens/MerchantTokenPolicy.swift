@@ -11,6 +11,8 @@ package struct MerchantTokenPolicy: Hashable, Sendable {
     package var waitingPerAddress = 10_000
     /// Whether a decrypted payment token adds its merchant token to the daemon's records.
     package var recordsPayments = true
+    /// Whether the daemon stores the account numbers of merchant tokens (MPANs), sealed.
+    package var storesMPANs = false
 
     package init() {}
 }

@@ -3,11 +3,12 @@ import Vocabulary
 
 /// Fetches the events of merchant tokens as soon as their notifications are due.
 ///
-/// The notifications of one merchant from one address form a *lane*. The events of a lane are fetched one after another,
-/// in the order in which the notifications arrived. An event whose attempts fail delays its lane for at most 10 minutes:
-/// then later notifications overtake it, see ``TokenNotificationReading/nextTokenNotifications(dueAt:excluding:limit:)``.
-/// The events of different lanes are fetched concurrently. The store gives the lanes turns, so that many notifications
-/// from some addresses do not delay those from other addresses.
+/// The notifications of one merchant from one address form a *lane*. The events of a lane are fetched one after
+/// another, in the order in which the notifications arrived. An event whose attempts fail delays its lane for at most
+/// 10 minutes: then later notifications overtake it, see
+/// ``TokenNotificationReading/nextTokenNotifications(dueAt:excluding:limit:)``. The events of different lanes are
+/// fetched concurrently. The store gives the lanes turns, so that many notifications from some addresses do not delay
+/// those from other addresses.
 ///
 /// The store records which events were fetched. This actor only remembers in which lanes an attempt is running, until
 /// when calls are paused, and which merchants have no identity.
@@ -19,12 +20,14 @@ package actor TokenEventDispatcher {
         package var longestSleep = Duration.seconds(5)
         /// The pause of all attempts after a failure of the store.
         package var pauseAfterStoreFailure = Duration.seconds(2)
-        /// How long a merchant without an identity is left out, at least.
+        /// How long a merchant without an identity is left out, at least, unless its identity keys or those of the
+        /// platform change.
         package var pauseWithoutIdentity = Duration.seconds(30)
         /// The pause is longer if there are many merchants without an identity: this long for each of them. Otherwise
         /// the attempts for these merchants would take all turns.
         package var pauseForEachWithoutIdentity = Duration.milliseconds(20)
-        /// The pause is never longer than this, so that a new identity is used soon.
+        /// The pause is never longer than this, so that an identity in changed files, or one that becomes valid, is
+        /// used soon.
         package var longestPauseWithoutIdentity = Duration.seconds(300)
         /// How long a stop waits for the attempts that are running.
         package var shutdownGracePeriod = Duration.seconds(5)
@@ -50,6 +53,7 @@ package actor TokenEventDispatcher {
 
     private let fetching: TokenEventFetching
     private let arrivals: ChangeSignal
+    private let changedKeys: ChangedKeys
     private let limits: Limits
     private let caller: Caller
     private let report: @Sendable (Report) -> Void
@@ -59,7 +63,9 @@ package actor TokenEventDispatcher {
 
     private var busy: Set<Lane> = []
     private var pausedUntil: ContinuousClock.Instant?
-    private var withoutIdentity: [MerchantIdentifier: ContinuousClock.Instant] = [:]
+    private var identityPauses = IdentityPauses()
+    /// The lanes whose merchant may have got an identity since their running attempt began.
+    private var identityChanged: Set<Lane> = []
     /// When the earliest repeat of a failed attempt is due.
     private var nextRetry: ContinuousClock.Instant?
     private var countedAt: ContinuousClock.Instant?
@@ -67,13 +73,15 @@ package actor TokenEventDispatcher {
 
     /// - Parameters:
     ///   - arrivals: signals that a notification has arrived.
+    ///   - changedKeys: the store must notify it of every change of a key pair.
     ///   - caller: the caller in audit records.
     package init(
-        fetching: TokenEventFetching, arrivals: ChangeSignal, limits: Limits = Limits(), caller: Caller,
-        report: @escaping @Sendable (Report) -> Void
+        fetching: TokenEventFetching, arrivals: ChangeSignal, changedKeys: ChangedKeys, limits: Limits = Limits(),
+        caller: Caller, report: @escaping @Sendable (Report) -> Void
     ) {
         self.fetching = fetching
         self.arrivals = arrivals
+        self.changedKeys = changedKeys
         self.limits = limits
         self.caller = caller
         self.report = report
@@ -94,6 +102,14 @@ package actor TokenEventDispatcher {
                 wakeUp.yield()
             }
         }
+        let keyListener = Task {
+            var generation = changedKeys.signal.generation
+            while !Task.isCancelled {
+                await changedKeys.signal.wait(after: generation)
+                generation = changedKeys.signal.generation
+                await endIdentityPauses()
+            }
+        }
         await withDiscardingTaskGroup { attempts in
             wakeUp.yield()
             for await _ in wakeUps {
@@ -108,6 +124,7 @@ package actor TokenEventDispatcher {
             attempts.cancelAll()
         }
         listener.cancel()
+        keyListener.cancel()
         timer?.cancel()
     }
 
@@ -118,7 +135,7 @@ package actor TokenEventDispatcher {
         let now = ContinuousClock.now
         if let pausedUntil, pausedUntil > now { return wake(after: pausedUntil - now) }
         pausedUntil = nil
-        withoutIdentity = withoutIdentity.filter { $0.value > now }
+        identityPauses.removeExpired(at: now)
         if let retry = nextRetry, retry <= now { nextRetry = nil }
         let due: [TokenNotification]
         do { due = try await nextOfFreeLanes() } catch {
@@ -140,7 +157,7 @@ package actor TokenEventDispatcher {
         // An attempt without an identity stores nothing, so the merchant's lanes stay first. The store leaves them out:
         // otherwise they could fill the result, and the events of other merchants would wait.
         let due = try await fetching.next(
-            excluding: Set(withoutIdentity.keys), limit: limits.concurrentAttempts + busy.count)
+            excluding: identityPauses.merchants, limit: limits.concurrentAttempts + busy.count)
         return due.filter { !busy.contains(Lane($0)) }
     }
 
@@ -150,22 +167,43 @@ package actor TokenEventDispatcher {
             report(.attempt(notification, outcome))
             switch outcome {
             case .paused(let duration): pause(for: duration)
-            case .withoutIdentity:
+            case .withoutIdentity(let owner, _):
+                guard !identityChanged.contains(Lane(notification)) else { break }
                 let pause = min(
                     limits.longestPauseWithoutIdentity,
-                    max(limits.pauseWithoutIdentity, limits.pauseForEachWithoutIdentity * withoutIdentity.count))
-                withoutIdentity[notification.merchantIdentifier] = .now + pause
+                    max(limits.pauseWithoutIdentity, limits.pauseForEachWithoutIdentity * identityPauses.count))
+                identityPauses.add(notification.merchantIdentifier, without: owner, until: .now + pause)
             case .failed(let next, _):
                 let pause = next.millisecondsSince1970 - fetching.now.millisecondsSince1970
                 let retry = ContinuousClock.now + .milliseconds(max(10, pause))
                 nextRetry = min(nextRetry ?? retry, retry)
-            case .stored, .unknown, .otherMerchant, .lost, .closed, .cancelled: break
+            case .stored, .unknown, .forbidden, .otherMerchant, .lost, .closed, .cancelled: break
             }
         } catch {
             if !Task.isCancelled { report(.storeFailure(error)) }
             pause(for: limits.pauseAfterStoreFailure)
         }
         busy.remove(Lane(notification))
+        identityChanged.remove(Lane(notification))
+        wakeUp.yield()
+    }
+
+    /// Ends the pauses of the merchants that may have an identity since their keys, or those of the platform, changed.
+    private func endIdentityPauses() async {
+        let changes = changedKeys.take()
+        // Most changes of keys are of payment processing keys while no merchant is without an identity.
+        guard !identityPauses.isEmpty || !busy.isEmpty else { return }
+        if case .keys(let hashes) = changes, let owners = try? await fetching.owners(ofIdentityKeys: hashes) {
+            guard !owners.isEmpty else { return }
+            identityPauses.identitiesChanged(of: owners)
+            // An attempt that is running may have read the store before the change.
+            let platformChanged = owners.contains(where: \.isPlatformIntegrator)
+            identityChanged.formUnion(busy.filter { platformChanged || owners.contains($0.merchant) })
+        } else {
+            // Many keys have changed, or the store cannot be read. The next attempt reports a failure of the store.
+            identityPauses.removeAll()
+            identityChanged = busy
+        }
         wakeUp.yield()
     }
 

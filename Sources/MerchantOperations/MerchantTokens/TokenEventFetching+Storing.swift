@@ -9,7 +9,7 @@ extension TokenEventFetching {
         for request: Request
     ) async throws -> Outcome {
         let (now, seenAt) = (clock.now, confirmedTime.reading().latest)
-        let outcome = try await records.write { transaction -> Outcome in
+        let outcome = try await records.write { [policy] transaction -> Outcome in
             guard try transaction.isWaiting(notification) else { return .closed }
             var closed = notification
             let stored = try transaction.merchantToken(event.merchantTokenIdentifier)
@@ -24,6 +24,9 @@ extension TokenEventFetching {
             try transaction.update(closed, at: now)
             let changed = MerchantToken(stored, event, metadata, of: notification, at: now, seenAt: seenAt)
             try transaction.store(changed)
+            try transaction.updateMPAN(
+                of: changed, metadata?.sealedMPAN, receivedAt: notification.receivedAt,
+                storesMPANs: policy.storesMPANs)
             try transaction.append(
                 request.auditEntry(
                     .merchantTokenEventReceived, at: now, merchant: changed.merchantIdentifier,
@@ -65,6 +68,23 @@ extension TokenEventFetching {
             guard removed == Self.notificationsPerRemoval else { break }
         }
         return count
+    }
+}
+
+extension MerchantTokenWriting {
+    /// Stores or erases the account number of a merchant token after an event.
+    ///
+    /// - Parameters:
+    ///   - token: the token after the event. The store has erased the account number of an unlinked token.
+    ///   - mpan: nil if the event contained no account number; the stored account number is then still valid.
+    ///   - storesMPANs: the setting. If it is false, an account number from the time when it was true is erased.
+    fileprivate func updateMPAN(
+        of token: MerchantToken, _ mpan: SealedMPAN?, receivedAt: Timestamp, storesMPANs: Bool
+    ) throws {
+        guard storesMPANs else { return try eraseMPAN(of: token.identifier) }
+        guard let mpan, token.state == .linked else { return }
+        if let stored = try self.mpan(of: token.identifier), stored.receivedAt > receivedAt { return }
+        try store(StoredMPAN(sealed: mpan, receivedAt: receivedAt))
     }
 }
 

@@ -15,8 +15,10 @@ package struct TokenEventFetching: Sendable {
     package enum Outcome: Hashable, Sendable {
         /// The event is stored.
         case stored
-        /// Apple does not know the event, or refuses it to this merchant.
+        /// Apple does not know the event.
         case unknown
+        /// Apple answered with 403, and too many notifications from the same address wait to try again.
+        case forbidden(finding: String)
         /// The event belongs to a merchant token of another merchant, and was not stored.
         case otherMerchant(MerchantTokenIdentifier)
         /// The attempt failed, and the next one is due at this time.
@@ -26,7 +28,7 @@ package struct TokenEventFetching: Sendable {
         /// No call was made, because calls to Apple are paused. They may be possible again after this time.
         case paused(Duration)
         /// No call was made, because there is no identity with which the merchant's events can be fetched.
-        case withoutIdentity(finding: String)
+        case withoutIdentity(IdentityOwner, finding: String)
         /// The notification was closed by another attempt.
         case closed
         /// The daemon shuts down.
@@ -40,6 +42,7 @@ package struct TokenEventFetching: Sendable {
 
     let records: Records
     private let gateway: any MerchantTokenGateway
+    let policy: MerchantTokenPolicy
     private let metadata: TokenMetadataDecryption
     let metrics: MerchantTokenMetrics
     let clock: any WallClock
@@ -50,12 +53,14 @@ package struct TokenEventFetching: Sendable {
     private let chance: @Sendable () -> Double
 
     init(
-        records: Records, gateway: any MerchantTokenGateway, metadata: TokenMetadataDecryption,
-        metrics: MerchantTokenMetrics, clock: any WallClock, confirmedTime: ConfirmedTime,
+        records: Records, gateway: any MerchantTokenGateway, policy: MerchantTokenPolicy,
+        metadata: TokenMetadataDecryption, metrics: MerchantTokenMetrics, clock: any WallClock,
+        confirmedTime: ConfirmedTime,
         chance: @escaping @Sendable () -> Double = { .random(in: 0...1) }
     ) {
         self.records = records
         self.gateway = gateway
+        self.policy = policy
         self.metadata = metadata
         self.metrics = metrics
         self.clock = clock
@@ -83,6 +88,15 @@ package struct TokenEventFetching: Sendable {
         metrics.set(try await records.read { try $0.waitingTokenNotifications() })
     }
 
+    /// The owners of those of these key pairs that are identity keys.
+    func owners(ofIdentityKeys hashes: Set<PublicKeyHash>) async throws -> Set<MerchantIdentifier> {
+        try await records.read { reading in
+            try Set(
+                hashes.compactMap { try reading.keyPair($0) }.filter { $0.purpose == .identity }
+                    .map(\.merchantIdentifier))
+        }
+    }
+
     /// Fetches the event of a notification from Apple, and stores it.
     ///
     /// - Throws: `storeUnavailable` or another error of the store. The attempt must then be repeated.
@@ -100,39 +114,49 @@ package struct TokenEventFetching: Sendable {
             event = try await gateway.event(notification.eventIdentifier, of: merchant, as: owner)
         } catch {
             guard !Task.isCancelled else { return .cancelled }
-            return try await handle(error, of: notification)
+            return try await handle(error, of: notification, as: owner)
         }
-        let decrypted = await metadata.read(event.encryptedMetadata, notifiedAt: notification.receivedAt)
+        let decrypted = await metadata.read(
+            event.encryptedMetadata, of: SealedMPAN.Owner(event.merchantTokenIdentifier, of: merchant),
+            notifiedAt: notification.receivedAt)
         let request = Request(caller: daemon, requestId: "merchant-token-event")
         return try await store(event, decrypted, of: notification, for: request)
     }
 
-    private func handle(_ error: GatewayError, of notification: TokenNotification) async throws -> Outcome {
+    private func handle(
+        _ error: GatewayError, of notification: TokenNotification, as owner: IdentityOwner
+    ) async throws -> Outcome {
         let finding = String(error.finding.prefix(Self.longestFinding))
         switch error.kind {
         case .circuitOpen: return .paused(.seconds(max(1, error.retryAfter ?? Self.standardPause)))
-        case .identityUnusable: return .withoutIdentity(finding: finding)
-        case .refused, .forbidden, .notFound:
-            // Apple no longer has an event after 7 days, so this may have been a real one.
-            guard
-                TokenNotificationSchedule.hasExpired(
-                    since: notification.receivedAt, at: confirmedTime.reading().earliest)
-            else { return try await close(notification, as: .unknown, finding: finding) }
-            return try await close(notification, as: .failed, finding: finding)
+        case .identityUnusable: return .withoutIdentity(owner, finding: finding)
+        case .refused, .notFound: return try await closeRefused(notification, finding: finding)
+        case .forbidden:
+            // A 403 is about the client certificate or the registration, not about the event. It may be temporary.
+            let isKept = try await records.read { [policy] in
+                try policy.keepsForbiddenEvent(from: notification.source, in: $0)
+            }
+            if isKept { return try await retry(notification, after: error, finding: finding, delaysLane: false) }
+            let outcome = try await closeRefused(notification, finding: finding)
+            return outcome == .unknown ? .forbidden(finding: finding) : outcome
         case .unauthorized, .platformNotRegistered, .conflict, .rateLimited, .failedAtApple, .unexpectedResponse,
             .unreachable, .responseNotReceived, .serverUntrusted:
             return try await retry(notification, after: error, finding: finding)
         }
     }
 
+    /// - Parameter delaysLane: whether the later events of the merchant and address wait for this one, for at most
+    ///   ``TokenNotification/longestLaneDelay``. If not, the notification is stored as if it had failed that long ago:
+    ///   many such notifications in a row would otherwise delay the lane for that time each.
     private func retry(
-        _ notification: TokenNotification, after error: GatewayError, finding: String
+        _ notification: TokenNotification, after error: GatewayError, finding: String, delaysLane: Bool = true
     ) async throws -> Outcome {
+        let failedAt = delaysLane ? clock.now : clock.now.adding(.zero - TokenNotification.longestLaneDelay)
+        let firstFailedAt = notification.firstFailedAt.map { delaysLane ? $0 : min($0, failedAt) } ?? failedAt
         var failed = notification
         failed.failures += 1
-        failed.firstFailedAt = notification.firstFailedAt ?? clock.now
+        failed.firstFailedAt = firstFailedAt
         failed.finding = finding
-        let firstFailedAt = failed.firstFailedAt ?? clock.now
         guard !TokenNotificationSchedule.hasExpired(since: firstFailedAt, at: confirmedTime.reading().earliest) else {
             return try await close(failed, as: .failed, finding: finding)
         }
@@ -147,6 +171,14 @@ package struct TokenEventFetching: Sendable {
             return true
         }
         return isOpen ? .failed(next: update.dueAt, finding: finding) : .closed
+    }
+
+    /// Closes a notification whose event Apple refuses.
+    private func closeRefused(_ notification: TokenNotification, finding: String) async throws -> Outcome {
+        // Apple no longer has an event after 7 days, so this may have been a real one.
+        let isLate = TokenNotificationSchedule.hasExpired(
+            since: notification.receivedAt, at: confirmedTime.reading().earliest)
+        return try await close(notification, as: isLate ? .failed : .unknown, finding: finding)
     }
 
     /// Closes a notification whose event cannot be fetched. The loss of an event that Apple may have had is reported.
@@ -190,6 +222,7 @@ extension TokenEventFetching.Outcome {
         switch self {
         case .stored: .stored
         case .unknown: .unknown
+        case .forbidden: .forbidden
         case .otherMerchant: .otherMerchant
         case .failed: .failed
         case .lost: .lost

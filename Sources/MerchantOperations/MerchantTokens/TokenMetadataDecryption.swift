@@ -6,8 +6,9 @@ import Vocabulary
 
 /// Decrypts the encrypted metadata of events of merchant tokens.
 ///
-/// The metadata contains an account number. It is overwritten in memory after decryption, and leaves this type in no
-/// form: only Apple's identifier of the account number and the expiration date do.
+/// The metadata contains an account number. It is overwritten in memory after decryption, and leaves this type only
+/// sealed, if the daemon stores account numbers. Otherwise only Apple's identifier of the account number and the
+/// expiration date leave this type.
 struct TokenMetadataDecryption: Sendable {
     typealias Records = Transactions<any KeyPairReading, Void>
 
@@ -25,20 +26,25 @@ struct TokenMetadataDecryption: Sendable {
         /// nil if the account number has not changed.
         let mpanIdentifier: String?
         let expirationDate: String
+        /// nil if the daemon stores no account numbers.
+        let sealedMPAN: SealedMPAN?
     }
 
     private let records: Records
     private let custodian: any KeyCustodian
+    private let mpanCustodian: (any MPANCustodian)?
     private let currentVerifier: CurrentValue<SignatureVerifier>
     private let uses: KeyUses
     private let clock: any WallClock
 
+    /// - Parameter mpanCustodian: seals the account numbers; nil if the daemon stores none.
     init(
-        records: Records, custodian: any KeyCustodian, verifier: CurrentValue<SignatureVerifier>, uses: KeyUses,
-        clock: any WallClock
+        records: Records, custodian: any KeyCustodian, mpanCustodian: (any MPANCustodian)?,
+        verifier: CurrentValue<SignatureVerifier>, uses: KeyUses, clock: any WallClock
     ) {
         self.records = records
         self.custodian = custodian
+        self.mpanCustodian = mpanCustodian
         currentVerifier = verifier
         self.uses = uses
         self.clock = clock
@@ -54,9 +60,10 @@ struct TokenMetadataDecryption: Sendable {
     ///
     /// - Parameters:
     ///   - json: nil for an event without encrypted metadata.
+    ///   - owner: the merchant token and merchant of the event.
     ///   - notifiedAt: when the notification of the event arrived.
     /// - Returns: nil for an event without encrypted metadata.
-    func read(_ json: [UInt8]?, notifiedAt: Timestamp) async -> Result? {
+    func read(_ json: [UInt8]?, of owner: SealedMPAN.Owner, notifiedAt: Timestamp) async -> Result? {
         guard let json else { return nil }
         let metadata: EncryptedTokenMetadata
         do throws(PaymentTokenError) { metadata = try EncryptedTokenMetadata(parsing: json) } catch {
@@ -75,9 +82,11 @@ struct TokenMetadataDecryption: Sendable {
         }
         do {
             try await requireActive(hash, for: metadata)
-            let result = try decrypt(metadata)
-            uses.recordRequest(hash, at: now)
-            uses.recordDecryption(hash, at: now)
+            let result = try decrypt(metadata, of: owner)
+            // Apple encrypted the metadata before it sent the notification. The fetch may be days later.
+            let usedAt = min(now, notifiedAt)
+            uses.recordRequest(hash, at: usedAt)
+            uses.recordDecryption(hash, at: usedAt)
             return .decrypted(result)
         } catch let error as MerchantError {
             return .unusable(
@@ -126,7 +135,7 @@ struct TokenMetadataDecryption: Sendable {
         }
     }
 
-    private func decrypt(_ metadata: EncryptedTokenMetadata) throws -> Metadata {
+    private func decrypt(_ metadata: EncryptedTokenMetadata, of owner: SealedMPAN.Owner) throws -> Metadata {
         let material: SymmetricKeyMaterial =
             switch metadata.keyMaterial {
             case .ephemeralPublicKey(let key): .ephemeralPublicKey(key.derRepresentation)
@@ -138,7 +147,8 @@ struct TokenMetadataDecryption: Sendable {
             let decrypted = try metadata.decrypt(with: key)
             return Metadata(
                 publicKeyHash: metadata.publicKeyHash, mpanIdentifier: decrypted.mpanIdentifier,
-                expirationDate: decrypted.expirationDate)
+                expirationDate: decrypted.expirationDate,
+                sealedMPAN: decrypted.withMPAN { digits in mpanCustodian?.sealMPAN(digits, of: owner) })
         } catch {
             throw MerchantError(.decryptionFailed, error.detail)
         }
@@ -149,6 +159,14 @@ extension TokenMetadataDecryption.Result {
     var mpanIdentifier: String? {
         switch self {
         case .decrypted(let metadata): metadata.mpanIdentifier
+        case .unusable: nil
+        }
+    }
+
+    /// nil if the metadata cannot be used, or if the daemon stores no account numbers.
+    var sealedMPAN: SealedMPAN? {
+        switch self {
+        case .decrypted(let metadata): metadata.sealedMPAN
         case .unusable: nil
         }
     }

@@ -4,11 +4,10 @@ import Vocabulary
 
 /// Decides whether one more notification may wait, so that no address can use up the places of other addresses.
 ///
-/// An address has at most `waitingPerAddress` places, at most a tenth of all places, and at most as many as are still
-/// free. So even many addresses together leave places for a further address.
+/// ``MerchantTokenPolicy/places(total:)`` defines how many places an address has.
 ///
-/// Counting the stored notifications takes too long for each request. So this object counts them once a second, and adds
-/// the notifications that were accepted since.
+/// Counting the stored notifications takes too long for each request. So this object counts them once a second, and
+/// adds the notifications that were accepted since.
 final class WaitingNotifications: Sendable {
     /// How long a count is used.
     static let countAge = Duration.seconds(1)
@@ -57,8 +56,7 @@ final class WaitingNotifications: Sendable {
         state.withLock { state in
             let total = state.total?.waiting ?? 0
             let ofAddress = state.byAddress[source]?.waiting ?? 0
-            let places = min(policy.waitingPerAddress, max(1, policy.waiting / 10), policy.waiting - total)
-            guard ofAddress < places else { return false }
+            guard ofAddress < policy.places(total: total) else { return false }
             state.total?.waiting += 1
             state.byAddress[source]?.waiting += 1
             return true

@@ -19,7 +19,7 @@ extension Monitoring {
                 StatusFinding(
                     code: .certificateExpired,
                     detail:
-                        "\(subjectAndVerb(counts.expired)) an expired certificate; the daemon still decrypts tokens for these keys, but Apple encrypts no new tokens to them: finish the roll of each current payment key ('roll status' shows the next step), replace identity keys, and revoke the others",
+                        "\(subjectAndVerb(counts.expired)) an expired certificate; the daemon still decrypts tokens for these keys, but Apple encrypts no new tokens to them: finish the roll of each current payment key ('roll status' shows the next step), replace identity keys, and revoke each standby or retiring payment key that no roll and no decryptor uses",
                     counts: counts.expired.bySeverity,
                     mostUrgent: try items(
                         from: Timestamp(millisecondsSince1970: .min), to: now, in: reading, at: now)))
@@ -29,7 +29,7 @@ extension Monitoring {
                 StatusFinding(
                     code: .certificateExpiring,
                     detail:
-                        "\(subjectAndVerb(counts.expiring)) a certificate that expires within 60 days: finish the roll of each current payment key ('roll status' shows the next step), replace identity keys, and revoke the others",
+                        "\(subjectAndVerb(counts.expiring)) a certificate that expires within 60 days: finish the roll of each current payment key ('roll status' shows the next step), replace identity keys, and revoke each standby or retiring payment key that no roll and no decryptor uses",
                     counts: counts.expiring.bySeverity,
                     mostUrgent: try items(
                         from: now, to: now.adding(ExpiryCounts.horizon).adding(.milliseconds(1)), in: reading, at: now))

@@ -4,7 +4,7 @@ import Vocabulary
 extension Monitoring {
     /// If a notification of a merchant token has waited for longer than this, `status` warns.
     static let lateTokenNotification = Duration.seconds(3_600)
-    /// If Apple knows none of more than this many events in an hour or two, `status` reports this.
+    /// If there are more than this many events in one to two hours that Apple does not know, `status` reports this.
     static let manyUnknownEvents = 1_000
 
     /// Findings about notifications of merchant tokens.
@@ -44,7 +44,7 @@ extension Monitoring {
         if problems.unknownEvents > manyUnknownEvents {
             add(
                 .notice, .tokenEventsUnknown,
-                "Apple does not know the events of \(problems.unknownEvents.counted("notification")) of merchant tokens of the last two hours: clients other than Apple may send notifications, so set 'merchant-tokens.sources'"
+                "Apple does not know, or refuses with status 403, the events of \(problems.unknownEvents.counted("notification")) of merchant tokens of the last two hours: clients other than Apple may send notifications, so set 'merchant-tokens.sources'; if the log shows status 403, check the identity certificate"
             )
         }
         return findings

@@ -119,10 +119,11 @@ package struct Monitoring: Sendable {
                 for: try reading.waitingTokenNotifications(), notificationProblems, merchantTokenPolicy, in: reading,
                 at: now)
             findings += webhooks.flatMap { Self.findings(for: $0, at: now) }
-            // The later of the two times, so that a clock that is behind makes no backup a backup of the future.
+            // The later of the two times, so that no backup seems to be from the future because the clock is behind.
             let backups = try reading.backupCoverage(at: time.latest)
             findings += [backups.finding(by: backupPolicy.value, at: now)].compactMap(\.self)
             if environment == .production { findings += try Self.issuerFindings(in: reading) }
+            findings += try Self.standbyUseFindings(in: reading)
             return Status(
                 at: now, environment: environment, counts: counts, backups: backups,
                 findings: findings.aggregated(),

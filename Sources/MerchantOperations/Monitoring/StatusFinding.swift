@@ -71,6 +71,8 @@ package struct StatusFinding: Hashable, Sendable {
         case backupMissing
         /// Active key pairs of a production daemon have a certificate whose issuer the daemon has not verified.
         case issuerNotVerified
+        /// Apple encrypts to standby key pairs outside of a roll: see ``StandbyKeyUse``.
+        case standbyKeyUsed
         /// The setting `environment` differs from that of the daemon's former starts.
         case environmentChanged
         /// The last reload of the settings failed, so the former settings stay in force.

@@ -21,6 +21,8 @@ struct OnboardingFocus {
     let deadline: Timestamp?
     /// Since when the key pair must be replaced.
     let dueSince: Timestamp?
+    /// Whether Apple encrypts to ``key`` outside of a roll, although it is standby: see ``StandbyKeyUse``.
+    let isUsedOutsideRoll: Bool
 
     init(_ facts: OnboardingFacts) {
         self.facts = facts
@@ -28,7 +30,18 @@ struct OnboardingFocus {
         let keys = facts.keys.filter { $0.keyPair.purpose == .paymentProcessing }
         func key(_ hash: PublicKeyHash?) -> OnboardingFacts.Key? { keys.first { $0.keyPair.publicKeyHash == hash } }
         let currentKey = Self.longestLasting(keys.filter { $0.keyPair.state == .current })
-        if let open = facts.rolls.filter(\.isOpen).max(by: { $0.number < $1.number }), let to = key(open.to) {
+        let open = facts.rolls.filter(\.isOpen).max { $0.number < $1.number }
+        // While a roll waits for the activation of its new key, that activation also ends the use of another key.
+        if open.flatMap({ key($0.to) }).map({ $0.keyPair.state == .current }) ?? true,
+            let used = Self.usedOutsideRolls(keys, facts.rolls)
+        {
+            self.key = used
+            (old, roll, deadline, dueSince) = (nil, nil, nil, nil)
+            isUsedOutsideRoll = true
+            return
+        }
+        isUsedOutsideRoll = false
+        if let open, let to = key(open.to) {
             let from = key(open.from)
             self.key = to
             old = from
@@ -58,7 +71,24 @@ struct OnboardingFocus {
         dueSince = renewal
     }
 
-    /// The key pair to onboard if none is current: the one that is furthest.
+    /// The standby key pair to which Apple encrypts, although no open roll leads to it, and whose use was reported: see
+    /// ``StandbyKeyUse``. nil if there is none.
+    private static func usedOutsideRolls(
+        _ keys: [OnboardingFacts.Key], _ rolls: [Roll]
+    ) -> OnboardingFacts.Key? {
+        func lastDecryption(_ key: OnboardingFacts.Key) -> Timestamp? {
+            let hash = key.keyPair.publicKeyHash
+            guard key.use?.standbyUseReportedAt != nil, !rolls.contains(where: { $0.isOpen && $0.to == hash })
+            else { return nil }
+            let current = keys.first { $0.keyPair.state == .current && $0.keyPair.algorithm == key.keyPair.algorithm }
+            return StandbyKeyUse.lastDecryption(
+                of: key.keyPair, use: key.use, current: current?.keyPair, currentUse: current?.use)
+        }
+        return keys.compactMap { key in lastDecryption(key).map { (key: key, last: $0) } }
+            .max { $0.last < $1.last }?.key
+    }
+
+    /// The key pair to onboard if none is current: the one that has the fewest steps left.
     private static func firstKey(among keys: [OnboardingFacts.Key], at now: Timestamp) -> OnboardingFacts.Key? {
         let usable = keys.filter { $0.hasValidCertificate(at: now) }
         return longestLasting(usable.filter { $0.keyPair.state == .standby })
@@ -152,7 +182,7 @@ extension OnboardingFocus {
         }
     }
 
-    /// Until when a step that is not done should be done; nil if there is no such time, or if it is unknown yet.
+    /// The time by which a step that is not done should be done; nil if there is no such time, or if it is unknown yet.
     func until(_ step: OnboardingProgress.StepName) -> Timestamp? {
         switch step {
         case .keyPair, .appleCertificate, .upload, .activation: deadline
@@ -195,8 +225,8 @@ extension OnboardingFocus {
         [key.keyPair.stateSince, dueSince].compactMap(\.self).max() ?? key.keyPair.stateSince
     }
 
-    /// The first token for a new key pair that is not promoted yet. For a key pair that was current before, tokens show
-    /// nothing: they may be late ones.
+    /// The first token for a new key pair that is not promoted yet. Tokens for a key pair that was current before show
+    /// nothing: they may be late tokens.
     private var tokenBeforePromotion: Timestamp? {
         guard let key, key.keyPair.state == .standby else { return nil }
         return key.use?.firstDecryption(inStateOf: key.keyPair)

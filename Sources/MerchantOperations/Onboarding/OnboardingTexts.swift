@@ -21,7 +21,7 @@ struct OnboardingTexts {
             let end = focus.key?.expiry.map { "Your certificate is valid until \(Self.day($0)). " } ?? ""
             guard focus.hasReserveToCertify else { return "\(end)There is nothing to do now." }
             return
-                "\(end)A reserve key pair waits for its certificate: create one with its CSR in your Apple Developer account, and upload it here. Do not activate it at Apple now."
+                "\(end)A reserve key pair waits for its certificate: create the certificate with its CSR in your Apple Developer account, and upload it here. Do not activate it at Apple now."
         }
     }
 
@@ -71,6 +71,9 @@ struct OnboardingTexts {
 
     private func oldKeyQuiet(_ next: OnboardingFocus.Next) -> String {
         switch next.waitingFor {
+        case .admin where focus.isUsedOutsideRoll:
+            return
+                "Payments arrive with a certificate that your payment provider has not confirmed yet. Your payment provider must now confirm this certificate. Do not activate another certificate at Apple before that."
         case .admin where focus.key?.keyPair.state != .current:
             return
                 "Payments with the new certificate arrive. Your payment provider must now confirm that the new certificate is in use."

@@ -55,7 +55,7 @@ package final class TokenMetrics: MetricsSource {
 
     package func append(to page: inout MetricsText) {
         page.append(
-            "merchantkeyd_tokens_opened_total", .counter, "Payment tokens that were decrypted for a decryptor.",
+            "merchantkeyd_tokens_decrypted_total", .counter, "Payment tokens that were decrypted for a decryptor.",
             [MetricsText.Sample([], opened[0])])
         page.append(
             "merchantkeyd_token_refusals_total", .counter,

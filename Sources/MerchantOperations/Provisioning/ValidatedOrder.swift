@@ -17,7 +17,7 @@ struct ValidatedOrder: Sendable {
         let signature = try? NonceSignature(hex: order.nonceSignature)
         if nonce == nil { findings += Self.faults(ProvisioningNonce.findings(hex: order.nonce)) }
         if signature == nil { findings += Self.faults(NonceSignature.findings(hex: order.nonceSignature)) }
-        let card = Self.card(order, nonce, signature, &findings)
+        let card = Self.card(order, nonce, signature, now, &findings)
         guard findings.isEmpty, let certificates, let nonce, let signature, let card else {
             throw .provisioningDataInvalid(findings)
         }
@@ -43,11 +43,12 @@ struct ValidatedOrder: Sendable {
     }
 
     /// - Parameters:
-    ///   - nonce: nil if it has a fault. The card's faults do not depend on it, so they are found with another one.
-    ///   - signature: the same for the signature.
+    ///   - nonce: nil if the nonce has a fault. A placeholder then takes its place, because the faults of the card data
+    ///     do not depend on the nonce.
+    ///   - signature: nil if the signature has a fault. A placeholder then takes its place too.
     /// - Returns: nil if the card has a fault. The card data of an order with another fault is never used.
     private static func card(
-        _ order: ProvisioningOrder, _ nonce: ProvisioningNonce?, _ signature: NonceSignature?,
+        _ order: ProvisioningOrder, _ nonce: ProvisioningNonce?, _ signature: NonceSignature?, _ now: Timestamp,
         _ findings: inout [InputFinding]
     ) -> CardData? {
         guard let nonce = nonce ?? (try? ProvisioningNonce(hex: "00000000")),
@@ -56,7 +57,7 @@ struct ValidatedOrder: Sendable {
         do throws(CardDataFindings) {
             return try CardData(
                 configuration: order.configuration, network: order.network, card: order.card, nonce: nonce,
-                nonceSignature: signature)
+                nonceSignature: signature, at: now.date)
         } catch {
             findings += faults(error.all)
             return nil

@@ -59,26 +59,32 @@ extension MerchantReading where Self: KeyPairReading & RegistrationReading {
         _ identities: [StoredCertificate], of merchant: MerchantIdentifier, at now: Timestamp
     ) throws -> String {
         let generate = "'merchantkeyctl key generate \(merchant) --purpose identity'"
+        let pending = try keyPairs(of: merchant).first { $0.purpose == .identity && $0.state == .pending }
+        /// What to do to get an identity certificate: for the key pair that waits for one, or for a new one.
+        let remedy =
+            pending.map {
+                "have the CSR of its identity key pair \($0.publicKeyHash), which waits for a certificate, signed by Apple, and upload the certificate"
+            } ?? "create a new key pair with \(generate), have its CSR signed by Apple, and upload the certificate"
         if let next = identities.filter({ $0.notBefore > now }).min(by: { $0.notBefore < $1.notBefore }) {
             return
                 "the identity certificate of \(merchant) is not valid before \(next.notBefore): wait until then, and check the machine's clock"
         }
         if let last = identities.max(by: { $0.notAfter < $1.notAfter }) {
             return
-                "the identity certificate of \(merchant) expired at \(last.notAfter): create a new key pair with \(generate), have its CSR signed by Apple, and upload the certificate"
+                "the identity certificate of \(merchant) expired at \(last.notAfter): \(remedy)"
         }
         if let registration = try registrations(of: merchant, after: nil, limit: 1).first {
             return
-                "the merchant \(merchant) has no identity key pair of its own: request the session with its partnerInternalMerchantIdentifier '\(registration.partnerInternalMerchantIdentifier)', which uses the platform's identity, or create one with \(generate)"
+                "the merchant \(merchant) has no identity certificate of its own: request the session with its partnerInternalMerchantIdentifier '\(registration.partnerInternalMerchantIdentifier)', which uses the platform's identity, or \(remedy)"
         }
         return
-            "the merchant \(merchant) has no active identity key pair: create one with \(generate), have its CSR signed by Apple, and upload the certificate"
+            "the merchant \(merchant) has no identity certificate: \(remedy)"
     }
 
     /// Searches the domain in the registrations that belong to the merchant.
     ///
-    /// - Returns: nil if these have no domain, or are too many to search for each session. Then only Apple checks the
-    ///   domain.
+    /// - Returns: nil if these registrations have no domain, or if there are too many of them to search for each
+    ///   session. Then only Apple checks the domain.
     private func hasDomain(_ domain: DomainName, _ merchant: MerchantIdentifier) throws -> Bool? {
         let (pages, pageSize) = (10, 100)
         var last: PartnerInternalMerchantIdentifier?

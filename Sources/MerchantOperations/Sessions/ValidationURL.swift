@@ -11,13 +11,13 @@ package enum ValidationURL {
     private static let longest = 320
     private static let scheme = "https://"
     /// The paths in Apple's URLs. The second one is that of an endpoint that Apple is withdrawing.
-    private static let paths: Set<String> = ["/paymentservices/paymentSession", "/paymentservices/startSession"]
+    private static let paths = ["/paymentservices/paymentSession", "/paymentservices/startSession"]
 
     /// Why a URL is refused.
     package enum Fault: Error, Hashable, Sendable, CustomStringConvertible {
         case tooLong(bytes: Int)
         case otherScheme
-        /// The host, the port or something before the host is not as the settings say.
+        /// The host or the port is not in the settings, or a user or password precedes the host.
         case otherHost
         case otherPath
 
@@ -27,7 +27,7 @@ package enum ValidationURL {
             case .tooLong(let bytes): "has \(bytes) bytes, expected at most \(ValidationURL.longest)"
             case .otherScheme: "does not begin with https://"
             case .otherHost: "has another host or port than those in the setting sessions.validation-hosts"
-            case .otherPath: "has another path than /paymentservices/paymentSession"
+            case .otherPath: "has another path than \(ValidationURL.paths.joined(separator: " or "))"
             }
         }
     }

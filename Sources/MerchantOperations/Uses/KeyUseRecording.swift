@@ -9,7 +9,7 @@ package struct KeyUseRecording: Sendable {
     private let records: Records
     private let uses: KeyUses
     private let currentPolicy: CurrentValue<RollPolicy>
-    private var policy: RollPolicy { currentPolicy.value }
+    var policy: RollPolicy { currentPolicy.value }
     /// The daemon's own count of time. The times of uses are corrected by it if the machine's clock was set back.
     private let confirmedTime: ConfirmedTime
 
@@ -33,7 +33,8 @@ package struct KeyUseRecording: Sendable {
     /// A successful decryption with a roll's new key promotes that key or confirms its promotion. If the merchant has
     /// neither a current key nor an open roll, a successful decryption promotes the key too: otherwise the daemon would
     /// never replace the key before its certificate expires. Any use of a roll's old key restarts the quiet period,
-    /// after which the roll can revoke the old key. A request for a revoked key raises an event.
+    /// after which the roll can revoke the old key. A request for a revoked key raises an event. So does a successful
+    /// decryption with a standby key outside of a roll that does not promote the key.
     ///
     /// - Returns: the number of keys that were used.
     /// - Throws: `storeUnavailable` or `overloaded`; the next call then stores the remaining uses. Throws any other
@@ -118,9 +119,17 @@ package struct KeyUseRecording: Sendable {
         if let revokedKeyEvent { try transaction.append(revokedKeyEvent) }
         guard keyPair.purpose == .paymentProcessing, keyPair.state.isActive else { return }
         guard let roll = try transaction.openRoll(of: keyPair.merchantIdentifier, algorithm: keyPair.algorithm) else {
-            return try promoteWithoutRoll(keyPair, after: use, stored: after, at: time, for: request, in: transaction)
+            if try promoteWithoutRoll(
+                keyPair, after: use, stored: after, at: time, for: request, in: transaction)
+            {
+                return
+            }
+            return try reportStandbyUse(of: keyPair, after: use, stored: after, at: now, in: transaction)
         }
-        guard hash == roll.to || hash == roll.from else { return }
+        if hash != roll.to {
+            try reportStandbyUse(of: keyPair, after: use, stored: after, at: now, in: transaction)
+            guard hash == roll.from else { return }
+        }
         if hash == roll.to, let decryptions = use.decryptions {
             let promotion = try automaticPromotion(
                 of: keyPair, decryptedAt: decryptions.first, at: time, for: request, in: transaction)
@@ -142,6 +151,7 @@ package struct KeyUseRecording: Sendable {
                 try promotion.perform(in: transaction, at: now, for: request)
                 // The store removes the confirmation when the key's state changes, so store the
                 // confirmation again.
+                after.standbyUseReportedAt = nil
                 try transaction.setKeyUse(after, of: hash)
             }
         }
@@ -154,21 +164,24 @@ package struct KeyUseRecording: Sendable {
     /// - Parameters:
     ///   - use: the use that is being stored.
     ///   - stored: all uses of the key pair, with `use`.
+    /// - Returns: whether the key pair was promoted.
     private func promoteWithoutRoll(
         _ keyPair: KeyPair, after use: KeyUse, stored: KeyUse, at time: ClockReading, for request: Request,
         in transaction: any Writer
-    ) throws {
+    ) throws -> Bool {
         guard let decryptions = use.decryptions, keyPair.state == .standby,
             try transaction.currentKeyPair(matching: keyPair) == nil,
             try hasNewestCertificate(keyPair, at: time.wall, in: transaction),
             let promotion = try automaticPromotion(
                 of: keyPair, decryptedAt: decryptions.first, at: time, for: request, in: transaction)
-        else { return }
+        else { return false }
         try promotion.perform(in: transaction, at: time.wall, for: request)
         // The promotion removes the confirmation, so store it after the promotion.
         var confirmed = stored
         confirmed.promotionConfirmedAt = decryptions.first
+        confirmed.standbyUseReportedAt = nil
         try transaction.setKeyUse(confirmed, of: keyPair.publicKeyHash)
+        return true
     }
 
     /// Whether no other active key pair of the same merchant, purpose and algorithm has a newer certificate.

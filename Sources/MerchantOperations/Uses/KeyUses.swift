@@ -58,6 +58,13 @@ package final class KeyUses: Sendable {
     /// The time of the last use of the key pair that may not be stored yet; nil if there is no such use.
     func lastUse(of hash: PublicKeyHash) -> Timestamp? { state.withLock { $0.lastUse(of: hash) } }
 
+    /// The time of the last decryption with the key pair that may not be stored yet; nil if there is none.
+    func lastDecryption(with hash: PublicKeyHash) -> Timestamp? {
+        state.withLock { state in
+            ([state] + state.beingStored.values).compactMap { $0.uses[hash]?.decryptions?.last }.max()
+        }
+    }
+
     /// Called by a counter at its first use after a call of ``collect()``.
     fileprivate func addUsedCounter(_ counter: KeyUseCounter, first: Int64) {
         state.withLock { $0.usedCounters.append((counter, first)) }

@@ -3,9 +3,9 @@ import StrictJSON
 /// The cards of further networks on a co-badged card.
 ///
 /// Apple's key `auxiliaryCards` is known, but not the form of its objects. This library expects an array of objects
-/// with the same keys as the card itself, without the keys that belong to the attempt. It checks the keys that it knows,
-/// accepts every other key, and reports `auxiliaryKeyNotValidated` for it. The network is not known, so a card number
-/// may have every length.
+/// with the same keys as the card itself, without the keys that belong to the attempt. It checks the keys that it
+/// knows, accepts every other key, and reports `auxiliaryKeyNotValidated` for it. The network is not known, so a card
+/// number may have every length.
 extension CardCheck {
     mutating func checkAuxiliaryCards(_ value: JSONValue, at path: String) {
         guard case .array(let items) = value else {
@@ -60,11 +60,11 @@ extension CardCheck {
         }
         switch key {
         case .encryptedPrimaryAccountNumber: add(EncryptedNumberCheck.findings(text, key: path, network: nil))
-        case .expiration: add(CardTextChecks.expiration(text, key: path))
+        case .expiration: add(CardTextChecks.expiration(text, key: path, at: now))
         case .name: add(CardTextChecks.name(text, key: path))
         case .networkName: add(CardTextChecks.localNetworkName(text, key: path))
         case .primaryAccountNumber: add(CardNumberCheck.findings(text, key: path, network: nil))
-        case .primaryAccountNumberPrefix: add(CardTextChecks.prefix(text, key: path))
+        case .primaryAccountNumberPrefix: add(CardTextChecks.prefix(text, key: path, network: nil))
         case .productType: add(CardTextChecks.productType(text, key: path))
         // Refused before.
         case .auxiliaryCards, .nonce, .nonceSignature, .version: break

@@ -1,9 +1,10 @@
+import FoundationEssentials
 import StrictJSON
 
 /// Checks the keys and values of one card, and collects every finding in a fixed order.
 struct CardCheck {
     enum Form: Sendable {
-        /// The caller's card, without the keys that the library writes.
+        /// The caller's card, without the keys that are added when the card data is written.
         case request
         /// The decrypted card data, with all keys.
         case plaintext
@@ -16,12 +17,15 @@ struct CardCheck {
     let configuration: CardConfiguration?
     /// Nil if the network is not known.
     let network: ProvisioningNetwork?
+    /// The time with which expiration dates are compared; nil if they are not compared.
+    let now: Date?
     private(set) var findings: [CardDataFinding] = []
 
-    init(form: Form, configuration: CardConfiguration?, network: ProvisioningNetwork?) {
+    init(form: Form, configuration: CardConfiguration?, network: ProvisioningNetwork?, at now: Date?) {
         self.form = form
         self.configuration = configuration
         self.network = network
+        self.now = now
     }
 
     mutating func check(_ card: JSONObject) {
@@ -83,7 +87,7 @@ struct CardCheck {
             if key == .version && member.value == .string(CardDataKey.deprecatedVersion) {
                 add(.versionDeprecated, key.rawValue, "'version' is \"0\", which Apple deprecated")
             } else {
-                add(.reservedKey, key.rawValue, "the card contains '\(key.rawValue)', which the library writes")
+                add(.reservedKey, key.rawValue, "the card contains '\(key.rawValue)', which is \(key.meaning)")
             }
         } else if rules.forbidden.contains(key) {
             let number = configuration.map { "configuration \($0.rawValue)" } ?? "this configuration"
@@ -107,13 +111,13 @@ struct CardCheck {
         case .auxiliaryCards: break
         case .encryptedPrimaryAccountNumber:
             findings += EncryptedNumberCheck.findings(text, key: path, network: network)
-        case .expiration: findings += CardTextChecks.expiration(text, key: path)
+        case .expiration: findings += CardTextChecks.expiration(text, key: path, at: now)
         case .name: findings += CardTextChecks.name(text, key: path)
         case .networkName: findings += CardTextChecks.networkName(text, key: path, network: network)
         case .nonce: findings += ProvisioningNonce.findings(hex: text)
         case .nonceSignature: findings += NonceSignature.findings(hex: text)
         case .primaryAccountNumber: findings += CardNumberCheck.findings(text, key: path, network: network)
-        case .primaryAccountNumberPrefix: findings += CardTextChecks.prefix(text, key: path)
+        case .primaryAccountNumberPrefix: findings += CardTextChecks.prefix(text, key: path, network: network)
         case .productType: findings += CardTextChecks.productType(text, key: path)
         case .version: checkVersion(text)
         }

@@ -1,34 +1,38 @@
+public import FoundationEssentials
 package import Secrets
 import StrictJSON
 
 extension CardData {
     /// Every fault of a decrypted plaintext, in a fixed order; empty if it is card data as this library writes it.
     ///
-    /// The check is as strict as the published forms. White space and the order of the keys are not faults.
+    /// The check accepts only what the published formats of card data permit. White space and the order of the keys are not faults.
     ///
     /// - Parameters:
     ///   - plaintext: the decrypted bytes.
     ///   - network: the network of the card; nil if it is not known.
     ///   - configuration: the form of the card data; nil to determine it from the keys.
+    ///   - now: the time at which the card must not have expired; nil if this is not checked.
     public static func findings(
-        plaintext: UnsafeRawBufferPointer, network: ProvisioningNetwork?, configuration: CardConfiguration? = nil
+        plaintext: UnsafeRawBufferPointer, network: ProvisioningNetwork?, configuration: CardConfiguration? = nil,
+        at now: Date? = nil
     ) -> [CardDataFinding] {
         let text = PlaintextText(plaintext)
         guard let object = text.object else { return text.findings }
         defer { CardText.wipe(object) }
         var check = CardCheck(
             form: .plaintext, configuration: configuration ?? self.configuration(of: object, network: network),
-            network: network ?? self.network(of: object))
-        check.checkNumbers(object, configuration: configuration)
+            network: network ?? self.network(of: object), at: now)
+        check.requireOneCardNumber(object, configuration: configuration)
         check.check(object)
         return text.findings + check.findings
     }
 
     /// Every fault of a decrypted plaintext, like the method that takes a pointer.
     package static func findings(
-        plaintext: borrowing SecretBytes, network: ProvisioningNetwork?, configuration: CardConfiguration? = nil
+        plaintext: borrowing SecretBytes, network: ProvisioningNetwork?, configuration: CardConfiguration? = nil,
+        at now: Date? = nil
     ) -> [CardDataFinding] {
-        plaintext.withUnsafeBytes { findings(plaintext: $0, network: network, configuration: configuration) }
+        plaintext.withUnsafeBytes { findings(plaintext: $0, network: network, configuration: configuration, at: now) }
     }
 
     /// Determines the configuration of card data from its keys.
@@ -37,7 +41,8 @@ extension CardData {
     static func configuration(of card: JSONObject, network: ProvisioningNetwork?) -> CardConfiguration? {
         let hasNumber = card[CardDataKey.primaryAccountNumber.rawValue] != nil
         let hasEncryptedNumber = card[CardDataKey.encryptedPrimaryAccountNumber.rawValue] != nil
-        // Configuration 2 has keys that are not published. Only its networks can have unknown keys.
+        // Configuration 2 (`networkSpecific`) has keys that Apple does not publish. So unknown keys mean configuration
+        // 2, if the network uses it.
         let canBeNetworkSpecific = network.map { CardConfiguration.networkSpecific.availability(for: $0) == .published }
         let hasOtherKeys = card.members.contains {
             CardDataKey(rawValue: $0.name) == nil && CardDataKey.similar(to: $0.name) == nil
@@ -59,8 +64,9 @@ extension CardData {
 extension CardCheck {
     /// Reports a plaintext whose configuration cannot be determined.
     ///
-    /// - Parameter configuration: the configuration that the caller gave. Then a finding about each key says more.
-    fileprivate mutating func checkNumbers(_ card: JSONObject, configuration given: CardConfiguration?) {
+    /// - Parameter configuration: the configuration that the caller gave. If it is not nil, this method reports
+    ///   nothing, because other findings name each wrong key.
+    fileprivate mutating func requireOneCardNumber(_ card: JSONObject, configuration given: CardConfiguration?) {
         guard given == nil, configuration == nil else { return }
         if card[CardDataKey.primaryAccountNumber.rawValue] != nil {
             add(.bothCardNumbers, "", "the card data has both the card number and the encrypted card number")

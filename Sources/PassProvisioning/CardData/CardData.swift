@@ -1,3 +1,4 @@
+public import FoundationEssentials
 package import Secrets
 import StrictJSON
 
@@ -32,15 +33,16 @@ public struct CardData: Sendable {
     ///     initializer adds. The caller must wipe these bytes.
     ///   - nonce: the nonce of this attempt.
     ///   - nonceSignature: the device's signature of the nonce.
+    ///   - now: the present time. A card that has expired is a fault.
     /// - Throws: ``CardDataFindings`` with every fault.
     public init(
         configuration: CardConfiguration, network: ProvisioningNetwork, card: [UInt8], nonce: ProvisioningNonce,
-        nonceSignature: NonceSignature
+        nonceSignature: NonceSignature, at now: Date
     ) throws(CardDataFindings) {
         let object: JSONObject
         do throws(CardDataFinding) { object = try CardText.parse(card) } catch { throw CardDataFindings([error]) }
         defer { CardText.wipe(object) }
-        var check = CardCheck(form: .request, configuration: configuration, network: network)
+        var check = CardCheck(form: .request, configuration: configuration, network: network, at: now)
         check.check(object)
         guard check.findings.allSatisfy(\.isWarning) else { throw CardDataFindings(check.findings) }
         self.configuration = configuration

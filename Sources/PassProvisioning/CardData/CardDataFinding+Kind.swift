@@ -24,7 +24,8 @@ extension CardDataFinding {
         case missingKey
         /// A key belongs to another configuration.
         case forbiddenKey
-        /// The caller's card contains a key that the library writes.
+        /// The caller's card contains `nonce`, `nonceSignature` or `version`, which are added when the card data is
+        /// written.
         case reservedKey
         /// Apple defines no such key.
         case unknownKey
@@ -54,12 +55,16 @@ extension CardDataFinding {
         case cardNumberLength
         /// The last digit of the card number is not the check digit of the other digits.
         case cardNumberCheckDigit
+        /// Warning: the card number begins with the digits of another network.
+        case cardNumberOtherNetwork
         /// The prefix of the card number does not consist of six digits.
         case cardNumberPrefix
         /// The expiration date is not written as MM/YY.
         case expirationForm
         /// The month of the expiration date is not 01 to 12.
         case expirationMonth
+        /// The month of the expiration date is over.
+        case expirationPast
 
         /// The name is blank.
         case nameBlank
@@ -122,8 +127,8 @@ extension CardDataFinding {
         /// Whether the card data can be used in spite of the finding.
         public var isWarning: Bool {
             switch self {
-            case .configurationUnusual, .configurationNotValidated, .nameTextDecoded, .auxiliaryKeyNotValidated,
-                .nonceSignatureUnusualLength:
+            case .configurationUnusual, .configurationNotValidated, .cardNumberOtherNetwork, .nameTextDecoded,
+                .auxiliaryKeyNotValidated, .nonceSignatureUnusualLength:
                 true
             default: false
             }

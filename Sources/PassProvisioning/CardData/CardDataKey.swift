@@ -1,4 +1,5 @@
-/// A key of the card data, under Apple's name. The cases are in the order in which the keys are written: by name.
+/// The name of a JSON member of the card data, as Apple defines it. The library writes the members in the order of the
+/// cases, which is alphabetical.
 enum CardDataKey: String, CaseIterable, Sendable {
     case auxiliaryCards
     case encryptedPrimaryAccountNumber
@@ -12,14 +13,25 @@ enum CardDataKey: String, CaseIterable, Sendable {
     case productType
     case version
 
-    /// The value of `version` that this library writes. Apple deprecated version 0.
+    /// The value of `version` that is written. Apple deprecated version 0.
     static let currentVersion = "1"
     static let deprecatedVersion = "0"
 
-    /// Whether the library writes the key. The caller's card must not contain it.
+    /// Whether the key is added when the card data is written. The caller's card must not contain it.
     var isWrittenByLibrary: Bool { self == .nonce || self == .nonceSignature || self == .version }
 
-    /// The key whose name differs from a name only in upper and lower case and in separators, such as `pan_prefix`.
+    /// What the key is, if ``isWrittenByLibrary``: the end of a sentence that begins with the key.
+    var meaning: String {
+        switch self {
+        case .nonce: "the nonce of the attempt to add the card, a field of the request"
+        case .nonceSignature: "the device's signature of the nonce, a field of the request"
+        case .version: "the version of the card data"
+        default: "a key of the card"
+        }
+    }
+
+    /// The member that a misspelled name probably means. The name differs only in upper and lower case or separators,
+    /// such as `network_name` for `networkName`.
     static func similar(to name: String) -> CardDataKey? {
         let folded = folded(name)
         return allCases.first { self.folded($0.rawValue) == folded }

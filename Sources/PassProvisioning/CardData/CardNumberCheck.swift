@@ -5,7 +5,7 @@ enum CardNumberCheck {
     /// The lengths that are permitted if the network is unknown. Source: ISO/IEC 7812-1 for the upper limit.
     static let lengthsOfAllNetworks = Array(12...19)
 
-    /// - Returns: at most one finding: a later check makes no sense for a number that fails an earlier one.
+    /// - Returns: at most one finding: a later check is meaningless for a number that fails an earlier check.
     static func findings(_ text: String, key: String, network: ProvisioningNetwork?) -> [CardDataFinding] {
         let digits = text.utf8
         guard digits.allSatisfy(isDigit) else { return [notDigits(text, key)] }
@@ -26,7 +26,7 @@ enum CardNumberCheck {
                     "the last digit of '\(key)' is not the check digit of the other \(digits.count - 1) digits")
             ]
         }
-        return []
+        return CardNumberRange.findings(text, key: key, network: network)
     }
 
     static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Vocabulary
 
 /// Checks of the short texts in card data.
@@ -24,7 +25,8 @@ enum CardTextChecks {
         ]
     }
 
-    static func expiration(_ text: String, key: String) -> [CardDataFinding] {
+    /// - Parameter now: the time with which the date is compared; nil if it is not compared.
+    static func expiration(_ text: String, key: String, at now: Date?) -> [CardDataFinding] {
         let bytes = Array(text.utf8)
         let hasForm =
             bytes.count == 5 && bytes[2] == UInt8(ascii: "/")
@@ -38,6 +40,11 @@ enum CardTextChecks {
         }
         guard (1...12).contains(Int(text.prefix(2)) ?? 0) else {
             return [CardDataFinding(.expirationMonth, key: key, "the month in '\(key)' is not 01 to 12")]
+        }
+        if let now, CardExpiration.isPast(text, at: now) {
+            return [
+                CardDataFinding(.expirationPast, key: key, "the month in '\(key)' is over, so the card has expired")
+            ]
         }
         return []
     }
@@ -58,7 +65,8 @@ enum CardTextChecks {
         return []
     }
 
-    static func prefix(_ text: String, key: String) -> [CardDataFinding] {
+    /// - Parameter network: nil if the network of the card is not known.
+    static func prefix(_ text: String, key: String, network: ProvisioningNetwork?) -> [CardDataFinding] {
         guard text.utf8.count == prefixLength, text.utf8.allSatisfy(CardNumberCheck.isDigit) else {
             return [
                 CardDataFinding(
@@ -66,7 +74,7 @@ enum CardTextChecks {
                     "'\(key)' (\(text.count.counted("character"))) does not consist of \(prefixLength) digits")
             ]
         }
-        return []
+        return CardNumberRange.findings(text, key: key, network: network)
     }
 
     /// - Parameter network: nil if the network of the card is not known. Then every name of a network is accepted.

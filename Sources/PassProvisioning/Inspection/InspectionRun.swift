@@ -1,4 +1,5 @@
 import Crypto
+import FoundationEssentials
 import StrictJSON
 import Vocabulary
 
@@ -9,11 +10,16 @@ struct InspectionRun {
     private let text: InspectedText
     private let decryptionKey: P256.KeyAgreement.PrivateKey?
     private let network: ProvisioningNetwork?
+    private let now: Date?
 
-    init(_ text: InspectedText, decryptionKey: P256.KeyAgreement.PrivateKey?, network: ProvisioningNetwork?) {
+    init(
+        _ text: InspectedText, decryptionKey: P256.KeyAgreement.PrivateKey?, network: ProvisioningNetwork?,
+        at now: Date?
+    ) {
         self.text = text
         self.decryptionKey = decryptionKey
         self.network = network
+        self.now = now
         findings = text.findings
         values = InspectedValues(
             source: text.source, requestCount: text.requestCount, names: text.values.keys.map(\.rawValue).sorted())
@@ -90,8 +96,10 @@ struct InspectionRun {
         let ciphertext = CiphertextBytes(sealed)
         add(ciphertext.findings)
         if ciphertext.isPlaintext {
-            let cardNetwork = network
-            let cardFindings = sealed.withUnsafeBytes { CardData.findings(plaintext: $0, network: cardNetwork) }
+            let (cardNetwork, now) = (network, now)
+            let cardFindings = sealed.withUnsafeBytes {
+                CardData.findings(plaintext: $0, network: cardNetwork, at: now)
+            }
             add(cardFindings)
             return
         }
@@ -108,7 +116,8 @@ struct InspectionRun {
         let isDecrypted = trial.decrypt { plaintext, faults in
             decryption = faults.isEmpty ? .succeeded : .succeededWithFault
             found = faults
-            found += CardData.findings(plaintext: plaintext, network: cardNetwork) as [any ProvisioningFinding]
+            found +=
+                CardData.findings(plaintext: plaintext, network: cardNetwork, at: now) as [any ProvisioningFinding]
         }
         values.decryption = decryption
         add(found)
@@ -220,7 +229,7 @@ struct InspectionRun {
         }
         var named: ProvisioningNetwork?
         if case .string(let name) = text.values[.network] { named = ProvisioningNetwork(rawValue: name) }
-        var check = CardCheck(form: .request, configuration: configuration, network: named ?? network)
+        var check = CardCheck(form: .request, configuration: configuration, network: named ?? network, at: now)
         check.check(card)
         add(check.findings)
     }

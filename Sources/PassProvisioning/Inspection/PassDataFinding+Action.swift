@@ -30,7 +30,7 @@ extension PassDataFinding.Kind {
         case .pointNotOnCurve, .otherCurve: "generate the ephemeral key pair on the curve P-256"
         case .privateKey: "discard this key pair, and send the public key of a new one"
         case .certificateInsteadOfKey: "send the public key of the ephemeral key pair"
-        case .wrongLength: "compare the way of the value from the server to PassKit, step by step"
+        case .wrongLength: "compare the value at each step from the server to PassKit"
         case .shorterThanTag, .onlyTag, .tooShortForCardData: "send the whole ciphertext with its tag of 16 bytes"
         case .notEncrypted: "encrypt the card data; treat the card number as disclosed where the text was logged"
         case .ephemeralKeyPrepended: "send the ephemeral public key only in its own value"

@@ -1,17 +1,18 @@
 public import Crypto
+public import FoundationEssentials
 
 /// An inspection of what an app passed to PassKit, sent to the issuer's server or logged.
 ///
-/// Apple's broker answers every fault with the same error. An inspection names the faults: it repairs each fault that it
-/// finds, and continues with the repaired value, so that it finds the faults behind it too. With the private key of the
-/// sandbox's leaf it also decrypts the card data and checks it.
+/// Apple's broker answers every fault with the same error. An inspection names the faults: it repairs each fault that
+/// it finds, and continues with the repaired value, so that it also finds the faults that the first one hides. With the
+/// private key of the sandbox's leaf it also decrypts the card data and checks it.
 ///
 /// ```swift
 /// let inspection = PassInspection(text: Array(json.utf8), decryptionKey: nil)
 /// for finding in inspection.findings { print(finding.message, finding.action) }
 /// ```
 public struct PassInspection: Sendable {
-    /// Every fault, in the order in which a receiver meets them; empty if there is none.
+    /// Every fault, in the order in which a receiver detects them; empty if there is none.
     public let findings: [any ProvisioningFinding]
     /// What was recognized.
     public let values: InspectedValues
@@ -23,10 +24,12 @@ public struct PassInspection: Sendable {
     ///     `nonce` and `nonceSignature`; or a device's log with a `POST …/broker/v4/devices/…/cards` request.
     ///   - decryptionKey: the private key of the leaf; nil if only Apple has it.
     ///   - network: the network of the card; nil if it is not known.
+    ///   - now: the time at which the card must not have expired; nil if this is not checked.
     public init(
-        text: [UInt8], decryptionKey: P256.KeyAgreement.PrivateKey? = nil, network: ProvisioningNetwork? = nil
+        text: [UInt8], decryptionKey: P256.KeyAgreement.PrivateKey? = nil, network: ProvisioningNetwork? = nil,
+        at now: Date? = nil
     ) {
-        var run = InspectionRun(InspectedText(text), decryptionKey: decryptionKey, network: network)
+        var run = InspectionRun(InspectedText(text), decryptionKey: decryptionKey, network: network, at: now)
         run.inspect()
         findings = run.findings
         values = run.values

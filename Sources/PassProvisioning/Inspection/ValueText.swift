@@ -124,7 +124,7 @@ struct ValueText {
             guard remainder > 1 else {
                 add(
                     .truncatedValue,
-                    "'\(name.rawValue)' has \(text.utf8.count.counted("character")), which is no length of Base64")
+                    "'\(name.rawValue)' has \(text.utf8.count.counted("character")), not a valid Base64 length")
                 return nil
             }
             add(.missingPadding, "'\(name.rawValue)' lacks the padding of Base64")
@@ -141,7 +141,7 @@ struct ValueText {
         return [UInt8](data)
     }
 
-    /// The text with those bits of its last digit set to zero that belong to no byte.
+    /// The text with the unused bits of its last digit set to zero. Unused bits belong to no byte.
     private static func withoutUnusedBits(_ text: String) -> String {
         let digits = text.utf8.prefix { $0 != UInt8(ascii: "=") }
         // Two digits of the last group contain one byte and four unused bits; three digits, two bytes and two bits.
@@ -185,7 +185,8 @@ struct ValueText {
 
     private var isNotActivationData: Bool { name != .activationData }
 
-    /// Activation data of some networks is a text that looks like Base64. There, only Visa's form is proof.
+    /// The activation data of some networks is itself a text that looks like Base64. For activation data, only Visa's
+    /// form therefore proves that the value was encoded twice.
     private func isEncodedTwice(_ text: String, _ inner: [UInt8]) -> Bool {
         guard isNotActivationData else { return inner.starts(with: Array("MBPA".utf8)) }
         return text.utf8.count >= 24

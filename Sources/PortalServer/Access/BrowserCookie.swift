@@ -2,18 +2,18 @@ import HTTPTypes
 import MerchantCore
 import Vocabulary
 
-/// The cookie that recognizes a browser between the page of a link and the press of its button.
+/// The cookie that identifies a browser from the time it opens a link until the person presses the button on the page.
 ///
-/// The secret of the session is derived from it and from the link. So if a person presses the button twice, both requests
-/// get the same session, although the link works once. Without the link, the value is of no use.
+/// The session's secret is derived from the cookie and from the link. If a person presses the button twice, both
+/// requests get the same session, although the link can be used only once. Without the link, the cookie is useless.
 enum BrowserCookie {
     static let name = "__Host-merchantkeyd-browser"
     private static let length = 32
-    /// A page of a link that is open for longer gets no second session by a second press.
+    /// After this time, a second press of the button no longer gets the session of the first press.
     private static let life = Duration.seconds(600)
 
     /// The value of `Set-Cookie` for a browser that has no such cookie.
-    static func beginning() -> String {
+    static func newSetCookieValue() -> String {
         let value = Hex.encode((0..<length / 2).map { _ in UInt8.random(in: .min ... .max) })
         return "\(name)=\(value); Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=\(life.components.seconds)"
     }

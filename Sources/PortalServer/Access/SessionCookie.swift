@@ -9,9 +9,9 @@ import Vocabulary
 enum SessionCookie {
     static let name = "__Host-merchantkeyd"
 
-    /// The value of `Set-Cookie` that begins a session. The browser removes the cookie when it ends; the server ends the
-    /// session earlier, when it is idle.
-    static func beginning(_ secret: PortalSecret) -> String {
+    /// The value of `Set-Cookie` for a new session. The browser removes the cookie after the longest life of a session.
+    /// The server ends an idle session earlier.
+    static func newSetCookieValue(_ secret: PortalSecret) -> String {
         "\(name)=\(secret.text); Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=\(PortalSession.longestLife.components.seconds)"
     }
 

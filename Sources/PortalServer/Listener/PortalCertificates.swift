@@ -3,15 +3,15 @@ import NIOSSL
 import Synchronization
 package import Vocabulary
 
-/// The certificate and the private key that the portal uses now. Changed files are taken up for new connections; open
-/// connections stay open.
+/// The certificate and the private key that the portal uses now. New connections use changed files; open connections
+/// stay open.
 ///
-/// If changed files cannot be used, the former pair stays in use, and ``finding`` says why.
+/// If changed files cannot be used, the previous pair stays in use, and ``finding`` says why.
 package final class PortalCertificates: Sendable {
     /// How often ``watch()`` compares the files.
     static let checkInterval = Duration.seconds(3)
-    /// After this time the files are read again even if they have not changed, because the keys of session tickets live
-    /// as long as a context.
+    /// After this time the files are read again even if they have not changed. This creates a new context and with it
+    /// new keys for session tickets.
     static let maximumAge = Duration.seconds(12 * 3600)
 
     private struct State: Sendable {
@@ -53,7 +53,7 @@ package final class PortalCertificates: Sendable {
                 files: files, tls: tls, stamps: stamps, readAt: ContinuousClock.now, readError: nil, finding: nil))
     }
 
-    /// For the next connection.
+    /// The TLS context for new connections.
     var context: NIOSSLContext { state.withLock { $0.tls.context } }
 
     /// The end of the certificate's validity.
@@ -67,7 +67,7 @@ package final class PortalCertificates: Sendable {
 
     /// Reads the files now. Blocks on the disk, so call this function on a thread that may block.
     ///
-    /// - Parameter files: the paths of the files from now on; nil for those of the former call.
+    /// - Parameter files: the paths of the files from now on; nil to keep the present paths.
     package func reload(_ files: PortalTLS.Files? = nil) {
         reading.withLock { _ in
             if let files { state.withLock { $0.files = files } }
@@ -122,7 +122,7 @@ package final class PortalCertificates: Sendable {
         updateFinding()
     }
 
-    /// Reports the finding if it is another one than before.
+    /// Reports the finding if it has changed.
     private func updateFinding() {
         let now = now()
         let (isNew, finding) = state.withLock { state -> (Bool, String?) in
@@ -137,7 +137,7 @@ package final class PortalCertificates: Sendable {
 
     private static func finding(_ state: State, at now: Timestamp) -> String? {
         if let error = state.readError {
-            return "\(error); the former certificate stays in use until \(state.tls.notAfter)"
+            return "\(error); the previous certificate stays in use until \(state.tls.notAfter)"
         }
         guard now > state.tls.notAfter else { return nil }
         return "the portal's certificate expired at \(state.tls.notAfter), so clients refuse it; replace the file"

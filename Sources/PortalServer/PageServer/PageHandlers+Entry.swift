@@ -30,8 +30,8 @@ extension PageHandlers {
         return .pageEndingSession(SignedOutPage())
     }
 
-    /// Changes nothing, because mail programs open links before a person does. Only the button of the page uses the
-    /// invitation up.
+    /// Changes nothing, because mail programs open links before a person does. The invitation is used only when the
+    /// button on the page is pressed.
     func showInvitation(_ call: PageCall) async throws -> PageReply {
         let state = try await operations.sessions.invitationState(call.parameter)
         if case .open(let invitation) = state {
@@ -51,24 +51,24 @@ extension PageHandlers {
             let (_, secret) = try await operations.sessions.begin(
                 invitation: call.parameter, in: call.browser, address: call.address, requestId: call.requestId)
             try await endFormerSession(call)
-            return .redirect(PortalPaths.home, setCookie: SessionCookie.beginning(secret))
+            return .redirect(PortalPaths.home, setCookie: SessionCookie.newSetCookieValue(secret))
         } catch let error as MerchantError where error.code == .unauthorized {
             if let reply = try await resume(.invitation, at: PortalPaths.home, call) { return reply }
             return try await showInvitation(call)
         }
     }
 
-    /// The redirect that the first press of the button got, for a second press in the same browser; nil otherwise.
+    /// If the button was already pressed in the same browser, returns the redirect of the first press; otherwise nil.
     private func resume(_ kind: PortalSecret.Kind, at path: String, _ call: PageCall) async throws -> PageReply? {
         guard let browser = call.browser,
-            let secret = try await operations.sessions.begun(by: call.parameter, kind, in: browser)
+            let secret = try await operations.sessions.secretOfSession(begunBy: call.parameter, kind, in: browser)
         else { return nil }
-        return .redirect(path, setCookie: SessionCookie.beginning(secret))
+        return .redirect(path, setCookie: SessionCookie.newSetCookieValue(secret))
     }
 
     /// nil if the browser has the cookie already.
     private static func newBrowserCookie(_ call: PageCall) -> String? {
-        call.browser == nil ? BrowserCookie.beginning() : nil
+        call.browser == nil ? BrowserCookie.newSetCookieValue() : nil
     }
 
     func showLogin(_ call: PageCall) async throws -> PageReply {
@@ -88,14 +88,14 @@ extension PageHandlers {
             let (_, secret) = try await operations.sessions.begin(
                 login: call.parameter, in: call.browser, address: call.address, requestId: call.requestId)
             try await endFormerSession(call)
-            return .redirect(PortalPaths.fleet, setCookie: SessionCookie.beginning(secret))
+            return .redirect(PortalPaths.fleet, setCookie: SessionCookie.newSetCookieValue(secret))
         } catch let error as MerchantError where error.code == .unauthorized {
             if let reply = try await resume(.login, at: PortalPaths.fleet, call) { return reply }
             return .page(LoginRefusedPage())
         }
     }
 
-    /// The new session's cookie replaces the former one in the browser, so the former session must not stay valid.
+    /// The new session's cookie replaces the previous one in the browser, so the previous session must not stay valid.
     private func endFormerSession(_ call: PageCall) async throws {
         if let secret = call.sessionSecret { try await operations.sessions.end(secret) }
     }

@@ -26,7 +26,7 @@ extension PortalHandlers {
     /// A merchant has at most 200 key pairs, so the list has no pages.
     func listKeys(_ call: RESTCall, _ merchant: MerchantIdentifier) async throws -> RESTResponse {
         let found = try await operations.onboarding.keyPairs(of: merchant, in: scope(call))
-        return try polled(Page(items: found.map(KeyDocument.init), nextCursor: nil), call)
+        return try conditionalResponse(Page(items: found.map(KeyDocument.init), nextCursor: nil), call)
             .withLogFields(merchant: merchant)
     }
 
@@ -48,7 +48,7 @@ extension PortalHandlers {
 
     func getKey(_ call: RESTCall, _ hash: PublicKeyHash) async throws -> RESTResponse {
         let view = try await operations.onboarding.keyPair(hash, in: scope(call))
-        return try polled(KeyDocument(view), call)
+        return try conditionalResponse(KeyDocument(view), call)
             .withLogFields(merchant: view.keyPair.merchantIdentifier, key: hash)
     }
 
@@ -57,7 +57,8 @@ extension PortalHandlers {
             csrOf: try await operations.onboarding.keyPair(hash, in: scope(call)), for: call.headers)
     }
 
-    /// Stores a certificate for whichever of the caller's merchants has the certificate's key pair.
+    /// Stores a certificate for the merchant of the certificate's key pair. The caller must have the permit for this
+    /// merchant.
     func storeCertificate(_ call: RESTCall) async throws -> RESTResponse { try await store(call, for: nil) }
 
     func storeMerchantCertificate(

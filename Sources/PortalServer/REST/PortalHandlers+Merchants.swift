@@ -14,11 +14,11 @@ extension PortalRoutes {
 extension PortalHandlers {
     func getMerchant(_ call: RESTCall, _ merchant: MerchantIdentifier) async throws -> RESTResponse {
         let view = try await operations.onboarding.merchant(merchant, in: scope(call))
-        return try polled(MerchantDocument(view), call).withLogFields(merchant: merchant)
+        return try conditionalResponse(MerchantDocument(view), call).withLogFields(merchant: merchant)
     }
 
     func getOnboarding(_ call: RESTCall, _ merchant: MerchantIdentifier) async throws -> RESTResponse {
         let progress = try await operations.onboarding.progress(of: merchant, in: scope(call))
-        return try polled(progress.document, call).withLogFields(merchant: merchant)
+        return try conditionalResponse(progress.document, call).withLogFields(merchant: merchant)
     }
 }

@@ -41,7 +41,7 @@ extension PortalHandlers {
         let cursor = try call.query.value("cursor", as: PartnerInternalMerchantIdentifier.self)
         let found = try await operations.onboarding.registrations(
             of: merchant, after: cursor, limit: limit + 1, in: scope(call))
-        return try polled(
+        return try conditionalResponse(
             Page(found, limit: limit, document: RegistrationDocument.init) {
                 $0.registration.partnerInternalMerchantIdentifier.rawValue
             }, call
@@ -61,7 +61,7 @@ extension PortalHandlers {
         _ call: RESTCall, _ partner: PartnerInternalMerchantIdentifier
     ) async throws -> RESTResponse {
         let view = try await operations.onboarding.registration(partner, in: scope(call), for: call.request)
-        return try polled(RegistrationDocument(view), call)
+        return try conditionalResponse(RegistrationDocument(view), call)
             .withLogFields(merchant: view.registration.merchantIdentifier)
     }
 
@@ -76,7 +76,7 @@ extension PortalHandlers {
     }
 
     func getDomainFile(_ call: RESTCall) async throws -> RESTResponse {
-        try polled(DomainFileDocument(try await operations.onboarding.domainFile()), call)
+        try conditionalResponse(DomainFileDocument(try await operations.onboarding.domainFile()), call)
     }
 
     /// Returns the domain verification file, with exactly the bytes that an admin stored. The route needs no permit,

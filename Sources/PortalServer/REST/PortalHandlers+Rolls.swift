@@ -36,14 +36,15 @@ extension PortalHandlers {
         let merchant = try call.merchantInQuery()
         let found = try await operations.onboarding.rolls(
             of: merchant, before: try call.numericCursor(), limit: limit + 1, in: scope(call))
-        return try polled(
+        return try conditionalResponse(
             Page(found, limit: limit, document: { RollDocument(onPortal: $0) }, cursor: { $0.roll.rollId }), call
         ).withLogFields(merchant: merchant)
     }
 
     func getRoll(_ call: RESTCall, _ roll: RollNumber) async throws -> RESTResponse {
         let view = try await operations.onboarding.roll(roll.number, in: scope(call))
-        return try polled(RollDocument(onPortal: view), call).withLogFields(merchant: view.roll.merchantIdentifier)
+        return try conditionalResponse(RollDocument(onPortal: view), call)
+            .withLogFields(merchant: view.roll.merchantIdentifier)
     }
 }
 

@@ -22,12 +22,13 @@ package struct PortalHandlers: RESTHandlers {
     func scope(_ call: RESTCall) -> MerchantScope { MerchantScope(.onboard, in: call.grants) }
 
     /// The response to a request that clients repeat often, with an entity tag.
-    func polled(_ document: some Encodable, _ call: RESTCall) throws -> RESTResponse {
+    func conditionalResponse(_ document: some Encodable, _ call: RESTCall) throws -> RESTResponse {
         try RESTResponse(document).conditional(on: call.headers)
     }
 }
 
-/// Every resource is read in every scope here. Whether the caller may see it is decided by ``outOfScope``.
+/// Finds the owner of a resource among all merchants. The caller's scope is checked afterwards, and a caller without
+/// the permit gets the response ``outOfScope``.
 extension PortalHandlers {
     private static let anyMerchant = MerchantScope(merchants: nil)
 

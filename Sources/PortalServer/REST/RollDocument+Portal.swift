@@ -12,7 +12,7 @@ extension RollDocument {
         next = Self.next(view)
     }
 
-    /// - Returns: nil if the roll has ended.
+    /// - Returns: nil if the roll is finished or abandoned.
     private static func next(_ view: RollView) -> String? {
         let (progress, key) = (view.progress, view.roll.to)
         switch (progress.state, progress.waitingFor) {
@@ -31,7 +31,7 @@ extension RollDocument {
                 "the platform's admin must check that the old key, which was exported, is no longer used, and finish the roll"
         case (.promoted, _):
             guard let quietAt = progress.quietAt else { return "wait until the old key is no longer used" }
-            return "wait until \(quietAt): if no payment uses the old key before, the roll can then be finished"
+            return "wait until \(quietAt): if no payment uses the old key until then, the roll can be finished"
         case (.quiet, .time): return "wait: the daemon finishes the roll, which revokes the old key"
         case (.quiet, _): return "the platform's admin must finish the roll, which revokes the old key"
         }

@@ -5,7 +5,7 @@ import Vocabulary
 enum ClaimRows {
     /// Inserts a claim, unless the payment was already claimed or the Idempotency-Key was used for another request.
     ///
-    /// - Parameter limit: the time of the newest claim minus ``PostgresClaims/toleratedSetBack``; nil if there are no
+    /// - Parameter limit: the time of the newest claim minus ``ClaimRules/toleratedSetBack``; nil if there are no
     ///   claims. If the new claim is not after this time, the machine's clock was set back. If the database then has no
     ///   claim of the same payment, such a claim may have been removed, so the new claim is refused.
     /// - Returns: the outcome, or the error with which the claim is refused.
@@ -17,11 +17,11 @@ enum ClaimRows {
             return .failure(
                 MerchantError(
                     .tokenNotVerified,
-                    "signingTime: the machine's clock shows \(claim.at), but a payment was claimed at \(limit.adding(PostgresClaims.toleratedSetBack)), so the clock is behind now or a clock was ahead then. Until the clock has passed \(limit), the daemon cannot tell whether this payment was claimed before, and refuses it. If the clock is wrong, correct it; if it is right, 'merchantkeyctl status' says what to do (claimsRefused)"
+                    "signingTime: the machine's clock shows \(claim.at), but a payment was claimed at \(limit.adding(ClaimRules.toleratedSetBack)), so the clock is behind now or a clock was ahead then. Until the clock has passed \(limit), the daemon cannot tell whether this payment was claimed before, and refuses it. If the clock is wrong, correct it; if it is right, 'merchantkeyctl status' says what to do (claimsRefused)"
                 ))
         }
-        // If another daemon is inserting a conflicting row, this statement waits for its commit. READ COMMITTED lets
-        // the queries below see that row.
+        // If another daemon is inserting a conflicting row, this statement waits for the commit of that daemon. READ
+        // COMMITTED lets the queries below see that row.
         let inserted = try connection.query(
             """
             INSERT INTO claims (transaction_id, claimed_at, caller, key_digest, request_digest)
@@ -66,8 +66,8 @@ enum ClaimRows {
         }
     }
 
-    /// Removes those of the `count` oldest claims that were made before `time`. Skips rows that another daemon is
-    /// removing.
+    /// Removes, among the `count` oldest claims, the claims that were made before `time`. Skips rows that another
+    /// daemon is removing.
     static func remove(before time: Timestamp, amongOldest count: Int, on connection: Connection) throws {
         _ = try connection.query(
             """

@@ -2,22 +2,11 @@ package import MerchantCore
 import Synchronization
 package import Vocabulary
 
-/// Stores claimed payment tokens and nonces in the PostgreSQL database. Exactly one of all daemons wins a claim.
+/// Stores claimed payment tokens and nonces in the PostgreSQL database. If several daemons claim the same token or
+/// nonce, exactly one of them succeeds.
 ///
 /// Claims have a connection of their own and do not lock the audit, so they do not wait for other writes.
 package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
-    /// A claim is kept for at least this time: one hour. To refuse replays, ten minutes would suffice, because the
-    /// verifier accepts a token only from five minutes before its signing time to five minutes after this time. With
-    /// one hour, a client can also repeat a request after an outage.
-    package static let retention = Duration.seconds(3600)
-    /// The claim of a nonce is kept for at least this time, counted until a later claim of a nonce: 30 days.
-    package static let nonceRetention = Duration.seconds(30 * 86_400)
-    /// If the machine's clock is behind the newest claim by this time or more, a clock was set back or another daemon's
-    /// clock was ahead. The verifier may then accept old tokens whose claims were removed, so new claims are refused.
-    package static let toleratedSetBack = Duration.seconds(1800)
-    /// How many expired claims are removed at most for each new claim. The number is above one, so that the table can
-    /// shrink, and low, so that commits stay short.
-    package static let maximumRemovedPerClaim = 2
     /// How many claims one commit stores at most.
     static let largestGroup = 512
     private static let readers = 2
@@ -71,12 +60,14 @@ package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
         // of the machine's clock is not used, because a clock that is ahead would remove claims too early.
         if let earliest = tokenTimes.min() {
             try ClaimRows.remove(
-                before: earliest.adding(.zero - retention), amongOldest: tokenTimes.count * maximumRemovedPerClaim,
+                before: earliest.adding(.zero - ClaimRules.retention),
+                amongOldest: tokenTimes.count * ClaimRules.maximumRemovedPerClaim,
                 on: connection)
         }
         if let earliest = nonceTimes.min() {
             try NonceRows.remove(
-                before: earliest.adding(.zero - nonceRetention), amongOldest: nonceTimes.count * maximumRemovedPerClaim,
+                before: earliest.adding(.zero - ClaimRules.nonceRetention),
+                amongOldest: nonceTimes.count * ClaimRules.maximumRemovedPerClaim,
                 on: connection)
         }
         return { [results] in for returnResult in results { returnResult() } }

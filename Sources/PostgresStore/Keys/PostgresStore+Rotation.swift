@@ -71,10 +71,12 @@ extension PostgresStore: KeyRotationStore {
 
     package func retireDataKeys(in rotation: KeyRotation) async throws -> Int {
         try await writeStore { transaction in
-            let remaining = try transaction.countSealedKeys(notUnder: rotation.dataKeyIdentifier)
+            let remaining =
+                try transaction.countSealedKeys(notUnder: rotation.dataKeyIdentifier)
+                + transaction.countSealedMPANs(notUnder: rotation.dataKeyIdentifier)
             guard remaining == 0 else { return remaining }
             // Overwrites each old data key with zeros of the same length. The row of the data key is kept, because the
-            // rows of destroyed private keys refer to that row.
+            // rows of erased secrets refer to that row.
             try transaction.execute(
                 """
                 UPDATE data_keys SET sealed_bytes = zeros(octet_length(sealed_bytes))

@@ -15,7 +15,7 @@ extension StoreReading {
 
     func keyPairs(prefix text: String, limit: Int) throws -> [KeyPair] {
         var found: [KeyPair] = []
-        for range in HashPrefix.ranges(of: text) {
+        for range in PublicKeyHashPrefix.ranges(of: text) {
             let more = try allRows(
                 """
                 SELECT \(KeyPairRow.columns) FROM key_pairs

@@ -22,7 +22,7 @@ enum PostgresErrors {
         switch error.sqlState {
         // A time limit of a lock or of a statement, a deadlock, or a serialization failure.
         case "55P03", "57014", "40001", "40P01": return .overloaded
-        // The rights of the role are missing: a mistake of the operator.
+        // The role lacks a privilege: a mistake of the operator.
         case "42501": return .storeUnavailable
         default: break
         }
@@ -51,7 +51,7 @@ enum PostgresErrors {
         case "55P03": "another daemon or program holds a lock of the database: try again: \(cause)"
         case "57014": "PostgreSQL cancelled a statement that took too long: try again: \(cause)"
         case "40001", "40P01": "the change conflicted with another one, and nothing was changed: try again: \(cause)"
-        case "42501": "the role of the daemon has not all rights: grant the missing right: \(cause)"
+        case "42501": "the daemon's role lacks a privilege: grant the missing privilege: \(cause)"
         case "25P03":
             "PostgreSQL ended a transaction in which the daemon sent nothing for too long, and nothing was changed: try again: \(cause)"
         case "28P01", "28000":

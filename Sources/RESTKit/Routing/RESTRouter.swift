@@ -3,12 +3,14 @@ package import HTTPTypes
 package import Hummingbird
 package import Logging
 package import MerchantCore
+package import ServerKit
 
 /// Builds Hummingbird's router from the routes of a server, and adds the middleware for every request.
 ///
 /// The router matches paths before they are percent-decoded, so that an encoded slash does not split a segment.
 package struct RESTRouter<Handlers: RESTHandlers>: Sendable {
     private let routes: [RESTRoute<Handlers>]
+    private let socket: DaemonSocket?
     private let handlers: Handlers
     private let reporter: RequestReporter
     private let authenticate: RequestAuthentication?
@@ -18,15 +20,17 @@ package struct RESTRouter<Handlers: RESTHandlers>: Sendable {
 
     /// - Parameters:
     ///   - routes: all routes, in the order in which `reporter` got them. Further routes of `reporter` may follow.
+    ///   - socket: the socket of the server, for an error that names the right socket of a path; nil for the portal.
     ///   - authenticate: identifies the caller of each request; nil if the connection identifies the caller.
     ///   - headers: further header fields of every response.
-    ///   - readLimits: the limits that the server shares with what it serves beside these routes.
+    ///   - readLimits: the limits that these routes share with the server's other paths, such as the portal's pages.
     package init(
-        routes: [RESTRoute<Handlers>], handlers: Handlers, reporter: RequestReporter,
+        routes: [RESTRoute<Handlers>], of socket: DaemonSocket? = nil, handlers: Handlers, reporter: RequestReporter,
         authenticate: RequestAuthentication? = nil, headers: HTTPFields = [:], readLimits: ReadLimits = ReadLimits(),
         logger: Logger
     ) {
         self.routes = routes
+        self.socket = socket
         self.handlers = handlers
         self.reporter = reporter
         self.authenticate = authenticate
@@ -54,7 +58,7 @@ package struct RESTRouter<Handlers: RESTHandlers>: Sendable {
         // Middleware that is added after the routes runs only for requests that match no route.
         router.add(middleware: commonHeaders)
         router.add(middleware: RequestReportMiddleware(reporter: reporter, route: nil, authenticate: authenticate))
-        router.add(middleware: NoRouteMiddleware(routes: routes))
+        router.add(middleware: NoRouteMiddleware(routes: routes, socket: socket))
         return router.buildResponder()
     }
 
@@ -75,13 +79,16 @@ package struct RESTRouter<Handlers: RESTHandlers>: Sendable {
 /// 404.
 struct NoRouteMiddleware<Handlers: RESTHandlers>: RouterMiddleware {
     let routes: [RESTRoute<Handlers>]
+    let socket: DaemonSocket?
 
     func handle(
         _ request: Request, context: RESTContext, next: (Request, RESTContext) async throws -> Response
     ) async throws -> Response {
         let target = RequestTarget(request.head.path ?? "")
         let methods = routes.filter { $0.matches(target.path) }.map(\.method.rawValue)
-        guard target.hasNoEmptySegments, !methods.isEmpty else { throw MerchantError.noRoute }
+        guard target.hasNoEmptySegments, !methods.isEmpty else {
+            throw socket?.misdirected(target.path) ?? MerchantError.noRoute
+        }
         // The router adds HEAD to every route with GET.
         throw HTTPFault.methodNotAllowed(
             allow: (methods + (methods.contains("GET") ? ["HEAD"] : [])).joined(separator: ", "))
@@ -89,7 +96,7 @@ struct NoRouteMiddleware<Handlers: RESTHandlers>: RouterMiddleware {
 }
 
 extension MerchantError {
-    /// For a request whose path matches no route.
+    /// The error for a request whose path matches no route.
     package static let noRoute = MerchantError(.notFound, "there is nothing at this path; check its spelling")
 }
 

@@ -7,7 +7,7 @@ import Vocabulary
 enum ClaimRows {
     /// Inserts a claim, unless the payment was already claimed or the Idempotency-Key was used for another request.
     ///
-    /// - Parameter limit: the time of the newest claim minus ``ClaimStore/toleratedSetBack``; nil if there are no
+    /// - Parameter limit: the time of the newest claim minus ``ClaimRules/toleratedSetBack``; nil if there are no
     ///   claims. If the new claim is not after this time, the machine's clock was set back. If the database then has no
     ///   claim of the same payment, such a claim may have been removed, so the new claim is refused.
     /// - Returns: the outcome, or the error with which the claim is refused.
@@ -20,7 +20,7 @@ enum ClaimRows {
             return .failure(
                 MerchantError(
                     .tokenNotVerified,
-                    "signingTime: the machine's clock shows \(claim.at), but a payment was claimed at \(limit.adding(ClaimStore.toleratedSetBack)), so the clock is behind now or was ahead then. Until the clock has passed \(limit), the daemon cannot tell whether this payment was claimed before, and refuses it. If the clock is wrong, correct it; if it is right, 'merchantkeyctl status' says what to do (claimsRefused)"
+                    "signingTime: the machine's clock shows \(claim.at), but a payment was claimed at \(limit.adding(ClaimRules.toleratedSetBack)), so the clock is behind now or was ahead then. Until the clock has passed \(limit), the daemon cannot tell whether this payment was claimed before, and refuses it. If the clock is wrong, correct it; if it is right, 'merchantkeyctl status' says what to do (claimsRefused)"
                 ))
         }
         try db.cachedStatement(
@@ -69,7 +69,7 @@ enum ClaimRows {
         }
     }
 
-    /// Removes those of the `count` oldest claims that were made before `time`.
+    /// Removes, among the `count` oldest claims, the claims that were made before `time`.
     static func remove(before time: Timestamp, amongOldest count: Int, in db: Database) throws {
         try db.cachedStatement(
             sql: """

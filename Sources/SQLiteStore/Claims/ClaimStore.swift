@@ -4,36 +4,14 @@ package import MerchantCore
 import Schema
 package import Vocabulary
 
-/// Stores claims of payment tokens, and of nonces of in-app provisioning. A claim is the record that a token or a nonce was
-/// used, so that it is not used twice. The claims have an SQLite database of their own, so that claims and changes of keys
-/// do not delay each other.
+/// Stores claims of payment tokens, and of nonces of in-app provisioning. A claim is the record that a token or a nonce
+/// was used, so that it is not used twice. The claims have an SQLite database of their own, so that claims and changes
+/// of keys do not delay each other.
 ///
 /// ``claim(_:)`` returns when the claim is on stable storage: the database has a write-ahead log, and the setting
 /// `synchronous = FULL` syncs the log at each commit. One commit stores many claims. If several requests claim the same
 /// payment, a unique index ensures that exactly one of them succeeds.
 package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
-    /// The claim of a token is kept for at least this time: one hour. To refuse replays, ten minutes would suffice, because the
-    /// verifier accepts a token only from five minutes before its signing time to five minutes after this time. With
-    /// one hour, a client can also repeat a request after an outage.
-    package static let retention = Duration.seconds(3600)
-    /// The claim of a nonce is kept for at least this time, counted until a later claim of a nonce: 30 days. Apple accepts a
-    /// nonce for minutes. The margin is for a machine whose clock was wrong.
-    package static let nonceRetention = Duration.seconds(30 * 86_400)
-    /// If the machine's clock is behind the newest claim by this time or more, the clock was set back. The verifier may
-    /// then accept old tokens whose claims were removed, so the store refuses new claims. The store cannot tell whether
-    /// the clock is behind now or was ahead before.
-    ///
-    /// A claim is at most five minutes before or after the signing time of its token. So the claim of a token that
-    /// Apple signs now is at most ten minutes before the newest claim, even if the clock is wrong. With a tolerance
-    /// above ten minutes, the store never refuses such a claim.
-    ///
-    /// A claim is removed when it is an hour (``retention``) older than a new claim. The removed claim's token is valid
-    /// for at most ten minutes after that claim. So the verifier accepts this token again only if the clock is at least
-    /// 50 minutes behind the new claim. This time exceeds the tolerance, so the store refuses the token.
-    package static let toleratedSetBack = Duration.seconds(1800)
-    /// How many expired claims are removed at most for each new claim. The number is above one, so that the table can
-    /// shrink, and low, so that commits stay short.
-    package static let maximumRemovedPerClaim = 2
     /// How many claims one commit stores at most.
     static let largestGroup = 512
     /// How many claims can wait for their commit. Further claims are refused with `overloaded`.
@@ -177,20 +155,22 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
     private static func removeExpiredNonces(afterStoring newClaimTimes: [Timestamp], in db: Database) throws {
         guard let earliest = newClaimTimes.min() else { return }
         try NonceRows.remove(
-            before: earliest.adding(.zero - nonceRetention), amongOldest: newClaimTimes.count * maximumRemovedPerClaim,
+            before: earliest.adding(.zero - ClaimRules.nonceRetention),
+            amongOldest: newClaimTimes.count * ClaimRules.maximumRemovedPerClaim,
             in: db)
     }
 
     /// Removes expired claims of tokens, oldest first, after new claims were stored.
     ///
-    /// A claim expires when it is older than the new claims by ``retention``. The present time of the machine's clock
-    /// is not used, because a clock that is ahead would remove claims too early. The time of a new claim is right
-    /// within minutes, because the verifier has compared this time with the signing time of the token. While the clock
-    /// is ahead, the verifier accepts no token, so there are no new claims, and no claim is removed.
+    /// A claim expires when it is older than the new claims by ``ClaimRules/retention``. The present time of the
+    /// machine's clock is not used, because a clock that is ahead would remove claims too early. The time of a new claim
+    /// is right within minutes, because the verifier has compared this time with the signing time of the token. While
+    /// the clock is ahead, the verifier accepts no token, so there are no new claims, and no claim is removed.
     private static func removeExpired(afterStoring newClaimTimes: [Timestamp], in db: Database) throws {
         guard let earliest = newClaimTimes.min() else { return }
         try ClaimRows.remove(
-            before: earliest.adding(.zero - retention), amongOldest: newClaimTimes.count * maximumRemovedPerClaim,
+            before: earliest.adding(.zero - ClaimRules.retention),
+            amongOldest: newClaimTimes.count * ClaimRules.maximumRemovedPerClaim,
             in: db)
     }
 }

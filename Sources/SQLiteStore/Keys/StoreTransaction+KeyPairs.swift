@@ -84,15 +84,15 @@ extension StoreTransaction {
             """, [hash.data])
     }
 
-    /// Refuses a private key whose data key was erased. This happens if a rotation erases the data key after the
-    /// private key was sealed and before the private key is inserted.
-    private func refuseErasedDataKey(_ dataKey: Int) throws {
+    /// Refuses a private key or account number whose data key was erased. This happens if a rotation erases the data key
+    /// after the secret was sealed and before it is stored.
+    func refuseErasedDataKey(_ dataKey: Int) throws {
         let isErased = try firstRow(
             "SELECT sealed_bytes = zeroblob(length(sealed_bytes)) AS is_erased FROM data_keys WHERE id = ?", [dataKey]
         ) { try $0.flag("is_erased") }
         guard isErased != true else {
             throw MerchantError(
-                .overloaded, "the key that seals private keys was replaced in the meantime: try again",
+                .overloaded, "the data key, which seals secrets, was replaced in the meantime: try again",
                 retryAfter: 1)
         }
     }

@@ -127,7 +127,38 @@ extension StoreReading {
             ORDER BY id LIMIT ?
             """, [max(0, limit)], KeyPairRow.keyPair)
     }
+
+    func countStandbyKeyPairsInUse() throws -> Int {
+        try firstRow("SELECT count(*) AS in_use FROM (\(standbyKeyPairIdsInUse)) AS found", []) {
+            try $0.integer("in_use")
+        } ?? 0
+    }
+
+    func standbyKeyPairsInUse(limit: Int) throws -> [KeyPair] {
+        try allRows(
+            """
+            SELECT \(KeyPairRow.columns) FROM key_pairs WHERE id IN (\(standbyKeyPairIdsInUse))
+            ORDER BY id LIMIT ?
+            """, [max(0, limit)], KeyPairRow.keyPair)
+    }
 }
+
+/// The SQL that selects the ids of the key pairs of ``StatusReading/countStandbyKeyPairsInUse()``. It reads only key
+/// pairs whose use was reported, which are few.
+private let standbyKeyPairIdsInUse = """
+    SELECT standby.id
+    FROM key_uses AS used INDEXED BY key_uses_standby
+    CROSS JOIN key_pairs AS standby ON standby.id = used.key_pair_id
+    LEFT JOIN key_pairs AS present ON present.merchant_identifier = standby.merchant_identifier
+        AND present.purpose = standby.purpose AND present.algorithm = standby.algorithm AND present.state = 'current'
+    LEFT JOIN key_uses AS present_use ON present_use.key_pair_id = present.id
+    WHERE used.standby_use_reported_at > 0 AND standby.state = 'standby'
+        AND (present.id IS NULL OR used.decryptions_last > max(
+            present.state_since, coalesce(present_use.decryptions_last, present.state_since)))
+        AND NOT EXISTS (
+            SELECT 1 FROM rolls INDEXED BY rolls_open_to WHERE to_key = standby.public_key_hash AND ended_at IS NULL
+        )
+    """
 
 extension ActiveKeyPairFilter {
     /// The SQL that selects the filter's key pairs: the index and the beginning of the condition. Each index contains

@@ -7,7 +7,7 @@ extension StoreReading {
         try firstRow(
             """
             SELECT requests_count, requests_first, requests_last, decryptions_count, decryptions_first, decryptions_last,
-                promotion_confirmed_at, alarmed_at
+                promotion_confirmed_at, alarmed_at, standby_use_reported_at
             FROM key_pairs JOIN key_uses ON key_uses.key_pair_id = key_pairs.id WHERE public_key_hash = ?
             """, [hash.data]
         ) { row in
@@ -21,7 +21,8 @@ extension StoreReading {
                 requests: try use("requests"), decryptions: try use("decryptions"),
                 promotionConfirmedAt: try row.timestampIfAny("promotion_confirmed_at"),
                 // `alarmed_at` is the time of the event that reports the use of a revoked key.
-                revokedUseReportedAt: try row.timestampIfAny("alarmed_at"))
+                revokedUseReportedAt: try row.timestampIfAny("alarmed_at"),
+                standbyUseReportedAt: try row.timestampIfAny("standby_use_reported_at"))
         }
     }
 

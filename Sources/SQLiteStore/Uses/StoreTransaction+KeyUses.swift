@@ -9,20 +9,20 @@ extension StoreTransaction {
         try execute(
             """
             INSERT INTO key_uses (key_pair_id, requests_count, requests_first, requests_last, decryptions_count, decryptions_first,
-                decryptions_last, promotion_confirmed_at, alarmed_at)
-            SELECT id, ?, ?, ?, ?, ?, ?, ?, ? FROM key_pairs WHERE public_key_hash = ?
+                decryptions_last, promotion_confirmed_at, alarmed_at, standby_use_reported_at)
+            SELECT id, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM key_pairs WHERE public_key_hash = ?
             ON CONFLICT (key_pair_id) DO UPDATE SET requests_count = excluded.requests_count,
                 requests_first = excluded.requests_first, requests_last = excluded.requests_last,
                 decryptions_count = excluded.decryptions_count, decryptions_first = excluded.decryptions_first,
                 decryptions_last = excluded.decryptions_last, promotion_confirmed_at = excluded.promotion_confirmed_at,
-                alarmed_at = excluded.alarmed_at
+                alarmed_at = excluded.alarmed_at, standby_use_reported_at = excluded.standby_use_reported_at
             """,
             [
                 use.requests?.count ?? 0, use.requests?.first.millisecondsSince1970,
                 use.requests?.last.millisecondsSince1970, use.decryptions?.count ?? 0,
                 use.decryptions?.first.millisecondsSince1970, use.decryptions?.last.millisecondsSince1970,
                 use.promotionConfirmedAt?.millisecondsSince1970, use.revokedUseReportedAt?.millisecondsSince1970,
-                hash.data,
+                use.standbyUseReportedAt?.millisecondsSince1970, hash.data,
             ])
     }
 

@@ -6,7 +6,7 @@ extension SandboxAuthority {
     /// 760 days, as in all certificates of Apple that the authors have seen. Apple documents 25 months.
     private static let validityPeriod = Duration.seconds(760 * 86_400)
 
-    /// Issues a certificate for a merchant's CSR. As at Apple, the subject does not come from the CSR.
+    /// Issues a certificate for a merchant's CSR. Like Apple, ignores the subject of the CSR.
     ///
     /// - Parameters:
     ///   - csr: a PKCS#10 CSR, PEM or DER.
@@ -21,7 +21,7 @@ extension SandboxAuthority {
         let end = notAfter ?? notBefore.adding(Self.validityPeriod - .seconds(1))
         guard notBefore < end else {
             throw SandboxError(
-                "the validity period must end after it starts: it starts at \(notBefore) and ends at \(end)")
+                "the validity period starts at \(notBefore) and ends at \(end), expected an end after the start")
         }
         let template = CertificateTemplate(
             subject: try SandboxName.merchant(merchant, purpose: purpose),

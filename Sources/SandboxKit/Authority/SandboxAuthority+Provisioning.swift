@@ -16,10 +16,10 @@ extension SandboxAuthority {
         package let privateKey: String
     }
 
-    /// 760 days, as the certificate of Apple from 2018.
+    /// 760 days, as in Apple's certificate from 2018.
     private static let provisioningValidityPeriod = Duration.seconds(760 * 86_400)
 
-    /// Generates a key and issues the leaf for it, in the shape of Apple's: common name
+    /// Generates a key and issues the leaf for it, with the fields of Apple's certificate: common name
     /// `ecc-crypto-services-encipherment_UC6-…`, key usage keyEncipherment and keyAgreement (critical), and the marker
     /// 1.2.840.113635.100.6.39 (critical).
     ///
@@ -33,7 +33,7 @@ extension SandboxAuthority {
         let end = notAfter ?? notBefore.adding(Self.provisioningValidityPeriod)
         guard notBefore < end else {
             throw SandboxError(
-                "the validity period must end after it starts: it starts at \(notBefore) and ends at \(end)")
+                "the validity period starts at \(notBefore) and ends at \(end), expected an end after the start")
         }
         let key = try Self.provisioningKey(fault)
         let template = CertificateTemplate(

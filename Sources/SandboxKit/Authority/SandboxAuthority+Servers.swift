@@ -24,7 +24,7 @@ extension SandboxAuthority {
         let end = notAfter ?? notBefore.adding(.seconds(90 * 86_400))
         guard notBefore < end else {
             throw SandboxError(
-                "the validity period must end after it starts: it starts at \(notBefore) and ends at \(end)")
+                "the validity period starts at \(notBefore) and ends at \(end), expected an end after the start")
         }
         let key = P256.Signing.PrivateKey()
         let template = CertificateTemplate(

@@ -8,11 +8,11 @@ struct ProvisioningCertificatesCommand: ParsableCommand {
         abstract: "Generate the key and the certificates to which issuers encrypt cards for in-app provisioning.",
         discussion: """
             Writes three files: provisioning-leaf.pem, provisioning-sub-ca.pem, and the private key of the leaf, \
-            provisioning-leaf.key.pem (mode 0600), with which 'provision' decrypts cards. The leaf has the shape of \
-            Apple's. Existing files are not overwritten.
+            provisioning-leaf.key.pem (mode 0600), with which 'provision' decrypts cards. The leaf has the same fields \
+            as Apple's. Existing files are not overwritten.
 
-            With --request, also writes what Wallet hands to an app: the certificates, a new nonce and its signature, \
-            as fields of a request to the daemon's issuer socket.
+            With --request, also writes the values that Wallet hands to an app: the certificates, a new nonce and its \
+            signature, as fields of a request to the daemon's issuer socket.
 
             Faults: \(ProvisioningCertificateFault.allCases.map(\.rawValue).joined(separator: ", ")).
 
@@ -29,7 +29,7 @@ struct ProvisioningCertificatesCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The file for what Wallet hands to an app, JSON; - for the standard output.", valueName: "file"),
+            "The JSON file for the values that Wallet hands to an app; - for the standard output.", valueName: "file"),
         completion: .file())
     var request: String?
 

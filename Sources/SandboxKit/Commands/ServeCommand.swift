@@ -19,8 +19,8 @@ struct ServeCommand: ParsableCommand {
 
             A merchant session (POST /paymentservices/paymentSession) is for the merchant of the client certificate, or \
             for a partnerInternalMerchantIdentifier that the same platform registered. The domain must be registered. \
-            The merchant of the client certificate may use the domains of --merchant-domain, or any domain if there are \
-            none for this merchant.
+            The merchant of the client certificate may use the domains of --merchant-domain, or any domain if the option \
+            is not given for this merchant.
 
             A test creates an event of a merchant token on the control socket. If the token has a tokenNotificationURL, \
             the server then notifies the merchant, and repeats a notification up to three times at once if the status \
@@ -34,11 +34,12 @@ struct ServeCommand: ParsableCommand {
             0.2, and answer-lost:x3@registerMerchant fails the next three calls of registerMerchant. Kinds: \
             \(GatewayFault.Kind.allCases.map(\.rawValue).joined(separator: ", ")). Operations: \
             \(GatewayOperation.allCases.map(\.rawValue).joined(separator: ", ")). A call with a fault of the kind 401, \
-            417, 429, 500, redirect or reset has no effect. A call with any other fault takes effect, although its \
+            403, 417, 429, 500, redirect or reset has no effect. A call with any other fault takes effect, although its \
             response is late, wrong or missing.
 
-            If the directory contains provisioning-leaf.key.pem, the server also plays Apple's broker for in-app \
-            provisioning, without a client certificate: POST /broker/v4/devices/ID/cards takes what 'provision' reads. \
+            The server also stands in for Apple's broker for in-app provisioning, without a client certificate: POST \
+            /broker/v4/devices/ID/cards takes the JSON that 'provision' reads. The broker needs the file \
+            provisioning-leaf.key.pem of 'provisioning-certificates' in the directory, and reads it for each request. \
             The header x-apay-service-response-details of a 500 has the reasons.
 
             The control socket serves GET /registrations, GET /sessions (the newest 100), GET /statistics, GET, PUT and \
@@ -136,8 +137,7 @@ struct ServeCommand: ParsableCommand {
             try notificationRoots.map {
                 [String(decoding: try Files.read($0), as: UTF8.self)]
             } ?? []
-        let brokerKey = ProvisioningFiles(directory: hierarchy.directory).privateKey
-        if Files.exists(brokerKey) { settings.broker = try ProvisioningBroker(keyFile: brokerKey) }
+        settings.broker = BrokerEndpoint(keyFile: ProvisioningFiles(directory: hierarchy.directory).privateKey)
         if verifyDomains {
             settings.domainVerifier = try DomainVerifier(
                 resolving: resolve, file: try associationFile.map { try Files.read($0) },
@@ -161,7 +161,7 @@ struct ServeCommand: ParsableCommand {
         if let control { unlink(control) }
     }
 
-    /// Runs asynchronous work and blocks the main thread until the work ends.
+    /// Runs asynchronous work and blocks the main thread until the work is finished.
     private static func runBlocking<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws
         -> Value
     {

@@ -56,7 +56,8 @@ package struct DomainVerifier: Sendable {
                 rejectionReason = "the response has status \(response.status.code)"
             } else if let file {
                 rejectionReason =
-                    found.readableBytesView.elementsEqual(file) ? nil : "the file has another content than expected"
+                    found.readableBytesView.elementsEqual(file)
+                    ? nil : "the content of the file is not the expected content"
             } else {
                 rejectionReason = found.readableBytes > 0 ? nil : "the file is empty"
             }

@@ -7,8 +7,9 @@ package struct GatewayFault: Hashable, Sendable {
         case slow
         /// The call is carried out, no response is sent, and the connection stays open.
         case hang
-        // These four kinds respond with an error status. The call is not carried out.
+        // These five kinds respond with an error status. The call is not carried out.
         case status401 = "401"
+        case status403 = "403"
         case status417 = "417"
         case status429 = "429"
         case status500 = "500"
@@ -40,7 +41,7 @@ package struct GatewayFault: Hashable, Sendable {
             case .slow, .hang, .status500AfterActing, .malformed, .empty, .large, .html, .trickle, .resetAfterActing,
                 .answerLost:
                 true
-            case .status401, .status417, .status429, .status500, .redirect, .reset: false
+            case .status401, .status403, .status417, .status429, .status500, .redirect, .reset: false
             }
         }
     }

@@ -34,7 +34,7 @@ struct GatewayService: Sendable {
     /// The delay of a response with the fault `slow`.
     let slowReplyDelay: Duration
     /// The broker for in-app provisioning; nil for none.
-    let broker: ProvisioningBroker?
+    let broker: BrokerEndpoint?
 
     func reply(to request: Request) async -> GatewayReply {
         var reply = await replyWithoutCorrelationIdentifier(to: request)
@@ -43,9 +43,9 @@ struct GatewayService: Sendable {
     }
 
     private func replyWithoutCorrelationIdentifier(to request: Request) async -> GatewayReply {
-        // Devices, which send cards to the broker, have no merchant's certificate.
+        // Devices send cards to the broker without a client certificate.
         if let broker, request.method == .POST, Self.isBrokerPath(request.uri) {
-            return broker.answer(to: request.body).reply
+            return broker.reply(to: request.body)
         }
         let client: GatewayClient
         do { client = try clientCertificateVerifier.client(with: request.clientCertificate, at: .now) } catch {
@@ -134,6 +134,7 @@ struct GatewayService: Sendable {
     private static func reply(withoutCarryingOut fault: GatewayFault.Kind) -> GatewayReply {
         switch fault {
         case .status401: return .error(401, GatewayReply.unauthorizedMessage)
+        case .status403: return .error(403, "Payment Services Exception Forbidden")
         case .status417: return .error(417, "Payment Services Exception Expectation Failed")
         case .status429:
             var reply = GatewayReply.error(429, "Payment Services Exception Too Many Requests")
@@ -165,7 +166,7 @@ struct GatewayService: Sendable {
         case .resetAfterActing: reply.delivery = .reset
         case .answerLost: reply.delivery = .close
         // Calls with these faults are not carried out, so they do not get here.
-        case .status401, .status417, .status429, .status500, .redirect, .reset: break
+        case .status401, .status403, .status417, .status429, .status500, .redirect, .reset: break
         }
         return reply
     }

@@ -24,7 +24,7 @@ package final class SandboxGateway: Sendable {
         /// The delay of a response with the fault `slow`.
         package var slowReplyDelay: Duration = .seconds(5)
         /// The broker for in-app provisioning; nil for none.
-        package var broker: ProvisioningBroker?
+        package var broker: BrokerEndpoint?
         /// The domains of merchants with an identity certificate of their own; a merchant without an entry may use any
         /// domain.
         package var merchantDomains: [MerchantDomain] = []

@@ -10,7 +10,7 @@ struct UsageInformationDevice {
     let token: SandboxMerchantToken
 
     /// - Parameters:
-    ///   - response: the body that the merchant's server responded with.
+    ///   - response: the body of the response of the merchant's server.
     ///   - merchantPublicKey: the public key of the merchant: P-384, X9.63.
     /// - Throws: ``SandboxError`` that names the first fault.
     func decrypt(_ response: JSONObject, merchantPublicKey: Data) throws -> Data {
@@ -25,14 +25,17 @@ struct UsageInformationDevice {
         let info =
             Data("ApplePayMerchantTokenUsageInformation_1.0".utf8)
             + Data(SHA256.hash(data: Data(token.merchantTokenIdentifier.utf8)))
-        try require(ciphersuite == "HPKE_AUTH_P384_SHA384_AES_GCM_256", "ciphersuite")
-        try require(data.utf8.count <= 4000, "data has more than 4000 characters")
-        try require(infoHash == Self.digest(info), "infoHash")
-        try require(merchantHash == Self.digest(merchantPublicKey), "merchantPublicKeyHash")
+        try require("ciphersuite", ciphersuite, equals: "HPKE_AUTH_P384_SHA384_AES_GCM_256")
+        guard data.utf8.count <= 4000 else {
+            throw Self.fault("'data' has \(data.utf8.count) characters, expected at most 4000")
+        }
+        try require("infoHash", infoHash, equals: Self.digest(info))
+        try require("merchantPublicKeyHash", merchantHash, equals: Self.digest(merchantPublicKey))
         try require(
-            tokenHash == Self.digest(token.privateKey.publicKey.x963Representation), "merchantTokenPublicKeyHash")
+            "merchantTokenPublicKeyHash", tokenHash,
+            equals: Self.digest(token.privateKey.publicKey.x963Representation))
         guard let ciphertext = Base64.decode(data), let encapsulated = Base64.decode(ephemeral) else {
-            throw SandboxError("data or ephemeralPublicKey is not Base64")
+            throw Self.fault("'data' or 'ephemeralPublicKey' is not Base64")
         }
         do {
             var recipient = try HPKE.Recipient(
@@ -40,11 +43,19 @@ struct UsageInformationDevice {
                 encapsulatedKey: Data(encapsulated),
                 authenticatedBy: P384.KeyAgreement.PublicKey(x963Representation: merchantPublicKey))
             return try recipient.open(Data(ciphertext))
-        } catch { throw SandboxError("data cannot be decrypted with the merchant's public key") }
+        } catch {
+            throw Self.fault("'data' cannot be decrypted with the token's private key and the merchant's public key")
+        }
     }
 
-    private func require(_ isTrue: Bool, _ fault: String) throws(SandboxError) {
-        guard isTrue else { throw SandboxError("the usage information is wrong: \(fault)") }
+    private func require(_ name: String, _ found: String, equals expected: String) throws(SandboxError) {
+        guard found == expected else {
+            throw Self.fault("'\(name)' is '\(found.prefix(100))', expected '\(expected)'")
+        }
+    }
+
+    private static func fault(_ reason: String) -> SandboxError {
+        SandboxError("the usage information is invalid: \(reason)")
     }
 
     private static func digest(_ bytes: Data) -> String { Hex.encode(SHA256.hash(data: bytes)) }

@@ -5,8 +5,8 @@ import Secrets
 import StrictJSON
 import Vocabulary
 
-/// Stands in for Apple's provisioning broker, to which a device sends what an issuer encrypted: decrypts the card data,
-/// and checks it.
+/// Stands in for Apple's provisioning broker, to which a device sends the card that an issuer encrypted: decrypts the
+/// card data, and checks it.
 ///
 /// Unlike the rest of the sandbox, the broker shares the decryption and the rules for card data with the module
 /// `PassProvisioning`. The tests of that module compare it with a published vector and with another implementation.
@@ -45,7 +45,8 @@ package struct ProvisioningBroker: Sendable {
         do throws(JSONFault) { fields = try JSONFields(parsing: body) } catch {
             return BrokerAnswer(findings: [BrokerFinding.malformedBody(error.description)])
         }
-        let inspection = PassInspection(text: body, decryptionKey: privateKey, network: expectation.network)
+        let inspection = PassInspection(
+            text: body, decryptionKey: privateKey, network: expectation.network, at: .now)
         let faults = inspection.findings.filter { $0.isFault }
         guard faults.isEmpty else { return BrokerAnswer(findings: faults) }
         do throws(JSONFault) {

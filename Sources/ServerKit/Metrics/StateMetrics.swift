@@ -34,10 +34,10 @@ struct StateMetrics {
             RollState.allCases.map { .init([("state", $0.rawValue)], status.rolls[$0] ?? 0) })
         gauge("merchantkeyd_certificates", "Stored certificates.", status.counts.certificates)
         gauge(
-            "merchantkeyd_active_key_pairs_with_ended_certificate",
+            "merchantkeyd_active_key_pairs_with_expired_certificate",
             "Active key pairs whose certificates have all expired.", status.counts.activeWithExpiredCertificate)
         gauge(
-            "merchantkeyd_certificate_soonest_end_timestamp_seconds",
+            "merchantkeyd_certificate_earliest_expiry_timestamp_seconds",
             "Time when the first active key pair is left without a valid certificate; may be in the past.",
             soonestExpiry.map { Int($0.millisecondsSince1970 / 1000) })
         func webhookMetric(_ name: String, _ help: String, _ value: (WebhookState) -> Int?) {
@@ -67,7 +67,7 @@ struct StateMetrics {
             "merchantkeyd_registrations_drifting", "Registrations that are known to differ from Apple's record.",
             status.counts.registrationsDrifting)
         gauge(
-            "merchantkeyd_registration_calls_open", "Calls to Apple whose outcome is unknown.",
+            "merchantkeyd_registration_calls_unresolved", "Calls to Apple whose outcome is unknown.",
             status.counts.registrationCallsOpen)
         gauge(
             "merchantkeyd_key_rotation_left",

@@ -76,7 +76,12 @@ struct SettingsMutations {
     }
 
     private mutating func wrongValue(_ number: Int) -> SettingsMutation {
-        let chosen = declaration { declaration in Self.wrongTexts.contains { !declaration.accepts($0) } }
+        // In the sandbox environment, which the valid settings have, validation-hosts accepts more than in production,
+        // for which the catalog declares it.
+        let chosen = declaration { declaration in
+            declaration.name != "sessions.validation-hosts"
+                && Self.wrongTexts.contains { !declaration.accepts($0) }
+        }
         let text = Self.wrongTexts.filter { !chosen.accepts($0) }.randomElement(using: &random) ?? ""
         return mutation(number, "\(chosen.name): \(SettingsText.quoted(text))", .refused) { $0.set(chosen.name, text) }
     }

@@ -126,6 +126,14 @@ import Testing
         #expect(line["spanId"] == spanId && line["parentSpanId"] == "00f067aa0ba902b7")
     }
 
+    @Test func `a second daemon is refused because of the state directory, not because of a port`() throws {
+        let first = try started()
+        let config = try first.write("metrics:\n  listen: \(try openAddress(first))\n", "second.yaml")
+        let outcome = try first.failedStart("--state-directory", first.stateDirectory, "--config", config)
+        #expect(outcome.status == 1 && outcome.error.contains("merchantkeyd.lock"), "\(outcome.error)")
+        #expect(!outcome.error.contains("'metrics.listen'"), "\(outcome.error)")
+    }
+
     @Test func `an address that is in use refuses the start and names the setting`() throws {
         let first = try started()
         let second = try Installation()

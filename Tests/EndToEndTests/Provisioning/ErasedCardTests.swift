@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import Glibc
 import Testing
 
 /// After an attempt, card numbers, names and keys are not in the daemon's memory, its files or its log.
@@ -49,9 +50,12 @@ struct ErasedCardTests {
         var search = MemorySearch()
         search.add("card number", Array(IssuerInstallation.cardNumber.utf8))
         search.add("cardholder", Array(IssuerInstallation.cardholder.utf8))
+        var ephemeralKeys: [String: Data] = [:]
         for number in 1...Self.attempts {
             let pass = try issuer.send(issuer.request(nonce: "0000000\(number)"))
             try #require(pass["code"] == nil, "\(pass["detail"] ?? "")")
+            ephemeralKeys["ephemeral key \(number)"] = Data(
+                base64Encoded: pass["ephemeralPublicKey"] as? String ?? "")
             let secret = try sharedSecret(pass)
             search.add("shared secret \(number)", secret)
             search.add("shared secret \(number) backwards", secret.reversed())
@@ -70,9 +74,35 @@ struct ErasedCardTests {
         }
         let process = try #require(installation.process)
         #expect(try search.findings(inMemoryOf: process) == [])
+        try #require(ephemeralKeys.count == Self.attempts)
+        #expect(try PrivateKeySearch(of: ephemeralKeys).findings(inMemoryOf: process) == [])
         #expect(try installation.diagnose().outcome("core dumps") == "success")
         installation.stop()
         #expect(try search.findings(inFilesBelow: installation.stateDirectory) == [])
         #expect(try search.findings(inFile: installation.path("daemon.log")) == [])
+    }
+
+    /// Without this test, a search that finds nothing would prove nothing.
+    @Test(arguments: [false, true], [8, (1 << 20) - 16, (3 << 20) - 8])
+    func `a private key in memory is found, in either byte order and on the border of two reads`(
+        isReversed: Bool, offset: Int
+    ) throws {
+        let size = 4 << 20
+        let number = Array(SHA256.hash(data: Data("a private key".utf8)))
+        let (key, other) = (
+            try P256.KeyAgreement.PrivateKey(rawRepresentation: number), P256.KeyAgreement.PrivateKey()
+        )
+        let search = PrivateKeySearch(of: [
+            "key": key.publicKey.x963Representation, "other": other.publicKey.x963Representation,
+        ])
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 4096)
+        defer { memory.deallocate() }
+        memory.initializeMemory(as: UInt8.self, repeating: 0)
+        let start = UInt64(UInt(bitPattern: memory.baseAddress))
+        let range = start..<start + UInt64(size)
+        #expect(try search.findings(inMemoryOf: getpid(), within: range) == [])
+        UnsafeMutableRawBufferPointer(rebasing: memory[offset..<offset + number.count])
+            .copyBytes(from: isReversed ? number.reversed() : number)
+        #expect(try search.findings(inMemoryOf: getpid(), within: range) == ["key"])
     }
 }

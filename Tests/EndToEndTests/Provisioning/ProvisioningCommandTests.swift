@@ -36,7 +36,7 @@ import Testing
         request["network"] = "Mastercard"
         request["activationData"] = "T1RQ"
         request["card"] = [
-            "primaryAccountNumber": Self.number, "expiration": "12/30", "name": "Alex Example", "productType": "MCD",
+            "primaryAccountNumber": Self.number, "expiration": "12/49", "name": "Alex Example", "productType": "MCD",
         ]
         change(&request)
         try JSONSerialization.data(withJSONObject: request).write(to: URL(filePath: path("request.json")))
@@ -196,7 +196,7 @@ struct RealProvisioningCertificateTests {
             certificates.append(der.bytes.base64EncodedString())
         }
         let card = [
-            "primaryAccountNumber": "5555555555554444", "expiration": "12/30", "name": "Alex Example",
+            "primaryAccountNumber": "5555555555554444", "expiration": "12/49", "name": "Alex Example",
             "productType": "MCD",
         ]
         let request: [String: Any] = [

@@ -1,6 +1,5 @@
 import Foundation
 import Glibc
-import Testing
 
 /// Searches for secrets in the memory of a process and in files: raw, as hexadecimal digits and as Base64.
 ///
@@ -50,20 +49,14 @@ struct MemorySearch {
 
     /// - Returns: for each finding the place and the secret's name, at most 100.
     func findings(inMemoryOf process: Int32) throws -> [String] {
-        let memory = open("/proc/\(process)/mem", O_RDONLY | O_CLOEXEC)
-        guard memory >= 0 else { throw CocoaError(.fileReadNoPermission) }
-        defer { close(memory) }
+        let memory = try ProcessMemory(of: process)
         var findings: [String] = []
-        // `Data(contentsOf:)` would stop early: the kernel returns one page of lines for each read.
-        let list = try FileHandle(forReadingFrom: URL(filePath: "/proc/\(process)/maps")).readToEnd()
-        let maps = String(decoding: try #require(list), as: UTF8.self)
-        for line in maps.split(separator: "\n") {
-            let words = line.split(separator: " ", omittingEmptySubsequences: true)
-            let ends = words[0].split(separator: "-").compactMap { UInt64($0, radix: 16) }
-            // The process wrote neither the kernel's own pages nor the code of programs and libraries.
-            let isCode = words[1].hasPrefix("r-xp") && words.count > 5
-            guard ends.count == 2, words[1].hasPrefix("r"), !isCode, !line.contains("[v") else { continue }
-            search(memory, from: ends[0], to: ends[1]) { findings.append("memory \(words.last ?? ""): \($0)") }
+        for mapping in try memory.mappings() where mapping.permissions.hasPrefix("r") {
+            // The process did not write the code of programs and libraries.
+            guard !mapping.permissions.hasPrefix("r-xp") || mapping.name == nil else { continue }
+            search(memory.descriptor, from: mapping.start, to: mapping.end) {
+                findings.append("memory \(mapping.name ?? ""): \($0)")
+            }
         }
         return Array(findings.prefix(100))
     }

@@ -9,12 +9,13 @@ import Vocabulary
     /// Runs a dispatcher while `body` runs.
     private static func dispatching(
         _ bench: TokenBench, _ limits: TokenEventDispatcher.Limits = TokenEventDispatcher.Limits(),
+        changedKeys: ChangedKeys = ChangedKeys(),
         report: @escaping @Sendable (TokenEventDispatcher.Report) -> Void = { _ in },
         _ body: () async throws -> Void
     ) async throws {
         let dispatcher = TokenEventDispatcher(
             fetching: bench.operations.tokenEvents, arrivals: bench.operations.tokenNotificationArrivals,
-            limits: limits, caller: Bench.caller, report: report)
+            changedKeys: changedKeys, limits: limits, caller: Bench.caller, report: report)
         let running = Task { await dispatcher.run() }
         do { try await body() } catch {
             dispatcher.stop()
@@ -177,5 +178,148 @@ import Vocabulary
         try await Self.dispatching(bench, limits) {
             try await Self.wait { try await bench.events().count == 1 }
         }
+    }
+
+    /// Limits with which a pause of a merchant without an identity does not end by itself during a test.
+    private static var longIdentityPause: TokenEventDispatcher.Limits {
+        var limits = TokenEventDispatcher.Limits()
+        limits.pauseWithoutIdentity = .seconds(3_600)
+        limits.longestPauseWithoutIdentity = .seconds(3_600)
+        return limits
+    }
+
+    @Test(
+        "a new identity key of a merchant or of the platform ends the pause of the merchant at once",
+        arguments: [Bench.shop, Bench.integrator])
+    func identityKeyEndsPause(of owner: MerchantIdentifier) async throws {
+        let hasIdentity = Atomic(false)
+        let gateway = ScriptedMerchantTokenGateway { _ in
+            hasIdentity.load(ordering: .acquiring) ? nil : .identityUnusable
+        }
+        let bench = try await TokenBench(gateway: gateway)
+        let path = try await bench.operations.merchantTokens.createNotificationPath(
+            for: Bench.shop, for: bench.request)
+        gateway.add(eventName("e-1"), "UNLINK", of: tokenName("t-1"))
+        try await bench.notify("e-1", secret: path.secret)
+        let changedKeys = ChangedKeys()
+        let reports = Atomic(0)
+        try await Self.dispatching(
+            bench, Self.longIdentityPause, changedKeys: changedKeys,
+            report: { report in
+                if case .attempt(_, .withoutIdentity) = report { reports.add(1, ordering: .releasing) }
+            }
+        ) {
+            try await Self.wait { reports.load(ordering: .acquiring) > 0 }
+            let hash = try await bench.addKeyPair(of: owner, purpose: .identity)
+            hasIdentity.store(true, ordering: .releasing)
+            changedKeys.keysChanged([hash])
+            try await Self.wait { try await bench.events().count == 1 }
+        }
+        #expect(gateway.calls.count == 2)
+    }
+
+    @Test("an identity that is added during an attempt is used at once")
+    func identityDuringAttempt() async throws {
+        let changedKeys = ChangedKeys()
+        let attempts = Atomic(0)
+        let gateway = ScriptedMerchantTokenGateway(delay: .milliseconds(200)) { _ in
+            attempts.add(1, ordering: .releasing)
+            return attempts.load(ordering: .acquiring) > 1 ? nil : .identityUnusable
+        }
+        let bench = try await TokenBench(gateway: gateway)
+        let added = try await bench.addKeyPair(of: Bench.integrator, purpose: .identity)
+        gateway.add(eventName("e-1"), "UNLINK", of: tokenName("t-1"))
+        try await bench.notify("e-1")
+        try await Self.dispatching(bench, Self.longIdentityPause, changedKeys: changedKeys) {
+            // The attempt has read the store, and fails 200 ms later.
+            try await Self.wait { !gateway.calls.isEmpty }
+            changedKeys.keysChanged([added])
+            try await Self.wait { try await bench.events().count == 1 }
+        }
+    }
+
+    @Test("keys of other merchants and of another purpose end no pause of a merchant without an identity")
+    func otherKeysEndNoPause() async throws {
+        let gateway = ScriptedMerchantTokenGateway { call in
+            if case .event(_, Bench.shop, _) = call { .identityUnusable } else { nil }
+        }
+        let bench = try await TokenBench(gateway: gateway)
+        // The merchant has an identity key of its own, but the gateway cannot use it.
+        try await bench.addKeyPair(of: Bench.shop, purpose: .identity)
+        let path = try await bench.operations.merchantTokens.createNotificationPath(
+            for: Bench.shop, for: bench.request)
+        try await bench.notify("shop-1", secret: path.secret)
+        let changedKeys = ChangedKeys()
+        let reports = Atomic(0)
+        try await Self.dispatching(
+            bench, Self.longIdentityPause, changedKeys: changedKeys,
+            report: { report in
+                if case .attempt(_, .withoutIdentity) = report { reports.add(1, ordering: .releasing) }
+            }
+        ) {
+            try await Self.wait { reports.load(ordering: .acquiring) > 0 }
+            for (merchant, purpose) in [(Bench.shop, KeyPurpose.paymentProcessing), (Bench.integrator, .identity)] {
+                changedKeys.keysChanged([try await bench.addKeyPair(of: merchant, purpose: purpose)])
+            }
+            // When this event is stored, the dispatcher has started all due attempts several times.
+            for number in 0..<5 {
+                gateway.add(eventName("e-\(number)"), "UNLINK", of: tokenName("t-\(number)"))
+                try await bench.notify("e-\(number)")
+            }
+            try await Self.wait { try await bench.events().count == 5 }
+        }
+        #expect(reports.load(ordering: .acquiring) == 1)
+    }
+
+    @Test("events that Apple answers with 403 do not delay later events of the same merchant and address")
+    func forbiddenDoesNotDelay() async throws {
+        let gateway = ScriptedMerchantTokenGateway { call in
+            if case .event(let event, _, _) = call, event.rawValue.hasPrefix("junk") { .forbidden } else { nil }
+        }
+        let bench = try await TokenBench(.sqlite, gateway: gateway)
+        let now = bench.clock.now
+        gateway.add(eventName("e-1"), "UNLINK", of: tokenName("t-1"))
+        try await bench.repository.write { transaction in
+            for event in (0..<20).map({ "junk-\($0)" }) + ["e-1"] {
+                try transaction.insertTokenNotification(
+                    eventName(event), of: Bench.integrator, from: "192.0.2.1", at: now)
+            }
+        }
+        try await Self.dispatching(bench) {
+            try await Self.wait { try await bench.events().count == 1 }
+        }
+        // The clock of the test stands still, so no notification was due a second time.
+        #expect(gateway.calls.count == 21)
+        #expect(try await bench.operations.merchantTokens.queue().waiting == 20)
+    }
+
+    @Test("junk that Apple answers with 403 keeps at most half of its address's places, and delays no other address")
+    func forbiddenJunk() async throws {
+        let gateway = ScriptedMerchantTokenGateway { call in
+            if case .event(let event, _, _) = call, event.rawValue.hasPrefix("junk") { .forbidden } else { nil }
+        }
+        var policy = MerchantTokenPolicy()
+        policy.waitingPerAddress = 2_000
+        let bench = try await TokenBench(.sqlite, gateway: gateway, policy: policy)
+        let now = bench.clock.now
+        try await bench.repository.write { transaction in
+            for number in 0..<2_000 {
+                try transaction.insertTokenNotification(
+                    eventName("junk-\(number)"), of: Bench.integrator, from: "192.0.2.1", at: now)
+            }
+        }
+        gateway.add(eventName("e-1"), "UNLINK", of: tokenName("t-1"))
+        try await Self.dispatching(bench) {
+            try await Self.wait { gateway.calls.count > 10 }
+            try await bench.notify("e-1")
+            let earlier = gateway.calls.count
+            try await Self.wait { try await bench.events().count == 1 }
+            let call = ScriptedMerchantTokenGateway.Call.event(eventName("e-1"), Bench.integrator, .platform)
+            let position = try #require(gateway.calls.firstIndex(of: call))
+            #expect(position - earlier < 50, "the event waited for \(position - earlier) others")
+            try await Self.wait { try await bench.operations.merchantTokens.queue().waiting <= 1_000 }
+        }
+        #expect(try await bench.operations.merchantTokens.queue().waiting == 1_000)
+        #expect(try await bench.events().count == 1, "no junk is reported as lost")
     }
 }

@@ -1,6 +1,7 @@
 import MerchantCore
 import MerchantOperations
 import MerchantTestSupport
+import Synchronization
 import Testing
 import Vocabulary
 
@@ -58,8 +59,8 @@ import Vocabulary
     }
 
     @Test(
-        "an event that Apple refuses is closed as unknown, without an event for webhooks",
-        arguments: [GatewayError.Kind.refused, .forbidden, .notFound], TokenBench.Store.allCases)
+        "an event that Apple does not know is closed as unknown, without an event for webhooks",
+        arguments: [GatewayError.Kind.refused, .notFound], TokenBench.Store.allCases)
     func unknown(_ kind: GatewayError.Kind, _ store: TokenBench.Store) async throws {
         let bench = try await TokenBench(store, gateway: ScriptedMerchantTokenGateway { _ in kind })
         try await bench.notify("e-1")
@@ -67,6 +68,63 @@ import Vocabulary
         #expect(try await bench.notification("e-1")?.state == .unknown)
         #expect(try await bench.events() == [])
         #expect(try await bench.fetchDue() == [])
+    }
+
+    @Test(
+        "an event that Apple answers with 403 is fetched again, because a 403 may be temporary",
+        arguments: TokenBench.Store.allCases)
+    func forbidden(_ store: TokenBench.Store) async throws {
+        let isForbidden = Atomic(true)
+        let bench = try await TokenBench(
+            store,
+            gateway: ScriptedMerchantTokenGateway { _ in isForbidden.load(ordering: .relaxed) ? .forbidden : nil })
+        bench.gateway.add(eventName("e-1"), "UNLINK", of: tokenName("t-1"))
+        try await bench.notify("e-1")
+        for _ in 0..<3 {
+            guard case .failed(let next, _)? = try await bench.fetchDue().first else {
+                Issue.record("the attempt did not fail")
+                return
+            }
+            bench.clock.advance(by: .milliseconds(next.millisecondsSince1970 - bench.clock.now.millisecondsSince1970))
+        }
+        #expect(try await bench.notification("e-1")?.failures == 3)
+        isForbidden.store(false, ordering: .relaxed)
+        #expect(try await bench.fetchDue() == [.stored])
+    }
+
+    @Test("an event that Apple answers with 403 for 7 days is reported as lost")
+    func forbiddenTooLong() async throws {
+        let bench = try await TokenBench(gateway: ScriptedMerchantTokenGateway { _ in .forbidden })
+        try await bench.notify("e-1")
+        try await bench.fetchDue()
+        bench.clock.advance(by: .seconds(7 * 86_400))
+        try await bench.fetchDue()
+        #expect(try await bench.notification("e-1")?.state == .failed)
+        #expect(try await bench.events().map(\.kind) == [.merchantTokenEventLost])
+    }
+
+    @Test(
+        "events that Apple answers with 403 use at most half of the places of an address",
+        arguments: TokenBench.Store.allCases)
+    func forbiddenLimit(_ store: TokenBench.Store) async throws {
+        var policy = MerchantTokenPolicy()
+        policy.waitingPerAddress = 6
+        let bench = try await TokenBench(
+            store, gateway: ScriptedMerchantTokenGateway { _ in .forbidden }, policy: policy)
+        for number in 1...6 { try await bench.notify("junk-\(number)", from: "192.0.2.1") }
+        try await bench.notify("other", from: "192.0.2.2")
+        var closed = 0
+        while true {
+            let outcomes = try await bench.fetchDue()
+            let forbidden = outcomes.filter { if case .forbidden = $0 { true } else { false } }.count
+            closed += forbidden
+            guard forbidden > 0 else { break }
+        }
+        #expect(closed == 3)
+        #expect(try await bench.operations.merchantTokens.queue().waiting == 4)
+        #expect(try await bench.notification("junk-1")?.state == .unknown)
+        #expect(try await bench.notification("other")?.state == .waiting)
+        #expect(try await bench.events() == [])
     }
 
     @Test("an event that Apple refuses after 7 days is reported as lost, because Apple no longer has real ones")

@@ -83,6 +83,14 @@ import Vocabulary
         #expect(await bench.refusal(of: own)?.code == .sessionIdentityMissing)
     }
 
+    @Test func `the advice names the identity key that waits for its certificate, if there is one`() async throws {
+        try bench.addMerchant(state: .pending)
+        let hash = PublicKeyHash(of: Array("\(SessionBench.merchant) 0".utf8))
+        let error = await bench.refusal(of: own)
+        #expect(error?.code == .sessionIdentityMissing && error?.detail.contains("\(hash)") == true)
+        #expect(error?.detail.contains("key generate") == false)
+    }
+
     @Test func `a merchant that is only registered gets the advice to use its registration`() async throws {
         try bench.addMerchant(identities: [])
         try bench.addRegistration(of: SessionBench.merchant, desired: ["shop.example.com"])

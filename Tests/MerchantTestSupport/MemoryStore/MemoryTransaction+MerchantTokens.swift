@@ -4,6 +4,8 @@ package import Vocabulary
 /// The merchant tokens of ``MemoryRepository``, with the secret paths for their notifications.
 struct MemoryMerchantTokens: Sendable {
     var tokens: [MerchantTokenIdentifier: MerchantToken] = [:]
+    /// The sealed account numbers of the tokens.
+    var mpans: [MerchantTokenIdentifier: StoredMPAN] = [:]
     /// Oldest first.
     var paths: [TokenNotificationPath] = []
     /// By sequence, ascending.
@@ -32,6 +34,7 @@ extension MemoryTransaction {
 
     package func store(_ token: MerchantToken) throws {
         try requireMerchant(token.merchantIdentifier)
+        if token.state == .unlinked { eraseMPAN(of: token.identifier) }
         guard let stored = merchantToken(token.identifier) else {
             state.merchantTokens.tokens[token.identifier] = token
             return
@@ -54,6 +57,24 @@ extension MemoryTransaction {
             state.merchantTokens.tokens[payment.identifier] = token
         }
     }
+
+    package func mpan(of token: MerchantTokenIdentifier) -> StoredMPAN? { state.merchantTokens.mpans[token] }
+
+    package func mpans(after cursor: MerchantTokenIdentifier?, limit: Int) -> [StoredMPAN] {
+        let sorted = state.merchantTokens.mpans.sorted { $0.key < $1.key }
+        return Array(sorted.filter { entry in cursor.map { $0 < entry.key } ?? true }.map(\.value).prefix(limit))
+    }
+
+    package func store(_ mpan: StoredMPAN) throws {
+        let identifier = mpan.sealed.owner.merchantTokenIdentifier
+        guard let token = merchantToken(identifier) else { throw MerchantError.merchantTokenNotFound(identifier) }
+        guard token.state == .linked else {
+            throw MerchantError(.merchantTokenStateConflict, "merchant token \(identifier) is unlinked")
+        }
+        state.merchantTokens.mpans[identifier] = mpan
+    }
+
+    package func eraseMPAN(of token: MerchantTokenIdentifier) { state.merchantTokens.mpans[token] = nil }
 
     func requireMerchant(_ identifier: MerchantIdentifier) throws {
         guard merchant(identifier) != nil else { throw MerchantError.merchantNotFound(identifier) }

@@ -72,6 +72,24 @@ extension MemoryTransaction {
             }.map(\.keyPair).prefix(limit))
     }
 
+    package func countStandbyKeyPairsInUse() -> Int { standbyKeyPairsInUse(limit: .max).count }
+
+    package func standbyKeyPairsInUse(limit: Int) -> [KeyPair] {
+        let found = state.rows.map(\.keyPair).filter { keyPair in
+            guard let use = state.uses[keyPair.publicKeyHash], use.standbyUseReportedAt != nil,
+                openRoll(of: keyPair.merchantIdentifier, algorithm: keyPair.algorithm)?.to != keyPair.publicKeyHash
+            else { return false }
+            let current = state.rows.map(\.keyPair).first {
+                $0.state == .current && $0.merchantIdentifier == keyPair.merchantIdentifier
+                    && $0.purpose == keyPair.purpose && $0.algorithm == keyPair.algorithm
+            }
+            return StandbyKeyUse.lastDecryption(
+                of: keyPair, use: use, current: current, currentUse: current.flatMap { state.uses[$0.publicKeyHash] })
+                != nil
+        }
+        return Array(found.prefix(limit))
+    }
+
     package func keyPairsExpiring(by time: Timestamp, limit: Int) -> [ExpiringKeyPair] {
         Array(ending(.active).filter { $0.notAfter <= time }.prefix(limit))
     }

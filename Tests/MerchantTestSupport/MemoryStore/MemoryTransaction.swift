@@ -145,6 +145,7 @@ package final class MemoryTransaction: RepositoryWriting {
         if self.keyPair(keyPair.publicKeyHash)?.state != keyPair.state {
             state.watches[keyPair.publicKeyHash] = nil
             state.uses[keyPair.publicKeyHash]?.promotionConfirmedAt = nil
+            state.uses[keyPair.publicKeyHash]?.standbyUseReportedAt = nil
         }
         change(keyPair.publicKeyHash) {
             $0.keyPair = keyPair

@@ -40,7 +40,7 @@ import Testing
         let data = try CardData(
             configuration: .cardNumber, network: .mastercard, card: Array(spaced.utf8),
             nonce: ProvisioningNonce(hex: TestCard.nonce.uppercased()),
-            nonceSignature: NonceSignature(hex: TestCard.nonceSignature.uppercased()))
+            nonceSignature: NonceSignature(hex: TestCard.nonceSignature.uppercased()), at: TestCard.now)
         let unchanged = text(try card.cardData())
         #expect(text(data) == unchanged)
     }

@@ -29,6 +29,11 @@ struct CardLimit: Sendable, CustomTestStringConvertible {
         CardLimit("15 digits", .mastercard, "primaryAccountNumber", #""378282246310005""#, "cardNumberLength"),
         CardLimit("a wrong digit", .mastercard, "primaryAccountNumber", #""5555555555554445""#, "cardNumberCheckDigit"),
         CardLimit("exchanged", .mastercard, "primaryAccountNumber", #""5555555555545444""#, "cardNumberCheckDigit"),
+        CardLimit(
+            "a number of another network", TestCard(.cardNumber, .visa), "primaryAccountNumber",
+            #""5555555555554444""#, "cardNumberOtherNetwork"),
+        CardLimit(
+            "a prefix of another network", .visa, "primaryAccountNumberPrefix", #""555555""#, "cardNumberOtherNetwork"),
         CardLimit("5 digits", .visa, "primaryAccountNumberPrefix", #""41111""#, "cardNumberPrefix"),
         CardLimit("7 digits", .visa, "primaryAccountNumberPrefix", #""4111111""#, "cardNumberPrefix"),
         CardLimit("a letter", .visa, "primaryAccountNumberPrefix", #""41111x""#, "cardNumberPrefix"),
@@ -41,6 +46,8 @@ struct CardLimit: Sendable, CustomTestStringConvertible {
         CardLimit("year first", .mastercard, "expiration", #""31/04""#, "expirationMonth"),
         CardLimit("month 00", .mastercard, "expiration", #""00/31""#, "expirationMonth"),
         CardLimit("month 13", .mastercard, "expiration", #""13/31""#, "expirationMonth"),
+        CardLimit("the month before", .mastercard, "expiration", #""10/26""#, "expirationPast"),
+        CardLimit("the year before", .mastercard, "expiration", #""12/25""#, "expirationPast"),
         CardLimit("empty", .mastercard, "name", #""""#, "nameLength"),
         CardLimit("129 bytes", .visa, "name", longName(129), "nameLength"),
         CardLimit("blank", .visa, "name", #""  ""#, "nameBlank"),
@@ -87,6 +94,9 @@ struct CardLimit: Sendable, CustomTestStringConvertible {
     private static let card = #"{"primaryAccountNumber":"6304000000000000"}"#
 
     static let auxiliary: [CardLimit] = [
+        CardLimit(
+            "an expired card", .mastercard, "auxiliaryCards",
+            #"[{"primaryAccountNumber":"6304000000000000","expiration":"10/26"}]"#, "expirationPast"),
         CardLimit("an object", .mastercard, "auxiliaryCards", card, "wrongType"),
         CardLimit("no card", .mastercard, "auxiliaryCards", "[]", "auxiliaryCardsCount"),
         CardLimit(

@@ -1,3 +1,4 @@
+import Foundation
 import PassProvisioning
 import Testing
 
@@ -13,7 +14,7 @@ import Testing
         let longest = "\"\(String(repeating: "a", count: 128))\""
         let cards = [
             TestCard.mastercard.with("name", longest).with("expiration", #""12/99""#),
-            TestCard.mastercard.with("name", #""م""#).with("expiration", #""01/00""#),
+            TestCard.mastercard.with("name", #""م""#).with("expiration", #""11/26""#),
             TestCard.visa.with("productType", "\"\(String(repeating: "a", count: 32))\""),
             TestCard.visa.with("networkName", #""V Pay""#),
             TestCard.visa.with(
@@ -44,6 +45,43 @@ import Testing
         }
     }
 
+    @Test func `a card is valid until its month is over in every time zone`() throws {
+        let card = TestCard.mastercard.with("expiration", #""11/26""#)
+        // 1 December 2026, 12:00 UTC
+        let end = Date(timeIntervalSince1970: 1_796_126_400)
+        #expect(try card.cardData(at: end.addingTimeInterval(-1)).warnings == [])
+        let error = #expect(throws: CardDataFindings.self) { try card.cardData(at: end) }
+        #expect(error?.all.map(\.code) == ["expirationPast"])
+        let plaintext = Array(card.plaintext.utf8)
+        plaintext.withUnsafeBytes { bytes in
+            let found = CardData.findings(plaintext: bytes, network: .mastercard, at: end)
+            #expect(found.map(\.code) == ["expirationPast"])
+            #expect(CardData.findings(plaintext: bytes, network: .mastercard) == [])
+        }
+    }
+
+    /// The first six digits of a card number, with the network to which they certainly belong.
+    static let ranges: [(String, ProvisioningNetwork?)] = [
+        ("400000", .visa), ("499999", .visa), ("500000", nil), ("510000", .mastercard), ("559999", .mastercard),
+        ("560000", nil), ("222099", nil), ("222100", .mastercard), ("272099", .mastercard), ("272100", nil),
+        ("340000", .americanExpress), ("350000", nil), ("370000", .americanExpress), ("601099", nil),
+        ("601100", .discover), ("601200", nil), ("643999", nil), ("644000", .discover), ("649999", .discover),
+        ("650000", .discover), ("660000", nil), ("630400", nil), ("000000", nil),
+    ]
+
+    @Test(arguments: ranges)
+    func `digits that certainly belong to a network of another company are a warning that names it`(
+        _ prefix: String, _ owner: ProvisioningNetwork?
+    ) throws {
+        for network in ProvisioningNetwork.allCases {
+            let card = TestCard(.encryptedCardNumber, network).with("primaryAccountNumberPrefix", "\"\(prefix)\"")
+            let found = try card.requestFindings()
+            let isOther = owner.map { $0.companyForTest != network.companyForTest } ?? false
+            #expect(found.map(\.code) == (isOther ? ["cardNumberOtherNetwork"] : []))
+            #expect(found.allSatisfy { $0.isWarning && $0.message.contains(owner?.rawValue ?? "no network") })
+        }
+    }
+
     @Test func `every single wrong digit is found by the check digit`() throws {
         let number = Array("4111111111111111".utf8)
         for index in number.indices {
@@ -63,5 +101,17 @@ import Testing
         #expect(
             try card.requestFindings().map(\.code)
                 == ["unknownKey", "missingKey", "expirationMonth", "cardNumberLength"])
+    }
+}
+
+extension ProvisioningNetwork {
+    /// The network after which the company that operates this network is named.
+    fileprivate var companyForTest: ProvisioningNetwork {
+        switch self {
+        case .mastercard, .maestro: .mastercard
+        case .visa, .visaElectron, .vPay: .visa
+        case .americanExpress: .americanExpress
+        case .discover: .discover
+        }
     }
 }

@@ -77,7 +77,7 @@ import Testing
         let data = try CardData(
             configuration: .cardNumber, network: .mastercard, card: Array(TestCard.mastercard.json.utf8),
             nonce: ProvisioningNonce(hex: TestCard.nonce),
-            nonceSignature: NonceSignature(hex: String(repeating: "fe", count: 70)))
+            nonceSignature: NonceSignature(hex: String(repeating: "fe", count: 70)), at: TestCard.now)
         #expect(data.warnings.map(\.code) == ["nonceSignatureUnusualLength"])
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import PassProvisioning
 import Testing
 
@@ -9,6 +10,8 @@ struct TestCard: Sendable, CustomTestStringConvertible {
         var json: String
     }
 
+    /// 26 November 2026, 00:00 UTC. No test card has expired at this time.
+    static let now = Date(timeIntervalSince1970: 1_795_651_200)
     static let name = "MARIA MUSTERMANN"
     static let nonce = "9c023c7e"
     /// 81 bytes, the length of the signatures of Apple's devices.
@@ -106,10 +109,11 @@ struct TestCard: Sendable, CustomTestStringConvertible {
 
     // MARK: - Results
 
-    func cardData() throws -> CardData {
+    func cardData(at now: Date = Self.now) throws -> CardData {
         try CardData(
             configuration: configuration, network: network, card: Array(json.utf8),
-            nonce: ProvisioningNonce(hex: Self.nonce), nonceSignature: NonceSignature(hex: Self.nonceSignature))
+            nonce: ProvisioningNonce(hex: Self.nonce), nonceSignature: NonceSignature(hex: Self.nonceSignature), at: now
+        )
     }
 
     /// The findings of the library about the caller's card, without the warnings of the unchanged card.
@@ -131,7 +135,7 @@ struct TestCard: Sendable, CustomTestStringConvertible {
     }
 
     static func findings(_ plaintext: [UInt8], network: ProvisioningNetwork?) -> [CardDataFinding] {
-        plaintext.withUnsafeBytes { CardData.findings(plaintext: $0, network: network) }
+        plaintext.withUnsafeBytes { CardData.findings(plaintext: $0, network: network, at: now) }
     }
 
     /// The warnings about an unchanged card of this network and configuration.

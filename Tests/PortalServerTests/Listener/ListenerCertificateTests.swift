@@ -115,7 +115,7 @@ import Vocabulary
             try portal.files.move("other.pem", to: "server.pem")
             portal.certificates.reloadIfChanged()
             #expect(portal.certificates.finding?.contains("does not belong") == true)
-            #expect(portal.certificates.finding?.contains("the former certificate stays in use until") == true)
+            #expect(portal.certificates.finding?.contains("the previous certificate stays in use until") == true)
             // An unchanged problem is reported once.
             portal.certificates.reloadIfChanged()
             #expect(portal.findings.value.count == 1)

@@ -19,7 +19,7 @@ struct KeyFiles {
 
         var place: String? { nil }
 
-        /// Why the file cannot be imported, as far as this shows without the daemon; nil if nothing shows it.
+        /// Why the file cannot be imported; nil if this program finds no reason. The daemon may still refuse the file.
         var faultFoundHere: String? {
             failure?.message
                 ?? privateKey.flatMap { KeyFileForm.fault($0, hasPassphrase: passphrase?.isEmpty == false) }
@@ -96,6 +96,8 @@ struct KeyFiles {
         }
         let expected = Self.certificateSuffixes.map { "\(stem)\($0)" }.joined(separator: ", ")
         throw CommandFailure(
-            .refused, "the file contains no certificate, and there is none beside it; expected one of \(expected)")
+            .refused,
+            "the file contains no certificate, and there is no certificate file in its directory; expected one of \(expected)"
+        )
     }
 }

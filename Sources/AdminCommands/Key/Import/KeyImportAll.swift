@@ -10,12 +10,12 @@ struct KeyImportAll: AsyncParsableCommand {
         discussion: """
             Imports each file whose name ends in .p12, .pfx, .pem or .key, and each private key of a Java keystore \
             (.jks, .jceks, .keystore, .ks), for which keytool must be installed. The certificate of a PEM key is in \
-            the same file, or in a file with the same name that ends in .cer, .crt, .der or .pem. Of a PKCS#12 file, \
-            each private key is imported whose certificate is in the file; the report names the others.
+            the same file, or in a file with the same name that ends in .cer, .crt, .der or .pem. From a PKCS#12 \
+            file, the command imports each private key whose certificate is in the file; the report names the others.
 
-            The merchant is the one that the certificate names; it must exist ('merchant import'). All files have the \
-            same passphrase. No file is changed. Run the command again after you have corrected the cause of a \
-            failure: keys that the daemon already has are unchanged.
+            By default, each key belongs to the merchant that its certificate names. The merchant must exist \
+            ('merchant import'). All files must have the same passphrase. No file is changed. Run the command again \
+            after you have corrected the cause of a failure: keys that the daemon already has are unchanged.
             """,
         examples: [
             "key import-all keys --passphrase-file passphrase.txt --dry-run",

@@ -13,7 +13,8 @@ package struct UsageInformationOperations: Sendable {
             ) throws(PaymentTokenError) -> MerchantTokenUsageInformation
 
         package let source: any UsageInformationSource
-        /// Encrypts a package with the merchant token's public key, and authenticates it with the platform's private key.
+        /// Encrypts a package with the merchant token's public key, and authenticates it with the platform's private
+        /// key.
         package let encrypt: Encryption
 
         package init(source: any UsageInformationSource, encrypt: @escaping Encryption) {
@@ -35,11 +36,11 @@ package struct UsageInformationOperations: Sendable {
     }
 
     /// - Parameters:
-    ///   - identifier: text of the device, which may be no valid identifier.
+    ///   - identifier: the text that the device sent, which may not be a valid identifier.
     ///   - authenticationToken: the token of the header `Authorization`.
     /// - Throws:
-    ///   - `unauthorized` if the backend does not accept the token, or the daemon does not know the merchant token, or it is
-    ///     unlinked.
+    ///   - `unauthorized` if the backend does not accept the authentication token, or if the merchant token is unknown
+    ///     or unlinked.
     ///   - `merchantTokenNotFound` if there is no usage information.
     ///   - `usageInformationFailed`; `usageInformationUnavailable`, also if Apple does not give the token's public key.
     package func usageInformation(
@@ -87,7 +88,7 @@ package struct UsageInformationOperations: Sendable {
         guard key.ciphersuite == MerchantTokenUsageInformation.supportedCiphersuite else {
             throw MerchantError(
                 .usageInformationFailed,
-                "Apple does not use the cipher suite \(MerchantTokenUsageInformation.supportedCiphersuite) for the merchant token \(identifier), and the daemon has no other"
+                "the daemon supports only the cipher suite \(MerchantTokenUsageInformation.supportedCiphersuite), which Apple does not use for the merchant token \(identifier)"
             )
         }
         do throws(PaymentTokenError) {
@@ -112,7 +113,8 @@ extension UsageInformationOperations {
 }
 
 extension MerchantError {
-    /// Also for a merchant token that the daemon does not know.
+    /// The error for a missing or refused authentication token. Also used for a merchant token that the daemon does not
+    /// know.
     package static var usageInformationNotAuthorized: MerchantError {
         MerchantError(
             .unauthorized,

@@ -16,9 +16,9 @@ enum DERReader {
     /// At most this many elements are read.
     private static let maximumElements = 16
 
-    /// The elements directly inside of the outermost element, or one after the other.
+    /// The elements directly inside of the outermost element, or the elements that follow one another.
     ///
-    /// - Parameter isWhole: whether the bytes are one element whose inner elements are meant.
+    /// - Parameter isWhole: whether the bytes are one element, whose inner elements are returned.
     /// - Returns: the elements up to the first one that is not valid.
     static func elements(of bytes: ArraySlice<UInt8>, isWhole: Bool = true) -> [Element] {
         var rest = bytes

@@ -1,19 +1,17 @@
-import Vocabulary
-
 /// Converts a prefix of a publicKeyHash to ranges of hashes, so that a query can find the hashes with this prefix. The
 /// prefix is in hexadecimal, Base64 or Base64url.
-enum HashPrefix {
+package enum PublicKeyHashPrefix {
     /// The hashes from `lowest` to `highest`, both included.
-    struct Range: Hashable {
-        let lowest: PublicKeyHash
-        let highest: PublicKeyHash
+    package struct Range: Hashable, Sendable {
+        package let lowest: PublicKeyHash
+        package let highest: PublicKeyHash
     }
 
     /// - Parameter text: the prefix of a hash, which has 64 hexadecimal digits in upper or lower case, 44 characters of
     ///   Base64, or 43 characters of Base64url.
     /// - Returns: one range for each of the two encodings in which a hash can begin with the text. For example, `a1`
     ///   has two ranges, because both a hexadecimal and a Base64 text can begin with `a1`. Empty for an invalid text.
-    static func ranges(of text: String) -> [Range] {
+    package static func ranges(of text: String) -> [Range] {
         var found: [Range] = []
         for range in [hexadecimal(text), base64(text)] {
             if let range, !found.contains(range) { found.append(range) }

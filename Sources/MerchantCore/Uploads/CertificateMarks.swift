@@ -1,11 +1,11 @@
 import FoundationEssentials
 package import Vocabulary
 
-/// What the bytes of a certificate say about its kind and its merchant, without parsing the certificate.
+/// The kind and the merchant of a certificate, found in its bytes without parsing the certificate.
 package struct CertificateMarks: Hashable, Sendable {
     /// The hash of the merchant identifier in Apple's extension 1.2.840.113635.100.6.32; nil if it is absent.
     package let merchantIdentifierHash: MerchantIdentifierHash?
-    /// Whether the subject is that of a merchant identity certificate.
+    /// Whether the subject shows that this is a merchant identity certificate.
     package let isIdentity: Bool
 
     package init(merchantIdentifierHash: MerchantIdentifierHash?, isIdentity: Bool) {

@@ -1,13 +1,11 @@
-import MerchantCore
 import Synchronization
-import Vocabulary
+package import Vocabulary
 
-/// The latest time of any claim that was opened or inserted. It never decreases, and a failed commit does not take it
-/// back.
+/// The latest time of the stored claims, both those that were stored when the database was opened and those that were
+/// inserted since. It never decreases, also not if a commit fails.
 ///
-/// With it, the store detects that the machine's clock is behind the newest claim; see
-/// ``PostgresClaims/toleratedSetBack``.
-final class NewestClaimTime: Sendable {
+/// With it, the store detects that the machine's clock is behind the newest claim; see ``ClaimRules/toleratedSetBack``.
+package final class NewestClaimTime: Sendable {
     private struct State {
         /// Nil if there was no claim yet.
         var time: Timestamp?
@@ -17,22 +15,22 @@ final class NewestClaimTime: Sendable {
 
     private let state: Mutex<State>
 
-    init(_ time: Timestamp?) { state = Mutex(State(time: time)) }
+    package init(_ time: Timestamp?) { state = Mutex(State(time: time)) }
 
     /// A new claim must be later than this time; nil if there was no claim yet.
-    var limit: Timestamp? { state.withLock { $0.time.map(Self.limit(for:)) } }
+    package var limit: Timestamp? { state.withLock { $0.time.map(Self.limit(for:)) } }
 
     private static func limit(for newestClaim: Timestamp) -> Timestamp {
-        newestClaim.adding(.zero - PostgresClaims.toleratedSetBack)
+        newestClaim.adding(.zero - ClaimRules.toleratedSetBack)
     }
 
     /// Sets the time, unless it is already later.
-    func advance(to time: Timestamp) {
+    package func advance(to time: Timestamp) {
         state.withLock { state in state.time = state.time.map { max($0, time) } ?? time }
     }
 
     /// - Returns: nil if a claim at the time `now` is accepted.
-    func clockBehindClaims(at now: Timestamp) -> ClockBehindClaims? {
+    package func clockBehindClaims(at now: Timestamp) -> ClockBehindClaims? {
         state.withLock { state in
             guard let time = state.time, now <= Self.limit(for: time) else {
                 state.behindSince = nil

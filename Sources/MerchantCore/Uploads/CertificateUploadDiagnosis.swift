@@ -1,7 +1,8 @@
-/// What an uploaded file is, recognized by its content.
+/// What an uploaded file is, recognized by its content. The portal's pages and the errors of every API use it, so that all
+/// name the same kinds of files.
 ///
-/// This is for the answer to a person only. Whether a certificate is stored is decided by the use case that stores it,
-/// which parses the file completely.
+/// This is only for the answer to the person who uploaded the file. Custody decides whether a file is a certificate: it
+/// parses the file completely.
 package enum CertificateUploadDiagnosis: Hashable, Sendable {
     /// The largest file that can be a certificate, in bytes.
     package static let longest = 64 * 1024
@@ -35,7 +36,7 @@ package enum CertificateUploadDiagnosis: Hashable, Sendable {
             self = .empty
             return
         }
-        // A private key must be found in any file, so this check comes first.
+        // A private key must be detected in every kind of file, so this check comes first.
         if Self.contains("PRIVATE KEY-----", in: file) {
             self = .privateKey
         } else if let pem = Self.pem(file) {

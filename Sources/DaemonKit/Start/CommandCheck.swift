@@ -1,0 +1,73 @@
+import Glibc
+
+/// Checks that other users cannot replace the program that a setting names. The daemon runs this program with its own
+/// permissions, gets the master key from it, or gives it card data.
+enum CommandCheck {
+    private static let groupWrite: UInt32 = 0o020
+    private static let othersWrite: UInt32 = 0o002
+    /// Only the owner of a file in such a directory can rename or remove it, as in `/tmp`.
+    private static let sticky: UInt32 = 0o1000
+
+    /// As in Linux, so that links in a circle end.
+    private static let mostLinks = 40
+
+    /// Refuses a program that other users than root and the daemon's user can change, or in a directory in which they
+    /// can replace it. If the program does not exist yet, checks the directories in which others could create it.
+    ///
+    /// - Parameters:
+    ///   - program: an absolute path.
+    ///   - setting: the name of the setting.
+    static func run(_ program: String, setting: String, _ findings: inout PreparationFindings) {
+        guard let problem = passedFiles(program).lazy.compactMap(problem(at:)).first else { return }
+        findings.refuse("'\(setting)': other users can replace the program \(program): \(problem)")
+    }
+
+    /// - Returns: nil if only root and the daemon's user can replace the file, directory or symbolic link.
+    private static func problem(at path: String) -> String? {
+        guard let status = FileStatus(of: path) else { return nil }
+        guard status.uid == 0 || status.uid == geteuid() else {
+            return
+                "\(path) belongs to uid \(status.uid); give it to root or the daemon's user (uid \(geteuid())) with 'chown'"
+        }
+        // Every user may use a symbolic link, whose mode says nothing; only the owner of its directory can replace it.
+        let isProtected = status.kind == .directory && status.mode & sticky != 0 || status.kind == .symbolicLink
+        guard status.mode & (groupWrite | othersWrite) != 0, !isProtected else { return nil }
+        return "\(path) has mode 0\(String(status.mode, radix: 8)); run 'chmod go-w' on it"
+    }
+
+    /// Every directory and symbolic link through which the kernel reaches a file, and the file itself. Ends at the first
+    /// name that does not exist.
+    private static func passedFiles(_ path: String) -> [String] {
+        var passed = ["/"]
+        var directory: [Substring] = []
+        var names = Array(path.split(separator: "/").reversed())
+        var links = 0
+        while let name = names.popLast() {
+            if name == "." { continue }
+            if name == ".." {
+                _ = directory.popLast()
+                continue
+            }
+            let file = "/" + (directory + [name]).joined(separator: "/")
+            guard let status = FileStatus(of: file) else { break }
+            passed.append(file)
+            guard status.kind == .symbolicLink else {
+                directory.append(name)
+                continue
+            }
+            guard links < mostLinks, let target = target(ofLink: file) else { break }
+            links += 1
+            if target.hasPrefix("/") { directory = [] }
+            names += target.split(separator: "/").reversed()
+        }
+        return passed
+    }
+
+    private static func target(ofLink path: String) -> String? {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { text in
+            let count = text.baseAddress.map { readlink(path, $0, text.count) } ?? -1
+            guard count > 0, count < text.count else { return nil }
+            return String(decoding: text.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
+    }
+}

@@ -1,0 +1,43 @@
+package import Vocabulary
+
+/// The use of a `standby` key pair to which no open roll leads, such as a reserve key pair or the new key pair of an
+/// abandoned roll.
+///
+/// Tokens for such a key pair show that its certificate is active at Apple, although another key pair is `current`
+/// here, or none is. The daemon decrypts the tokens, but promotes only the new key pair of a roll, or a merchant's first one.
+/// So an admin must promote the key pair.
+package enum StandbyKeyUse {
+    /// The last token of a standby key pair, if Apple encrypts to this key pair now: the token is newer than the last
+    /// token of the current key pair, and than its promotion.
+    ///
+    /// - Parameters:
+    ///   - use: all uses of the standby key pair.
+    ///   - current: the current key pair of the same merchant and algorithm; nil if there is none.
+    /// - Returns: nil if Apple encrypts to another key pair, or if this is unknown.
+    package static func lastDecryption(
+        of standby: KeyPair, use: KeyUse?, current: KeyPair?, currentUse: KeyUse?
+    ) -> Timestamp? {
+        guard standby.purpose == .paymentProcessing, standby.state == .standby, let last = use?.decryptions?.last,
+            last >= standby.stateSince
+        else { return nil }
+        guard let current else { return last }
+        let lastOfCurrent = max(current.stateSince, currentUse?.decryptions?.last ?? current.stateSince)
+        return last > lastOfCurrent ? last : nil
+    }
+
+    /// Whether the tokens of a standby key pair may be late ones, from the time before the current key pair replaced it
+    /// at Apple. This is so after the import of an old and a new key pair, both `standby`, if the new one was promoted.
+    ///
+    /// Apple replaces a certificate only by a newer one (``SuccessorChoice/isNewer(_:than:)``), and has done so when a
+    /// token for the current key pair confirms its promotion. Late tokens arrive at most for the quiet period of a
+    /// roll.
+    package static func mayBeLate(
+        _ decryptions: Occurrences, for certificate: StoredCertificate?, current: KeyPair, currentUse: KeyUse?,
+        currentCertificate: StoredCertificate?, quietPeriod: Duration
+    ) -> Bool {
+        guard let certificate, let currentCertificate, currentUse?.promotionConfirmedAt != nil,
+            SuccessorChoice.isNewer(currentCertificate, than: certificate)
+        else { return false }
+        return decryptions.first < current.stateSince && decryptions.last < current.stateSince.adding(quietPeriod)
+    }
+}

@@ -1,0 +1,35 @@
+import FoundationEssentials
+import GRDB
+package import MerchantCore
+
+// The methods of `KeyRotationStore` about the account numbers of merchant tokens.
+extension SQLiteStore {
+    package func sealedMPANs(notUnder dataKey: Int, after row: Int, limit: Int) async throws -> [SealedMPANRow] {
+        try await readStore { try $0.sealedMPANs(notUnder: dataKey, after: row, limit: limit) }
+    }
+
+    package func replace(_ seals: [(old: SealedMPANRow, new: SealedMPAN?)]) async throws {
+        try await writeStore { transaction in
+            for (old, new) in seals {
+                // Changes no row if the account number was erased or replaced after `old` was read.
+                if let new {
+                    try transaction.execute(
+                        """
+                        UPDATE sealed_mpans SET seal_version = ?, data_key_id = ?, sealed_bytes = ?
+                        WHERE id = ? AND data_key_id = ? AND sealed_bytes = ? AND erased = 0
+                        """,
+                        [
+                            new.version, new.dataKeyIdentifier, Data(new.bytes), old.row,
+                            old.sealed.dataKeyIdentifier, Data(old.sealed.bytes),
+                        ])
+                } else {
+                    try transaction.execute(
+                        """
+                        UPDATE sealed_mpans SET sealed_bytes = zeroblob(48), erased = 1
+                        WHERE id = ? AND data_key_id = ? AND sealed_bytes = ? AND erased = 0
+                        """, [old.row, old.sealed.dataKeyIdentifier, Data(old.sealed.bytes)])
+                }
+            }
+        }
+    }
+}
