@@ -79,11 +79,16 @@ import Vocabulary
             to: Self.second, replacesMasterKey: false, generatedMasterKey: nil, recording: Sample.entry(0))
         #expect(try await store.retireDataKeys(in: rotation) == 3)
         let rows = try await store.sealedMPANs(notUnder: 2, after: 0, limit: 9)
-        let renewed = [sealed(0, byte: 6, dataKey: 2), nil, sealed(2, byte: 6, dataKey: 2)]
-        try await store.replace(zip(rows, renewed).map { (old: $0, new: $1) })
+        let renewed = [sealed(0, byte: 6, dataKey: 2), sealed(2, byte: 6, dataKey: 2)]
+        try await store.replace([(old: rows[0], new: renewed[0]), (old: rows[2], new: renewed[1])])
+        try await store.erase(rows[1], recording: Sample.entry(0, reason: "damaged"))
+        // The account number of row 0 is sealed again, so it is not erased, and nothing is recorded.
+        try await store.erase(rows[0], recording: Sample.entry(0, reason: "damaged"))
         #expect(try await store.retireDataKeys(in: rotation) == 0)
         let stored = try await store.read { try $0.mpans(after: nil, limit: 9) }
-        #expect(stored.map(\.sealed) == renewed.compactMap { $0 })
+        #expect(stored.map(\.sealed) == renewed)
+        let audit = try await store.read { try $0.auditRecords(merchant: nil, key: nil, before: nil, limit: 99) }
+        #expect(audit.count { $0.entry.reason == "damaged" } == 1)
         let late = await refusal { try await store.write { try $0.store(old[1]) } }
         #expect(late?.code == .overloaded)
     }

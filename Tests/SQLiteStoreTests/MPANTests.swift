@@ -18,6 +18,17 @@ import Vocabulary
             bytes: [UInt8](repeating: byte, count: SealedMPAN.length))
     }
 
+    private static func resealed(_ old: SealedMPANRow, byte: UInt8) -> SealedMPAN {
+        SealedMPAN(
+            owner: old.sealed.owner, version: 1, dataKeyIdentifier: 128,
+            bytes: [UInt8](repeating: byte, count: SealedMPAN.length))
+    }
+
+    private func erasures() async throws -> Int {
+        try await store.read { try $0.auditRecords(merchant: nil, key: nil, before: nil, limit: 100) }
+            .count { $0.entry.action == .damagedMPANErased }
+    }
+
     /// Stores tokens 1 to `count`, each with an account number that is sealed under data key 1.
     private func stock(_ count: Int) async throws {
         try await store.write { transaction in
@@ -44,22 +55,18 @@ import Vocabulary
         while case let page = try await store.sealedMPANs(notUnder: 128, after: row, limit: 2), let last = page.last {
             row = last.row
             // The account number of token 3 cannot be unsealed.
-            try await store.replace(
-                page.map { old in
-                    let token = old.sealed.owner.merchantTokenIdentifier
-                    return (
-                        old: old,
-                        new: token == Sample.token(3)
-                            ? nil
-                            : SealedMPAN(
-                                owner: old.sealed.owner, version: 1, dataKeyIdentifier: 128,
-                                bytes: [UInt8](repeating: 0x11, count: SealedMPAN.length))
-                    )
-                })
+            for old in page {
+                if old.sealed.owner.merchantTokenIdentifier == Sample.token(3) {
+                    try await store.erase(old, recording: Sample.entry(.damagedMPANErased))
+                } else {
+                    try await store.replace([(old: old, new: Self.resealed(old, byte: 0x11))])
+                }
+            }
         }
         #expect(try await store.retireDataKeys(in: rotation) == 0)
         let stored = try await store.read { try $0.mpans(after: nil, limit: 9) }
         #expect(stored.map(\.sealed) == [1, 2, 4, 5].map { Self.sealed($0, byte: 0x11, dataKey: 128) })
+        #expect(try await erasures() == 1)
         await #expect(throws: MerchantError.self) {
             try await store.write {
                 try $0.store(StoredMPAN(sealed: Self.sealed(3, byte: 0x5A), receivedAt: Sample.time))
@@ -75,18 +82,11 @@ import Vocabulary
             try transaction.store(StoredMPAN(sealed: Self.sealed(2, byte: 0x22), receivedAt: Sample.time))
         }
         _ = try await begin()
-        try await store.replace(
-            rows.map { old in
-                (
-                    old: old,
-                    new: SealedMPAN(
-                        owner: old.sealed.owner, version: 1, dataKeyIdentifier: 128,
-                        bytes: [UInt8](repeating: 0x33, count: SealedMPAN.length))
-                )
-            })
-        try await store.replace(rows.map { (old: $0, new: nil) })
+        try await store.replace(rows.map { (old: $0, new: Self.resealed($0, byte: 0x33)) })
+        for row in rows { try await store.erase(row, recording: Sample.entry(.damagedMPANErased)) }
         let stored = try await store.read { try $0.mpans(after: nil, limit: 9) }
         #expect(stored.map(\.sealed) == [Self.sealed(2, byte: 0x22)])
+        #expect(try await erasures() == 0)
     }
 
     @Test func `an erased account number is in neither the file nor the log`() async throws {

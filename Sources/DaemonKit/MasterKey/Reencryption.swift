@@ -99,18 +99,26 @@ struct Reencryption: Sendable {
                 notUnder: rotation.dataKeyIdentifier, after: row, limit: Self.batchSize)
             guard let last = page.last else { return }
             row = last.row
-            for stored in page.map(\.sealed) where !keyring.canUnseal(stored) { _ = try keyring.resealed(stored) }
-            try await store.replace(page.map { (old: $0, new: renewed($0.sealed)) })
+            var renewed: [(old: SealedMPANRow, new: SealedMPAN)] = []
+            for stored in page {
+                do { renewed.append((stored, try keyring.resealed(stored.sealed))) } catch {
+                    guard keyring.canUnseal(stored.sealed) else { throw error }
+                    try await eraseDamaged(stored, because: error)
+                }
+            }
+            try await store.replace(renewed)
         }
     }
 
-    /// - Returns: nil if the sealed bytes are damaged.
-    private func renewed(_ mpan: SealedMPAN) -> SealedMPAN? {
-        do { return try keyring.resealed(mpan) } catch {
-            logger.error(
-                "an account number cannot be re-encrypted and is erased", metadata: ["error": "\(error.detail)"])
-            return nil
-        }
+    private func eraseDamaged(_ mpan: SealedMPANRow, because error: MerchantError) async throws {
+        let owner = mpan.sealed.owner
+        try await store.erase(
+            mpan,
+            recording: AuditEntry(
+                .damagedMPANErased, by: daemonAsCaller, at: clock.now, merchant: owner.merchantIdentifier,
+                reason: "merchantTokenIdentifier=\(owner.merchantTokenIdentifier)"))
+        logger.error(
+            "an account number cannot be re-encrypted and was erased", metadata: ["error": "\(error.detail)"])
     }
 
     private func erase(_ rotation: KeyRotation) async throws {

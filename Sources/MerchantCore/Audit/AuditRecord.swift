@@ -64,6 +64,8 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case merchantTokenEventReceived
     /// The account number (MPAN) of a merchant token was sent to a caller.
     case mpanRead
+    /// A rotation erased the account number of a merchant token, because its sealed bytes were damaged.
+    case damagedMPANErased
     /// Apple was notified that usage information of a merchant token is ready.
     case merchantTokenUsageNotified
     /// An admin requested the delivery of events whose delivery the daemon had given up.

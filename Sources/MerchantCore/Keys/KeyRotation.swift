@@ -97,9 +97,12 @@ package protocol KeyRotationStore: DataKeyRepository {
     func replace(_ seals: [(old: SealedKeyPairRow, new: SealedPrivateKey)], in rotation: KeyRotation) async throws
     /// Account numbers that are sealed with a data key other than `dataKey`, sorted by row, starting after `row`.
     func sealedMPANs(notUnder dataKey: Int, after row: Int, limit: Int) async throws -> [SealedMPANRow]
-    /// Overwrites each old sealed account number, in its row, with the new one; without a new one, erases the account
-    /// number. Skips account numbers that were erased or sealed again meanwhile.
-    func replace(_ seals: [(old: SealedMPANRow, new: SealedMPAN?)]) async throws
+    /// Overwrites each old sealed account number, in its row, with the new one. Skips account numbers that were erased
+    /// or sealed again meanwhile.
+    func replace(_ seals: [(old: SealedMPANRow, new: SealedMPAN)]) async throws
+    /// Erases an account number, and records this. Does nothing if the account number was erased or sealed again
+    /// meanwhile.
+    func erase(_ mpan: SealedMPANRow, recording audit: AuditEntry) async throws
     /// Overwrites every data key except the rotation's new one with zeros. Does nothing while a private key or an
     /// account number is still sealed under one of those data keys.
     ///

@@ -8,28 +8,31 @@ extension SQLiteStore {
         try await readStore { try $0.sealedMPANs(notUnder: dataKey, after: row, limit: limit) }
     }
 
-    package func replace(_ seals: [(old: SealedMPANRow, new: SealedMPAN?)]) async throws {
+    package func replace(_ seals: [(old: SealedMPANRow, new: SealedMPAN)]) async throws {
         try await writeStore { transaction in
             for (old, new) in seals {
                 // Changes no row if the account number was erased or replaced after `old` was read.
-                if let new {
-                    try transaction.execute(
-                        """
-                        UPDATE sealed_mpans SET seal_version = ?, data_key_id = ?, sealed_bytes = ?
-                        WHERE id = ? AND data_key_id = ? AND sealed_bytes = ? AND erased = 0
-                        """,
-                        [
-                            new.version, new.dataKeyIdentifier, Data(new.bytes), old.row,
-                            old.sealed.dataKeyIdentifier, Data(old.sealed.bytes),
-                        ])
-                } else {
-                    try transaction.execute(
-                        """
-                        UPDATE sealed_mpans SET sealed_bytes = zeroblob(48), erased = 1
-                        WHERE id = ? AND data_key_id = ? AND sealed_bytes = ? AND erased = 0
-                        """, [old.row, old.sealed.dataKeyIdentifier, Data(old.sealed.bytes)])
-                }
+                try transaction.execute(
+                    """
+                    UPDATE sealed_mpans SET seal_version = ?, data_key_id = ?, sealed_bytes = ?
+                    WHERE id = ? AND data_key_id = ? AND sealed_bytes = ? AND erased = 0
+                    """,
+                    [
+                        new.version, new.dataKeyIdentifier, Data(new.bytes), old.row,
+                        old.sealed.dataKeyIdentifier, Data(old.sealed.bytes),
+                    ])
             }
+        }
+    }
+
+    package func erase(_ mpan: SealedMPANRow, recording audit: AuditEntry) async throws {
+        try await writeStore { transaction in
+            let erased = try transaction.execute(
+                """
+                UPDATE sealed_mpans SET sealed_bytes = zeroblob(48), erased = 1
+                WHERE id = ? AND data_key_id = ? AND sealed_bytes = ? AND erased = 0
+                """, [mpan.row, mpan.sealed.dataKeyIdentifier, Data(mpan.sealed.bytes)])
+            if erased == 1 { try transaction.append(audit) }
         }
     }
 }
