@@ -38,6 +38,20 @@ struct ResolveTests {
         }
     }
 
+    /// The server writes this response without JSONEncoder.
+    @Test("The response is the JSON that JSONEncoder writes", arguments: [KeyState.current, .standby])
+    func encoding(state: KeyState) async throws {
+        let hash = stage.addKey(state)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        try await stage.serve { _ in
+            let body = Data(try await stage.ask("GET", "/v1/keys/\(hash.base64URL)").body)
+            let document = try JSONDecoder().decode(ResolvedKeyDocument.self, from: body)
+            let encoded = try encoder.encode(document)
+            #expect(body == encoded)
+        }
+    }
+
     @Test("All three spellings find the same key, anything else is 400")
     func spellings() async throws {
         let hash = stage.addKey()

@@ -16,6 +16,6 @@ enum ClientCertificateFile {
                 "nothing was sent: \(path) contains a private key; name a file with only the client certificate")
         }
         // The field of the request is text, which cannot hold DER.
-        return PEM.firstCertificate(in: bytes) == nil ? PEM.encode(bytes, label: "CERTIFICATE") : text
+        return PEM.firstCertificate(in: bytes) == nil ? PEM.encode(Array(bytes), label: "CERTIFICATE") : text
     }
 }

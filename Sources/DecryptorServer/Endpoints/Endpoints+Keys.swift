@@ -130,14 +130,20 @@ extension Endpoints {
         let ticket = responses.ticket(for: hash)
         let now = operations.now
         let key = try operations.resolveNow(hash, countsAsUse: countsAsUse, authorizing: authorize)
-        let body = JSONBytes.encode(ResolvedKeyDocument(key))
+        let document = ResolvedKeyDocument(key)
         let entry = KeyResponseCache.Entry(
             merchantIdentifier: key.keyPair.merchantIdentifier, algorithm: key.keyPair.algorithm,
-            response: EncodedResponse(.ok, bodyCapacity: body.count) { $0.writeBytes(body) }.compacted, readAt: now,
-            uses: operations.useCounter(for: hash))
+            response: EncodedResponse(.ok, bodyCapacity: Self.capacity(for: document)) { body in
+                body.writeMembers(of: document)
+                body.writeStaticString("}")
+            }.compacted, readAt: now, uses: operations.useCounter(for: hash))
         responses.fill(entry, for: hash, ticket)
         return entry
     }
+
+    /// At least the length in bytes of the document. A certificate has line feeds, which JSON escapes with two bytes.
+    /// All other members together have at most 800 bytes, because a merchant identifier has at most 255.
+    private static func capacity(for document: ResolvedKeyDocument) -> Int { 2 * document.certificate.utf8.count + 800 }
 
     private func export(_ hash: PublicKeyHash, _ peer: Peer, for request: Request) async throws -> EncodedResponse {
         let key = try await blockingPool.run {
@@ -146,15 +152,15 @@ extension Endpoints {
                 try peer.require(.exportPrivateKey, of: hash, for: merchant)
             }
         }
-        let document = JSONBytes.encode(ResolvedKeyDocument(key))
+        let document = ResolvedKeyDocument(key)
         let privateKey = try await operations.exportPrivateKey(hash, for: request)
         return privateKey.withUnsafeBytes { pem in
             // In the worst case every byte is a line feed, which JSON escapes with two bytes.
             EncodedResponse(
                 .ok, fields: Self.jsonFields(request),
-                bodyCapacity: document.count + 20 + 2 * pem.count, holdsSecret: true
+                bodyCapacity: Self.capacity(for: document) + 20 + 2 * pem.count, holdsSecret: true
             ) { body in
-                body.writeBytes(document.dropLast())
+                body.writeMembers(of: document)
                 body.writeStaticString(",\"privateKey\":\"")
                 body.writeEscapingLineEnds(pem)
                 body.writeStaticString("\"}")

@@ -1,9 +1,12 @@
 import MerchantOperations
 package import NIOCore
 import PaymentToken
+import Vocabulary
+import WireAPI
 
 // These functions are faster than JSONEncoder. The response to a token lists a dozen checks, and JSONEncoder would take
-// longer to encode them than the daemon takes to verify the token's signature.
+// longer to encode them than the daemon takes to verify the token's signature. A key that is not in the cache is encoded
+// in less time than the daemon takes to read it from the database; JSONEncoder would take longer than that.
 
 extension ByteBuffer {
     /// Writes a `VerificationDocument`.
@@ -24,6 +27,27 @@ extension ByteBuffer {
         }
         for check in expectationChecks { writeCheck(check.name, check.outcome.rawValue, check.finding, isFirst: false) }
         writeStaticString("]}")
+    }
+
+    /// Writes a `ResolvedKeyDocument` up to its last member, without the closing brace. The caller can add members.
+    /// The private key is not written.
+    mutating func writeMembers(of key: ResolvedKeyDocument) {
+        writeStaticString("{\"algorithm\":")
+        writeJSONString(key.algorithm.text)
+        writeStaticString(",\"certificate\":")
+        writeJSONString(key.certificate)
+        writeStaticString(",\"merchantIdentifier\":")
+        writeJSONString(key.merchantIdentifier.text)
+        writeStaticString(",\"merchantIdentifierHash\":")
+        writeJSONString(key.merchantIdentifierHash.text)
+        writeStaticString(",\"notAfter\":")
+        writeJSONString(key.notAfter.text)
+        writeStaticString(",\"notBefore\":")
+        writeJSONString(key.notBefore.text)
+        writeStaticString(",\"publicKeyHash\":")
+        writeJSONString(key.publicKeyHash.text)
+        writeStaticString(",\"state\":")
+        writeJSONString(key.state.text)
     }
 
     private mutating func writeCheck(_ name: String, _ outcome: String, _ finding: String, isFirst: Bool) {
@@ -47,7 +71,9 @@ extension ByteBuffer {
                 guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
                 writeBytes(UnsafeBufferPointer(rebasing: bytes[start..<index]))
                 start = index + 1
-                if byte < 0x20 {
+                if byte == UInt8(ascii: "\n") {
+                    writeStaticString("\\n")
+                } else if byte < 0x20 {
                     writeStaticString("\\u00")
                     for digit in [byte >> 4, byte & 15] {
                         writeInteger(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
