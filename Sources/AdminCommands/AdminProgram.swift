@@ -59,7 +59,7 @@ package enum AdminProgram {
             return .done
         }
         let status: ExitStatus =
-            MerchantKeyCtl.exitCode(for: error) == .validationFailure ? .wrongUsage : .refused
+            MerchantKeyCtl.exitCode(for: error) == .validationFailure ? .wrongUsage : .failed
         // The JSON form omits the usage, which is text for people.
         let text = format == .json ? MerchantKeyCtl.message(for: error) : message
         return report(CommandFailure(status, text), format)

@@ -4,7 +4,7 @@ package import MerchantKeyClient
 package enum ExitStatus: Int32, Sendable {
     case done = 0
     /// The daemon or Apple refused the request, or the command failed for another reason, such as an unreadable file.
-    case refused = 1
+    case failed = 1
     case wrongUsage = 2
     /// The daemon can't be reached, or this user must not open its socket.
     case unreachable = 3
@@ -41,9 +41,9 @@ package struct CommandFailure: Error, Hashable, Sendable {
         case .notPermitted: self.init(.unreachable, "\(Self.programPrefix)\(error)", code: "notPermitted")
         case .refused(let refusal):
             self.init(
-                .refused, "refused: \(refusal)" + (refusal.requestId.isEmpty ? "" : " (request \(refusal.requestId))"),
+                .failed, "refused: \(refusal)" + (refusal.requestId.isEmpty ? "" : " (request \(refusal.requestId))"),
                 refusal: refusal)
-        case .protocolViolation, .malformed: self.init(.refused, "\(Self.programPrefix)\(error)")
+        case .protocolViolation, .malformed: self.init(.failed, "\(Self.programPrefix)\(error)")
         }
     }
 }

@@ -26,7 +26,7 @@ struct WholeFileTests {
 
     private static func failure(_ path: String) -> CommandFailure {
         CommandFailure(
-            .refused, "\(path) exists with other content; move the file away, or use 'key csr --all-pending --force'")
+            .failed, "\(path) exists with other content; move the file away, or use 'key csr --all-pending --force'")
     }
 
     @Test(

@@ -12,7 +12,7 @@ enum ClientCertificateFile {
         let text = String(decoding: bytes, as: UTF8.self)
         guard text.firstRange(of: "PRIVATE KEY-----") == nil else {
             throw CommandFailure(
-                .refused,
+                .failed,
                 "nothing was sent: \(path) contains a private key; name a file with only the client certificate")
         }
         // The field of the request is text, which cannot hold DER.

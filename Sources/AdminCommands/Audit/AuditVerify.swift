@@ -36,7 +36,7 @@ struct AuditVerify: AsyncParsableCommand {
         try global.printer.show(json) { result.blocks }
         guard result.intact else {
             throw CommandFailure(
-                .refused,
+                .failed,
                 "the audit chain is broken in \(result.breakCount.counted("place")) (at most 100 are listed above); keep a copy of the database as evidence"
             )
         }

@@ -53,7 +53,7 @@ extension BackupVerificationDocument {
     /// - Throws: ``CommandFailure`` if the verification has findings.
     func throwUnlessGood() throws(CommandFailure) {
         guard good else {
-            throw CommandFailure(.refused, "the verification of \(backup.file) failed; the findings are listed above")
+            throw CommandFailure(.failed, "the verification of \(backup.file) failed; the findings are listed above")
         }
     }
 

@@ -42,7 +42,7 @@ struct Directory {
     /// - Throws: ``CommandFailure`` with the system's error message.
     init(creating path: String) throws(CommandFailure) {
         guard mkdir(path, 0o755) == 0 || errno == EEXIST && Self.exists(path) else {
-            throw CommandFailure(.refused, "can't create the directory \(path): \(String(cString: strerror(errno)))")
+            throw CommandFailure(.failed, "can't create the directory \(path): \(String(cString: strerror(errno)))")
         }
         self.path = path
     }

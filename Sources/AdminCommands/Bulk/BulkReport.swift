@@ -46,16 +46,16 @@ final class BulkReport {
         // O_NONBLOCK: opening a device or named pipe must not wait. The type of the file is checked below.
         descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else {
-            throw CommandFailure(.refused, "can't write the report \(path): \(String(cString: strerror(errno)))")
+            throw CommandFailure(.failed, "can't write the report \(path): \(String(cString: strerror(errno)))")
         }
         let type = try? FileManager.default.attributesOfItem(atPath: path)[.type]
         guard type as? FileAttributeType == .typeRegular else {
             throw CommandFailure(
-                .refused, "can't use \(path) as the report: it is not a regular file; name another file with --report")
+                .failed, "can't use \(path) as the report: it is not a regular file; name another file with --report")
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw CommandFailure(
-                .refused,
+                .failed,
                 "can't use the report \(path): another run is writing it; wait until that run has ended, or name another file with --report"
             )
         }
@@ -84,12 +84,12 @@ final class BulkReport {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard var bytes = try? encoder.encode(line) else {
-            throw CommandFailure(.refused, "a line of the report \(path) can't be encoded as JSON")
+            throw CommandFailure(.failed, "a line of the report \(path) can't be encoded as JSON")
         }
         bytes.append(UInt8(ascii: "\n"))
         let code = bytes.write(to: descriptor)
         guard code == 0 else {
-            throw CommandFailure(.refused, "can't write the report \(path): \(String(cString: strerror(code)))")
+            throw CommandFailure(.failed, "can't write the report \(path): \(String(cString: strerror(code)))")
         }
     }
 
@@ -99,13 +99,13 @@ final class BulkReport {
         while true {
             let count = pread(descriptor, &buffer, buffer.count, off_t(bytes.count))
             guard count >= 0 else {
-                throw CommandFailure(.refused, "can't read the report \(path): \(String(cString: strerror(errno)))")
+                throw CommandFailure(.failed, "can't read the report \(path): \(String(cString: strerror(errno)))")
             }
             guard count > 0 else { return bytes }
             bytes.append(contentsOf: buffer[..<count])
             guard bytes.count <= Self.sizeLimit else {
                 throw CommandFailure(
-                    .refused,
+                    .failed,
                     "can't use the report \(path): it has more than \(Self.sizeLimit) bytes; name another file with --report"
                 )
             }
@@ -139,13 +139,13 @@ final class BulkReport {
                     publicKeyHash: record.result?["publicKeyHash"].flatMap { PublicKeyHash(anySpelling: $0) })
         }
         guard end == bytes.endIndex || ftruncate(descriptor, off_t(end)) == 0 else {
-            throw CommandFailure(.refused, "can't write the report \(path): \(String(cString: strerror(errno)))")
+            throw CommandFailure(.failed, "can't write the report \(path): \(String(cString: strerror(errno)))")
         }
     }
 
     private func unusable(_ why: String) -> CommandFailure {
         CommandFailure(
-            .refused,
+            .failed,
             "can't use \(path) as the report of '\(subcommand)': \(why); the file was not changed; name another file with --report"
         )
     }

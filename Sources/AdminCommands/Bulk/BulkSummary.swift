@@ -69,11 +69,10 @@ extension BulkSummary {
         if let abortReason {
             throw CommandFailure(abortReason.status, "merchantkeyctl: stopped: \(abortReason.error); \(advice)")
         }
-        // `.refused` is the exit status 1, which stands for every failure without a status of its own.
-        if wasInterrupted { throw CommandFailure(.refused, "interrupted; \(advice)") }
+        if wasInterrupted { throw CommandFailure(.failed, "interrupted; \(advice)") }
         if failed > 0 {
             throw CommandFailure(
-                .refused,
+                .failed,
                 "\(failed.counted("item")) failed; the report \(report) gives the reasons: correct the causes, then run the same command again to retry the failed items"
             )
         }

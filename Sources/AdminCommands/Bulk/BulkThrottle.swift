@@ -46,12 +46,12 @@ enum BulkReaction: Hashable, Sendable {
         // Without `Retry-After`, the pause doubles after each failed call.
         let pause = Duration.seconds(min(refusal.retryAfter ?? 1 << min(failedCalls, 6), Self.longestPause))
         switch (refusal.status, refusal.code) {
-        case (_, "gatewayNotConfigured"), (_, "gatewayUnauthorized"), (_, "gatewayUntrusted"): self = .stop(.refused)
+        case (_, "gatewayNotConfigured"), (_, "gatewayUnauthorized"), (_, "gatewayUntrusted"): self = .stop(.failed)
         // A rate limit is temporary, so the number of repeats has no limit.
         case (429, _): self = .pauseAll(pause)
-        case (503, "gatewayUnavailable"): self = failedCalls > Self.maximumRepeats ? .stop(.refused) : .pauseAll(pause)
+        case (503, "gatewayUnavailable"): self = failedCalls > Self.maximumRepeats ? .stop(.failed) : .pauseAll(pause)
         // The daemon is restarting or overloaded.
-        case (503, _): self = failedCalls > Self.maximumQuickRepeats ? .stop(.refused) : .delay(quickDelay)
+        case (503, _): self = failedCalls > Self.maximumQuickRepeats ? .stop(.failed) : .delay(quickDelay)
         // The outcome at Apple is unknown. A repeat is safe, and returns the outcome.
         case (504, _): self = failedCalls > Self.maximumRepeats ? .fail : .delay(.seconds(1 << min(failedCalls - 1, 4)))
         default: self = .fail

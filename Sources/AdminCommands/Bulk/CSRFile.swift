@@ -44,7 +44,7 @@ package enum CSRFile {
             guard hasContent(bytes, path) else { throw existsFailure(path) }
             return false
         case .failed(let code):
-            throw CommandFailure(.refused, "can't write \(path): \(String(cString: strerror(code)))")
+            throw CommandFailure(.failed, "can't write \(path): \(String(cString: strerror(code)))")
         }
     }
 
@@ -53,7 +53,7 @@ package enum CSRFile {
 
     private static func existsFailure(_ path: String) -> CommandFailure {
         CommandFailure(
-            .refused,
+            .failed,
             "\(path) exists with other content; move the file away, or use 'key csr --all-pending --force'")
     }
 }

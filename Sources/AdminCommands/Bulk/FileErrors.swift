@@ -15,7 +15,7 @@ extension CommandFailure {
         let more = errors.count - shownFileErrors
         let head = "\(nothing): \(path) has \(errors.count.counted("error"))"
         return CommandFailure(
-            .refused,
+            .failed,
             ([head] + errors.prefix(shownFileErrors) + (more > 0 ? ["and \(more) more"] : [])).joined(separator: "\n"))
     }
 }

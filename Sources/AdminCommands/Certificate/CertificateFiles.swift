@@ -36,7 +36,7 @@ struct CertificateFiles {
         self.directory = directory.hasSuffix("/") ? directory : "\(directory)/"
         self.merchant = merchant
         guard let stream = opendir(directory) else {
-            throw CommandFailure(.refused, "can't read \(directory): \(String(cString: strerror(errno)))")
+            throw CommandFailure(.failed, "can't read \(directory): \(String(cString: strerror(errno)))")
         }
         defer { closedir(stream) }
         var found: [String] = []
@@ -49,7 +49,7 @@ struct CertificateFiles {
         }
         guard !found.isEmpty else {
             throw CommandFailure(
-                .refused,
+                .failed,
                 "\(directory) contains no certificate: no file's name ends in \(Self.suffixes.joined(separator: ", "))")
         }
         names = found.sorted()
@@ -66,7 +66,7 @@ struct CertificateFiles {
             remainingNames.popFirst().map(item)
         } act: { [merchant] item, earlier in
             // If this throws a `CommandFailure`, the run records it as the failure of this item and continues.
-            guard let bytes = item.bytes else { throw item.failure ?? CommandFailure(.refused, "can't be read") }
+            guard let bytes = item.bytes else { throw item.failure ?? CommandFailure(.failed, "can't be read") }
             // A certificate's fingerprint is the SHA-256 of its DER. A file that is not PEM is itself DER.
             let fingerprint = PEM.firstCertificate(in: bytes).map(Self.sha256) ?? item.sha256
             func certificate(in key: KeyDocument) -> CertificateDocument? {

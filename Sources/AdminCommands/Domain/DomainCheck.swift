@@ -20,7 +20,7 @@ struct DomainCheck: AsyncParsableCommand {
             try global.printer.show(response.json) { response.document.blocks }
             guard response.document.passed else {
                 let kinds = response.document.findings.map(\.kind).joined(separator: ", ")
-                throw CommandFailure(.refused, "Apple would refuse \(domain): \(kinds); details are listed above")
+                throw CommandFailure(.failed, "Apple would refuse \(domain): \(kinds); details are listed above")
             }
         }
     }

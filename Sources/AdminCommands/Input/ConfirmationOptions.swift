@@ -20,12 +20,12 @@ struct ConfirmationOptions: ParsableArguments {
         guard !yes else { return }
         guard isatty(STDIN_FILENO) == 1 else {
             throw CommandFailure(
-                .refused,
+                .failed,
                 "nothing was changed: standard input is not a terminal, so you can't be asked; use --yes to \(action)")
         }
         StandardStream.error.write("Type yes to \(action): ".printable(keepingLines: false))
         guard readLine() == "yes" else {
-            throw CommandFailure(.refused, "nothing was changed, because the answer was not 'yes'")
+            throw CommandFailure(.failed, "nothing was changed, because the answer was not 'yes'")
         }
     }
 

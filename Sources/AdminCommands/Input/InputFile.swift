@@ -31,16 +31,16 @@ package struct InputFile: Sendable {
             guard count > 0 else { break }
             bytes.append(contentsOf: buffer[..<count])
             guard bytes.count <= sizeLimit else {
-                throw CommandFailure(.refused, "\(name) has more than \(sizeLimit) bytes, the limit for this file")
+                throw CommandFailure(.failed, "\(name) has more than \(sizeLimit) bytes, the limit for this file")
             }
         }
-        guard !bytes.isEmpty else { throw CommandFailure(.refused, "\(name) is empty") }
+        guard !bytes.isEmpty else { throw CommandFailure(.failed, "\(name) is empty") }
         return bytes
     }
 
     private var name: String { isStandardInput ? "standard input" : path }
 
     private func failure(_ code: Int32) -> CommandFailure {
-        CommandFailure(.refused, "can't read \(name): \(String(cString: strerror(code)))")
+        CommandFailure(.failed, "can't read \(name): \(String(cString: strerror(code)))")
     }
 }

@@ -50,12 +50,12 @@ package enum KeyArgument: Hashable, Sendable {
         in matches: [KeyDocument], prefix text: String, hasMore: Bool
     ) throws(CommandFailure) -> PublicKeyHash {
         guard let first = matches.first else {
-            throw CommandFailure(.refused, "no key's publicKeyHash begins with '\(text)'")
+            throw CommandFailure(.failed, "no key's publicKeyHash begins with '\(text)'")
         }
         guard matches.count == 1, !hasMore else {
             let lines = matches.map { "  \($0.publicKeyHash)  \($0.state)  \($0.merchantIdentifier)" }
             throw CommandFailure(
-                .refused,
+                .failed,
                 "more than one publicKeyHash begins with '\(text)'; use more characters of one of these:\n"
                     + lines.joined(separator: "\n") + (hasMore ? "\n  and more" : ""))
         }

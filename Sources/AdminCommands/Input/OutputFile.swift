@@ -32,7 +32,7 @@ package struct OutputFile: Sendable {
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return }
         // Writing replaces the file. Replacing a device or a link would break the programs that use the device or link.
         guard attributes[.type] as? FileAttributeType == .typeRegular else {
-            throw CommandFailure(.refused, "\(path) is not a regular file; name another file")
+            throw CommandFailure(.failed, "\(path) is not a regular file; name another file")
         }
         guard overwrites else { throw existsFailure }
     }
@@ -50,7 +50,7 @@ package struct OutputFile: Sendable {
         case .written: break
         case .exists: throw existsFailure
         case .failed(let code):
-            throw CommandFailure(.refused, "can't write \(path): \(String(cString: strerror(code)))")
+            throw CommandFailure(.failed, "can't write \(path): \(String(cString: strerror(code)))")
         }
     }
 
@@ -70,6 +70,6 @@ package struct OutputFile: Sendable {
     private var existsFailure: CommandFailure {
         // Commands that write a file only for its owner do not have the option --force.
         CommandFailure(
-            .refused, "\(path) exists; name another file\(readers == .owner ? "" : " or use --force")")
+            .failed, "\(path) exists; name another file\(readers == .owner ? "" : " or use --force")")
     }
 }

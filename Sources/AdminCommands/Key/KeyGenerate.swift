@@ -59,7 +59,7 @@ struct KeyGenerate: AsyncParsableCommand {
             try file.write(Data(pem.utf8))
         } catch {
             throw CommandFailure(
-                .refused,
+                .failed,
                 "key \(key.publicKeyHash) was generated, but \(error.message); get its CSR with: merchantkeyctl key csr \(key.publicKeyHash)"
             )
         }

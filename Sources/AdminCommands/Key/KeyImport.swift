@@ -59,7 +59,7 @@ struct KeyImport: AsyncParsableCommand {
 package enum Passphrase {
     package static func read(_ file: InputFile) throws(CommandFailure) -> String {
         guard let text = String(validating: try file.read(), as: UTF8.self) else {
-            throw CommandFailure(.refused, "the passphrase file is not UTF-8; save it as UTF-8")
+            throw CommandFailure(.failed, "the passphrase file is not UTF-8; save it as UTF-8")
         }
         // This also removes CR LF, because Swift counts them as one Character.
         return text.last?.isNewline == true ? String(text.dropLast()) : text

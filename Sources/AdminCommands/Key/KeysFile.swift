@@ -8,7 +8,7 @@ package struct KeysFile: Sendable {
     /// - Throws: ``CommandFailure`` that names the line of each error.
     package init(_ bytes: Data, named path: String) throws(CommandFailure) {
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw CommandFailure(.refused, "nothing was changed: \(path) is not UTF-8")
+            throw CommandFailure(.failed, "nothing was changed: \(path) is not UTF-8")
         }
         var keys: [KeyArgument] = []
         var errors: [String] = []
@@ -23,7 +23,7 @@ package struct KeysFile: Sendable {
             keys.append(key)
         }
         guard errors.isEmpty else { throw .fileErrors(errors, in: path, "nothing was changed") }
-        guard !keys.isEmpty else { throw CommandFailure(.refused, "nothing was changed: \(path) names no key") }
+        guard !keys.isEmpty else { throw CommandFailure(.failed, "nothing was changed: \(path) names no key") }
         self.keys = keys
     }
 }

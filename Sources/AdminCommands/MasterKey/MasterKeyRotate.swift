@@ -59,7 +59,7 @@ struct MasterKeyRotate: AsyncParsableCommand {
             guard let rotation = response.document.rotation, rotation.state != "finished" else { return response }
             if let blocker = rotation.blockedBy {
                 throw CommandFailure(
-                    .refused,
+                    .failed,
                     "the rotation is blocked after \(rotation.done) of \(rotation.total.counted("key")): \(blocker). The daemon tries again by itself; see 'master-key status'"
                 )
             }

@@ -21,7 +21,7 @@ package struct MerchantFile: Sendable {
         do throws(CSVReader.Fault) {
             table = try CSVTable(bytes, required: ["merchantIdentifier"], optional: ["name", "targetActiveKeyPairs"])
         } catch {
-            throw CommandFailure(.refused, "nothing was imported: \(path), \(error)")
+            throw CommandFailure(.failed, "nothing was imported: \(path), \(error)")
         }
         var lines: [Line] = []
         var errors: [String] = []
@@ -54,7 +54,7 @@ package struct MerchantFile: Sendable {
         }
         guard errors.isEmpty else { throw .fileErrors(errors, in: path, "nothing was imported") }
         guard !lines.isEmpty else {
-            throw CommandFailure(.refused, "nothing was imported: \(path) contains no line after the header line")
+            throw CommandFailure(.failed, "nothing was imported: \(path) contains no line after the header line")
         }
         self.lines = lines
     }

@@ -33,7 +33,7 @@ struct MerchantOnboarding: Sendable {
         guard let directory else { return }
         do { _ = try CSRFile.write(key, to: directory) } catch let failure as CommandFailure {
             throw CommandFailure(
-                .refused,
+                .failed,
                 "key \(key.publicKeyHash) was generated, but \(failure.message); 'key csr --all-pending' writes the missing CSRs"
             )
         }

@@ -15,7 +15,7 @@ enum DaemonProgram {
             for argument in argumentVector { free(argument) }
         }
         throw CommandFailure(
-            .refused,
+            .failed,
             "merchantkeyctl: can't run merchantkeyd: \(String(cString: strerror(errno))); install it beside merchantkeyctl or in PATH"
         )
     }

@@ -38,7 +38,7 @@ struct ErrorDocument {
     private var code: String {
         if let code = failure.refusal?.code ?? failure.code { return code }
         return switch failure.status {
-        case .done, .refused: "failed"
+        case .done, .failed: "failed"
         case .wrongUsage: "wrongUsage"
         case .unreachable: "unreachable"
         }

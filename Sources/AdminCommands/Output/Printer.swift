@@ -73,7 +73,7 @@ struct Printer: Sendable {
         do {
             return try JSONParser.parse(json, limits: .response)
         } catch {
-            throw CommandFailure(.refused, "merchantkeyctl: the daemon's response can't be read: \(error)")
+            throw CommandFailure(.failed, "merchantkeyctl: the daemon's response can't be read: \(error)")
         }
     }
 }

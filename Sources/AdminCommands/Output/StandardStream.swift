@@ -17,6 +17,6 @@ package struct StandardStream: Sendable {
     /// Writes every byte. If this fails, for example because the reader has closed the stream, the program exits.
     func write(_ bytes: Data) {
         // The exit status must not be 0, because the result is incomplete.
-        if bytes.write(to: descriptor) != 0 { exit(ExitStatus.refused.rawValue) }
+        if bytes.write(to: descriptor) != 0 { exit(ExitStatus.failed.rawValue) }
     }
 }

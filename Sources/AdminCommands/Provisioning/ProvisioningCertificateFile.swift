@@ -22,7 +22,7 @@ package struct ProvisioningCertificateFile: Sendable {
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw CommandFailure(
-                .refused, "\(name) is neither DER nor text; expected certificates in DER, PEM, Base64 or JSON")
+                .failed, "\(name) is neither DER nor text; expected certificates in DER, PEM, Base64 or JSON")
         }
         if text.contains("-----BEGIN ") {
             certificates = try Self.pem(text, name)
@@ -34,7 +34,7 @@ package struct ProvisioningCertificateFile: Sendable {
             certificates = text.replacing("\r\n", with: "\n").split(separator: "\n\n")
                 .map { $0.filter { !$0.isWhitespace } }.filter { !$0.isEmpty }
         }
-        guard !certificates.isEmpty else { throw CommandFailure(.refused, "\(name) contains no certificate") }
+        guard !certificates.isEmpty else { throw CommandFailure(.failed, "\(name) contains no certificate") }
     }
 
     static func read(_ path: String) throws(CommandFailure) -> ProvisioningCertificateFile {
@@ -46,7 +46,7 @@ package struct ProvisioningCertificateFile: Sendable {
         var rest = text[...]
         while let begin = rest.firstRange(of: "-----BEGIN CERTIFICATE-----") {
             guard let end = rest[begin.upperBound...].firstRange(of: "-----END CERTIFICATE-----") else {
-                throw CommandFailure(.refused, "\(name) has a PEM block without an end line")
+                throw CommandFailure(.failed, "\(name) has a PEM block without an end line")
             }
             found.append(rest[begin.upperBound..<end.lowerBound].filter { !$0.isWhitespace })
             rest = rest[end.upperBound...]
@@ -58,7 +58,7 @@ package struct ProvisioningCertificateFile: Sendable {
         do throws(JSONFault) {
             var fields = try JSONFields(parsing: bytes)
             return try fields.certificates()
-        } catch { throw CommandFailure(.refused, "\(name) can't be read: \(error)") }
+        } catch { throw CommandFailure(.failed, "\(name) can't be read: \(error)") }
     }
 }
 

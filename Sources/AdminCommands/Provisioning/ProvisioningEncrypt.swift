@@ -95,7 +95,7 @@ struct ProvisioningEncrypt: ParsableCommand {
         do { production = try ProvisioningTrust(validityPeriod: .ignored) } catch { throw CommandFailure(error) }
         guard !certificates.findings(trust: production, at: trustOptions.time).isEmpty else {
             throw CommandFailure(
-                .refused,
+                .failed,
                 "--trace is refused, because the certificates are of Apple's production environment and the trace "
                     + "reveals the card; use the certificates of 'applepay-sandbox provisioning-certificates'")
         }
@@ -114,7 +114,7 @@ struct ProvisioningEncrypt: ParsableCommand {
                 nonceSignature: nonceSignature, at: trustOptions.time)
         } catch {
             let faults = error.all.filter { !$0.isWarning }
-            throw CommandFailure(.refused, faults.map(\.line).joined(separator: "\n"))
+            throw CommandFailure(.failed, faults.map(\.line).joined(separator: "\n"))
         }
     }
 

@@ -28,7 +28,7 @@ extension ProvisioningFinding {
 
 extension CommandFailure {
     /// The failure of a command because of a fault that the checks of in-app provisioning found.
-    init(_ finding: some ProvisioningFinding) { self.init(.refused, finding.line) }
+    init(_ finding: some ProvisioningFinding) { self.init(.failed, finding.line) }
 }
 
 extension Block {

@@ -45,7 +45,7 @@ struct ProvisioningInspect: ParsableCommand {
         case .table: global.printer.show(inspection.blocks)
         }
         guard inspection.faults.isEmpty else {
-            throw CommandFailure(.refused, "Apple can't accept the card; the faults are listed above")
+            throw CommandFailure(.failed, "Apple can't accept the card; the faults are listed above")
         }
     }
 
@@ -56,7 +56,7 @@ struct ProvisioningInspect: ParsableCommand {
             return try P256.KeyAgreement.PrivateKey(pemRepresentation: pem)
         } catch {
             throw CommandFailure(
-                .refused,
+                .failed,
                 "\(sandboxKey) is not a P-256 private key in PEM; name the provisioning-leaf.key.pem of applepay-sandbox"
             )
         }

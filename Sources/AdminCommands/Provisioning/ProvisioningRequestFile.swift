@@ -34,7 +34,7 @@ package struct ProvisioningRequestFile: Sendable {
             card = Array(JSONText.compact(.object(object)).utf8)
             activationData = try fields.string("activationData")
             try fields.refuseUnknown()
-        } catch { throw CommandFailure(.refused, "the request can't be read: \(error)") }
+        } catch { throw CommandFailure(.failed, "the request can't be read: \(error)") }
     }
 }
 

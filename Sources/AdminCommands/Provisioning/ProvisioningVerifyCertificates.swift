@@ -37,7 +37,7 @@ struct ProvisioningVerifyCertificates: ParsableCommand {
         }
         guard report.findings.isEmpty else {
             throw CommandFailure(
-                .refused,
+                .failed,
                 "the certificates are not verified; the failed checks are listed above. Do not encrypt to them")
         }
     }

@@ -22,13 +22,13 @@ package struct RegistrationFile: Sendable {
         do throws(CSVReader.Fault) {
             table = try CSVTable(bytes, required: Self.requiredColumns, optional: Self.optionalColumns)
         } catch {
-            throw CommandFailure(.refused, "\(Self.nothingDone): \(path), \(error)")
+            throw CommandFailure(.failed, "\(Self.nothingDone): \(path), \(error)")
         }
         var errors: [String] = []
         lines = table.rows.compactMap { Self.line($0, &errors) }
         guard errors.isEmpty else { throw .fileErrors(errors, in: path, Self.nothingDone) }
         guard !lines.isEmpty else {
-            throw CommandFailure(.refused, "\(Self.nothingDone): \(path) contains no line after the header line")
+            throw CommandFailure(.failed, "\(Self.nothingDone): \(path) contains no line after the header line")
         }
     }
 

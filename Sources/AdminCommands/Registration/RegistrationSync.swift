@@ -120,12 +120,12 @@ private struct SyncResult {
             "compared \(compared.counted("registration")): \(drifting.counted("differs", "differ"))"
                 + (repair ? ", \(repaired) repaired" : ""))
         if let halted {
-            throw CommandFailure(.refused, "stopped before the last registration: \(halted.code): \(halted.detail)")
+            throw CommandFailure(.failed, "stopped before the last registration: \(halted.code): \(halted.detail)")
         }
         let failed = findings.count { $0.failure != nil || $0.repaired == false }
         guard failed == 0 else {
             throw CommandFailure(
-                .refused, "\(failed.counted("registration")) could not be compared or repaired; see the findings above")
+                .failed, "\(failed.counted("registration")) could not be compared or repaired; see the findings above")
         }
     }
 
@@ -135,7 +135,7 @@ private struct SyncResult {
         guard different > 0 else { return }
         let all = "of \(compared.counted("registration"))"
         throw CommandFailure(
-            .refused,
+            .failed,
             "\(different.counted("\(all) differs", "\(all) differ")) from Apple's record; 'registration sync --repair' makes Apple's record match the daemon's"
         )
     }

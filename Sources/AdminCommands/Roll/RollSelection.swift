@@ -25,13 +25,13 @@ struct RollSelection: ParsableArguments {
             .filter { algorithm == nil || $0.algorithm == algorithm }
         guard let roll = openRolls.first else {
             throw CommandFailure(
-                .refused,
+                .failed,
                 "\(merchant) has no open roll\(algorithm.map { " with the algorithm \($0)" } ?? ""); 'roll status' lists all open rolls"
             )
         }
         guard openRolls.count == 1 else {
             throw CommandFailure(
-                .refused, "\(merchant) has \(openRolls.count.counted("open roll")); select one of them with --algorithm"
+                .failed, "\(merchant) has \(openRolls.count.counted("open roll")); select one of them with --algorithm"
             )
         }
         return roll

@@ -82,7 +82,7 @@ struct RollStart: AsyncParsableCommand {
         } catch {
             let failure =
                 (error as? CommandFailure) ?? (error as? ClientError).map { CommandFailure($0) }
-                ?? CommandFailure(.refused, "\(error)")
+                ?? CommandFailure(.failed, "\(error)")
             throw CommandFailure(
                 failure.status,
                 "roll \(roll.rollId) is open, but its CSR was not written: \(failure.reason); get the CSR with: merchantkeyctl key csr \(roll.to)"

@@ -72,7 +72,7 @@ struct StatusShow: AsyncParsableCommand {
             case .json:
                 let failure =
                     (error as? CommandFailure) ?? (error as? ClientError).map { CommandFailure($0) }
-                    ?? CommandFailure(.refused, why)
+                    ?? CommandFailure(.failed, why)
                 StandardStream.error.write(ErrorDocument(failure, exitStatus: status).json + "\n")
             }
             return MonitoringExit(status: status)

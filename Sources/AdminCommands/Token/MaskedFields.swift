@@ -20,7 +20,7 @@ package struct MaskedFields: Sendable {
         do {
             self.init(try JSONParser.parse(plaintext, limits: .request))
         } catch {
-            throw CommandFailure(.refused, "the decrypted payment data can't be shown as a table: \(error); use --raw")
+            throw CommandFailure(.failed, "the decrypted payment data can't be shown as a table: \(error); use --raw")
         }
     }
 

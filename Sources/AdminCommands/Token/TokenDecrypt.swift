@@ -165,7 +165,7 @@ struct TokenDecrypt: AsyncParsableCommand {
         guard view != nil else { return try document.plaintextBytes() }
         guard let authorization = document.authorization else {
             throw CommandFailure(
-                .refused,
+                .failed,
                 "--view authorization can't show this payment, because its paymentDataType is not 3DSecure; omit --view"
             )
         }

@@ -15,10 +15,10 @@ package struct TokenFile: Sendable {
         do {
             value = try JSONParser.parse(bytes, limits: .tokenFile)
         } catch {
-            throw CommandFailure(.refused, "the payment token can't be parsed: \(error)")
+            throw CommandFailure(.failed, "the payment token can't be parsed: \(error)")
         }
         guard case .object(let object) = value else {
-            throw CommandFailure(.refused, "the payment token is \(value.kind), expected an object")
+            throw CommandFailure(.failed, "the payment token is \(value.kind), expected an object")
         }
         fileObject = object
         paymentData = try Self.paymentData(in: object)
@@ -36,7 +36,7 @@ package struct TokenFile: Sendable {
         do {
             return try ApplePayToken(JSONFields(fileObject))
         } catch {
-            throw CommandFailure(.refused, "the payment token can't be parsed: \(error.detail)")
+            throw CommandFailure(.failed, "the payment token can't be parsed: \(error.detail)")
         }
     }
 
@@ -44,13 +44,13 @@ package struct TokenFile: Sendable {
         if case .object(let token) = object["token"] { return try paymentData(in: token) }
         if let inner = object["paymentData"] {
             guard case .object(let paymentData) = inner else {
-                throw CommandFailure(.refused, "'paymentData' is \(inner.kind), expected an object")
+                throw CommandFailure(.failed, "'paymentData' is \(inner.kind), expected an object")
             }
             return paymentData
         }
         guard object["header"] != nil, object["data"] != nil else {
             throw CommandFailure(
-                .refused, "the file is not a payment token: it has neither 'paymentData' nor 'header' and 'data'")
+                .failed, "the file is not a payment token: it has neither 'paymentData' nor 'header' and 'data'")
         }
         return object
     }

@@ -34,7 +34,7 @@ struct TokenVerify: AsyncParsableCommand {
             let response = try await client.verify(token.json, receivedAt: at)
             try global.printer.show(response.json) { [response.document.table] }
             guard response.document.verified else {
-                throw CommandFailure(.refused, "the token is not verified; the failed checks are listed above")
+                throw CommandFailure(.failed, "the token is not verified; the failed checks are listed above")
             }
         }
     }

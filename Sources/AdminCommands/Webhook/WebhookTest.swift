@@ -21,7 +21,7 @@ struct WebhookTest: AsyncParsableCommand {
             let response = try await admin.testWebhook(name)
             try global.printer.show(response.json) { response.document.blocks }
             if let failure = response.document.failure {
-                throw CommandFailure(.refused, "the test event was not delivered: \(failure)")
+                throw CommandFailure(.failed, "the test event was not delivered: \(failure)")
             }
         }
     }

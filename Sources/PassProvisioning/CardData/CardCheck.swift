@@ -30,7 +30,7 @@ struct CardCheck {
 
     mutating func check(_ card: JSONObject) {
         checkConfiguration()
-        let rules = CardKeyRules(configuration)
+        let rules = CardDataKeyRules(configuration)
         if card.members.isEmpty && rules.required.isEmpty && form == .request {
             add(.emptyCard, "", "the card has no key")
         }
@@ -68,11 +68,11 @@ struct CardCheck {
         }
     }
 
-    private func isRequired(_ key: CardDataKey, _ rules: CardKeyRules) -> Bool {
+    private func isRequired(_ key: CardDataKey, _ rules: CardDataKeyRules) -> Bool {
         rules.required.contains(key) || form == .plaintext && key.isWrittenByLibrary
     }
 
-    private mutating func checkName(_ member: JSONObject.Member, _ rules: CardKeyRules) {
+    private mutating func checkName(_ member: JSONObject.Member, _ rules: CardDataKeyRules) {
         guard let key = CardDataKey(rawValue: member.name) else {
             if let similar = CardDataKey.similar(to: member.name) {
                 add(

@@ -24,7 +24,7 @@ struct JavaKeystore {
         var entries: [Entry] = []
         for alias in try aliases() { entries.append(try entry(alias)) }
         guard !entries.isEmpty else {
-            throw CommandFailure(.refused, "the keystore contains no private key (entry type PrivateKeyEntry)")
+            throw CommandFailure(.failed, "the keystore contains no private key (entry type PrivateKeyEntry)")
         }
         return entries
     }
@@ -50,7 +50,7 @@ struct JavaKeystore {
             try FileManager.default.createDirectory(
                 at: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         } catch {
-            throw CommandFailure(.refused, "can't create the temporary directory \(directory.path)")
+            throw CommandFailure(.failed, "can't create the temporary directory \(directory.path)")
         }
         defer { try? FileManager.default.removeItem(at: directory) }
         let file = directory.appending(path: "entry.p12").path
@@ -83,20 +83,20 @@ struct JavaKeystore {
         process.standardError = output
         process.standardInput = FileHandle.nullDevice
         do { try process.run() } catch {
-            throw CommandFailure(.refused, "can't run /usr/bin/env to find keytool: \(error.localizedDescription)")
+            throw CommandFailure(.failed, "can't run /usr/bin/env to find keytool: \(error.localizedDescription)")
         }
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         // The exit status of env(1) for a program that it does not find.
         guard process.terminationStatus != 127 else {
             throw CommandFailure(
-                .refused,
+                .failed,
                 "a Java keystore needs 'keytool', which is not installed; install a Java runtime, or convert the keystore to PKCS#12 on another machine: keytool -importkeystore -srckeystore FILE -destkeystore FILE.p12 -deststoretype PKCS12"
             )
         }
         guard process.terminationStatus == 0 else {
             let reason = text.split(whereSeparator: \.isNewline).first { $0.contains("rror") } ?? "no reason given"
-            throw CommandFailure(.refused, "keytool can't read the keystore: \(reason)")
+            throw CommandFailure(.failed, "keytool can't read the keystore: \(reason)")
         }
         return text
     }

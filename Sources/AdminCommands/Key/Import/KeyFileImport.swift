@@ -77,7 +77,7 @@ struct KeyFileImport: Sendable {
 
     private func request(_ item: KeyFiles.Item) throws(CommandFailure) -> ImportKeyRequest {
         guard let privateKey = item.privateKey else {
-            throw item.failure ?? CommandFailure(.refused, "the file can't be read")
+            throw item.failure ?? CommandFailure(.failed, "the file can't be read")
         }
         var request = ImportKeyRequest(privateKey: privateKey.base64EncodedString())
         request.certificate = item.certificate?.base64EncodedString()

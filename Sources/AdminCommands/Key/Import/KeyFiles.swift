@@ -48,14 +48,14 @@ struct KeyFiles {
         directory = path.hasSuffix("/") ? path : "\(path)/"
         let found: [String]
         do { found = try FileManager.default.contentsOfDirectory(atPath: path) } catch {
-            throw CommandFailure(.refused, "can't read \(path): check the path and its permissions")
+            throw CommandFailure(.failed, "can't read \(path): check the path and its permissions")
         }
         names = found.filter { name in
             !name.hasPrefix(".") && Self.suffixes.contains { name.lowercased().hasSuffix($0) }
         }.sorted()
         guard !names.isEmpty else {
             throw CommandFailure(
-                .refused,
+                .failed,
                 "\(path) contains no private key: no file's name ends in \(Self.suffixes.joined(separator: ", "))")
         }
     }
@@ -96,7 +96,7 @@ struct KeyFiles {
         }
         let expected = Self.certificateSuffixes.map { "\(stem)\($0)" }.joined(separator: ", ")
         throw CommandFailure(
-            .refused,
+            .failed,
             "the file contains no certificate, and there is no certificate file in its directory; expected one of \(expected)"
         )
     }

@@ -113,7 +113,7 @@ struct KeyImportAll: AsyncParsableCommand {
             "would import \(count.counted("private key"))", itemCount: count, failures: failures)
         guard failures.isEmpty else {
             throw CommandFailure(
-                .refused, "\(failures.count) of \(items.count.counted("private key")) can't be imported")
+                .failed, "\(failures.count) of \(items.count.counted("private key")) can't be imported")
         }
     }
 
@@ -121,7 +121,7 @@ struct KeyImportAll: AsyncParsableCommand {
         if let file = options.passphraseFile { return try Passphrase.read(InputFile(file)) }
         guard askPassphrase else { return nil }
         guard let typed = getpass("Passphrase of the private keys: ") else {
-            throw CommandFailure(.refused, "can't ask for the passphrase: there is no terminal; use --passphrase-file")
+            throw CommandFailure(.failed, "can't ask for the passphrase: there is no terminal; use --passphrase-file")
         }
         defer { explicit_bzero(typed, strlen(typed)) }
         return String(cString: typed)

@@ -13,7 +13,7 @@ struct MerchantsOfFiles {
         do throws(CSVReader.Fault) {
             table = try CSVTable(bytes, required: ["file", "merchantIdentifier"], optional: [])
         } catch {
-            throw CommandFailure(.refused, "nothing was imported: \(path), \(error)")
+            throw CommandFailure(.failed, "nothing was imported: \(path), \(error)")
         }
         let known = Set(names)
         var merchants: [String: MerchantIdentifier] = [:]

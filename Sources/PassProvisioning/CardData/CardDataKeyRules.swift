@@ -2,7 +2,7 @@
 ///
 /// Apple has published the members of configurations 1 (Mastercard, American Express, Discover) and 3 (Visa). This
 /// library writes card data with `version` "1", in which both configurations have `productType`.
-struct CardKeyRules: Sendable {
+struct CardDataKeyRules: Sendable {
     let required: [CardDataKey]
     let optional: [CardDataKey]
     /// Whether the configuration has keys that are not published.
