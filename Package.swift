@@ -104,7 +104,9 @@ let useCases: [Target] = [
         [
             "MerchantCore", "PaymentToken", "PassProvisioning", "WireAPI", "Vocabulary", "Secrets", "MetricsKit",
             .crypto, .tracing,
-        ])
+        ]),
+    // What the stores share. It is in this row because it imports modules of the row below, and the stores import it.
+    module("StoreCore", ["MerchantCore", "Vocabulary", .crypto]),
 ]
 
 let servers: [Target] = [
@@ -180,8 +182,12 @@ let edges: [Target] = [
             "LocalSocket", "HTTPKit", "MetricsKit", "ServerKit", .nioCore, .nioHTTP1, .nioPosix, .logging,
             .serviceLifecycle, .tracing,
         ]),
-    module("SQLiteStore", ["MerchantCore", "Vocabulary", "Schema", "MetricsKit", "CSQLite", .grdb, .crypto]),
-    module("PostgresStore", ["MerchantCore", "Vocabulary", "Secrets", "Schema", "MetricsKit", "CLibPQ", .crypto]),
+    module(
+        "SQLiteStore",
+        ["StoreCore", "MerchantCore", "Vocabulary", "Schema", "MetricsKit", "CSQLite", .grdb, .crypto]),
+    module(
+        "PostgresStore",
+        ["StoreCore", "MerchantCore", "Vocabulary", "Secrets", "Schema", "MetricsKit", "CLibPQ", .crypto]),
     module(
         "KeyCustody",
         [

@@ -24,6 +24,14 @@ extension MerchantError {
             "there is no registration \(partner): check the spelling, or list the registrations")
     }
 
+    package static func accessNotFound(_ name: AccessName) -> MerchantError {
+        MerchantError(.accessNotFound, "there is no access \(name)")
+    }
+
+    package static func invitationNotFound(_ identifier: InvitationIdentifier) -> MerchantError {
+        MerchantError(.invitationNotFound, "there is no invitation \(identifier)")
+    }
+
     package static func merchantTokenNotFound(_ identifier: MerchantTokenIdentifier) -> MerchantError {
         MerchantError(
             .merchantTokenNotFound,

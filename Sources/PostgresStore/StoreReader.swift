@@ -1,5 +1,5 @@
 import MerchantCore
-import Vocabulary
+import StoreCore
 
 /// Reads one consistent state of the database, in a transaction that only reads.
 struct StoreReader: StoreReading {

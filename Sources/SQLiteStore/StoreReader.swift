@@ -1,6 +1,6 @@
 import GRDB
 import MerchantCore
-import Vocabulary
+import StoreCore
 
 /// Reads one consistent state of the database on a connection that only reads.
 struct StoreReader: StoreReading {
@@ -21,24 +21,13 @@ protocol StoreReading: RepositoryReading {
 }
 
 extension StoreReading {
-    /// Runs a query, and converts its first row with `value`; nil if there is no row. Each connection prepares a
-    /// statement once and then reuses the statement.
-    ///
-    /// Uses a cursor, because `Row.fetchOne` copies the row, and a copied row finds columns more slowly.
-    func firstRow<Value>(_ sql: String, _ arguments: StatementArguments, _ value: (Row) throws -> Value) throws
-        -> Value?
-    {
-        let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
-        return try withExtendedLifetime(rows) { try rows.next().map(value) }
+    /// Runs a query, and converts its first row with `value`; nil if there is no row.
+    func firstRow<Value>(_ sql: String, _ arguments: Arguments, _ value: (Row) throws -> Value) throws -> Value? {
+        try db.firstRow(sql, arguments, value)
     }
 
     /// Runs a query, and converts each row with `value`.
-    func allRows<Value>(_ sql: String, _ arguments: StatementArguments, _ value: (Row) throws -> Value) throws
-        -> [Value]
-    {
-        let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
-        var values: [Value] = []
-        while let row = try rows.next() { values.append(try value(row)) }
-        return values
+    func allRows<Value>(_ sql: String, _ arguments: Arguments, _ value: (Row) throws -> Value) throws -> [Value] {
+        try db.allRows(sql, arguments, value)
     }
 }

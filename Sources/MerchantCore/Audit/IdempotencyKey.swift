@@ -1,5 +1,10 @@
 /// The value of the header `Idempotency-Key`, with the caller and the route of the request.
 package struct IdempotencyKey: Hashable, Sendable {
+    /// A key is kept for at least this time.
+    package static let retention = Duration.seconds(24 * 60 * 60)
+    /// How many expired keys are removed at most when a key is stored, so that the write stays short.
+    package static let maximumRemoved = 64
+
     /// The caller's name: ``Caller/name``.
     package let caller: String
     /// Method and path.
@@ -25,4 +30,11 @@ package struct IdempotentOutcome: Hashable, Sendable {
         self.requestDigest = requestDigest
         self.resource = resource
     }
+}
+
+extension MerchantError {
+    /// For a key that the caller sends with two different requests.
+    package static let idempotencyKeyReused = MerchantError(
+        .idempotencyKeyReused,
+        "the Idempotency-Key was already used for another request: use a new key for each new request")
 }

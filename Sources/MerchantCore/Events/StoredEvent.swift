@@ -50,4 +50,15 @@ package struct EventQuery: Hashable, Sendable {
         }
         return (kind == nil || kind == event.kind) && (severity == nil || severity == event.severity)
     }
+
+    /// The result of this query.
+    ///
+    /// - Parameter found: the results of one query for each merchant, in any order.
+    package func result(of found: [StoredEvent]) -> [StoredEvent] {
+        let sorted = found.sorted { $0.sequence < $1.sequence }
+        switch part {
+        case .after: return Array(sorted.prefix(limit))
+        case .newest: return sorted.suffix(limit)
+        }
+    }
 }

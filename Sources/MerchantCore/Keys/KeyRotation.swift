@@ -9,6 +9,17 @@ package struct MasterKeyIdentifier: Hashable, Sendable, CustomStringConvertible 
     package init(bytes: [UInt8]) { self.bytes = bytes }
 
     package var description: String { Hex.encode(bytes) }
+
+    /// The name of the value in `daemon_facts` that holds the identifier of the new master key, if the daemon generated
+    /// this key.
+    package static let generatedKeyValueName = "generatedMasterKey"
+
+    /// Reads the value with the name ``generatedKeyValueName``. The text is empty if the last rotation did not generate
+    /// a master key.
+    package init?(daemonValue text: String) {
+        guard let bytes = Hex.decode(text), !bytes.isEmpty else { return nil }
+        self.bytes = bytes
+    }
 }
 
 /// The state of a rotation in the database. A rotation re-encrypts every private key under a new data key. A rotation
@@ -49,6 +60,18 @@ package struct KeyRotation: Hashable, Sendable {
         self.done = done
         self.startedAt = startedAt
         self.finishedAt = finishedAt
+    }
+}
+
+extension KeyRotation {
+    /// - Parameter last: the last rotation; nil if there was none.
+    /// - Throws: `masterKeyConflict` if the last rotation is in progress.
+    package static func requireFinished(_ last: KeyRotation?) throws {
+        guard let last, last.state != .finished else { return }
+        throw MerchantError(
+            .masterKeyConflict,
+            "a rotation of the keys has been in progress since \(last.startedAt): wait until that rotation has finished"
+        )
     }
 }
 

@@ -1,3 +1,5 @@
+package import Vocabulary
+
 /// How long claims of payment tokens and nonces are kept, and how far the clock may be behind them. The rules are the
 /// same for each database.
 package enum ClaimRules {
@@ -23,4 +25,41 @@ package enum ClaimRules {
     /// How many expired claims are removed at most for each new claim. The number is above one, so that the table can
     /// shrink, and low, so that commits stay short.
     package static let maximumRemovedPerClaim = 2
+
+    /// The claims that have expired when new claims were stored: those before a time, among the oldest. nil if no new
+    /// claim was stored.
+    ///
+    /// A claim expires when it is older than the new claims by its retention. The present time of the machine's clock
+    /// is not used, because a clock that is ahead would remove claims too early. The time of a new claim of a token is
+    /// right within minutes, because the verifier has compared this time with the signing time of the token. While the
+    /// clock is ahead, the verifier accepts no token, so there are no new claims, and no claim is removed.
+    package static func expired(
+        after retention: Duration, whenStoring newClaimTimes: [Timestamp]
+    ) -> (before: Timestamp, amongOldest: Int)? {
+        newClaimTimes.min().map {
+            ($0.adding(.zero - retention), amongOldest: newClaimTimes.count * maximumRemovedPerClaim)
+        }
+    }
+}
+
+extension ClaimRules {
+    /// The result of a claim that was not inserted, because it conflicts with an earlier claim of the same payment, or
+    /// with an earlier request that used the same Idempotency-Key.
+    ///
+    /// - Parameters:
+    ///   - earlier: the claim of the same payment. If the payment has no claim, the conflict is with such a request.
+    ///   - isKeyUsed: whether a claim of the caller has the digest of this Idempotency-Key.
+    package static func result(
+        of claim: TokenClaim, conflictingWith earlier: TokenClaim?, isKeyUsed: (_ digest: Bits256) throws -> Bool
+    ) rethrows -> Result<ClaimOutcome, MerchantError> {
+        guard let earlier else { return .failure(.idempotencyKeyReused) }
+        if earlier.isRepeated(by: claim) { return .success(.repeated(claimedAt: earlier.at)) }
+        if let request = claim.requestIdentity, try isKeyUsed(request.idempotencyKeyDigest) {
+            return .failure(.idempotencyKeyReused)
+        }
+        return .failure(
+            MerchantError(
+                .tokenAlreadyClaimed,
+                "the payment was already claimed at \(earlier.at): each payment can be claimed only once"))
+    }
 }

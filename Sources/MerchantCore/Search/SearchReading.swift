@@ -44,8 +44,12 @@ package struct DomainSearchPage: Hashable, Sendable {
     /// The last registration that was searched: the next page starts after it. nil if no registration is left.
     package let next: PartnerInternalMerchantIdentifier?
 
+    /// - Parameter found: the domains in any order.
     package init(found: [FoundDomain], next: PartnerInternalMerchantIdentifier?) {
-        self.found = found
+        self.found = found.sorted { left, right in
+            let partners = (left.partnerInternalMerchantIdentifier, right.partnerInternalMerchantIdentifier)
+            return partners.0 == partners.1 ? left.name < right.name : partners.0 < partners.1
+        }
         self.next = next
     }
 }

@@ -63,6 +63,13 @@ package final class ConfirmedTime: Sendable {
         }
     }
 
+    /// The earliest time that an event may get; nil unless the machine's clock is set back. Events are removed by age,
+    /// so an event with a time that is too early would be removed too early.
+    package var earliestEventTime: Timestamp? {
+        let time = reading()
+        return time.setBack > Self.tolerance ? time.confirmed : nil
+    }
+
     /// How many times the machine's clock was accepted although it differed from the confirmed time.
     package var acceptances: Int { state.withLock { $0.acceptances } }
 

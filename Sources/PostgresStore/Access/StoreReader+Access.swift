@@ -1,4 +1,5 @@
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreReading {
@@ -29,7 +30,7 @@ extension StoreReading {
     }
 
     /// Converts a row of `accesses`, and reads its secrets.
-    private func accessOfRow(_ row: Row) throws -> Access {
+    private func accessOfRow(_ row: some StoredRow) throws -> Access {
         try AccessRow.access(row, secrets(ofAccessRow: try row.int64("id")))
     }
 
@@ -42,8 +43,6 @@ extension StoreReading {
 
     /// The id of the access's row; nil if there is none.
     func rowId(of name: AccessName) throws -> Int64? {
-        try firstRow("SELECT id FROM accesses WHERE name = $1", [name.rawValue]) {
-            try $0.int64("id")
-        }
+        try firstRow("SELECT id FROM accesses WHERE name = $1", [name.rawValue]) { try $0.int64("id") }
     }
 }

@@ -1,4 +1,5 @@
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreReading {
@@ -32,8 +33,6 @@ extension StoreReading {
 
     /// The id of the invitation's row; nil if there is none.
     func rowId(of identifier: InvitationIdentifier) throws -> Int64? {
-        try firstRow("SELECT id FROM invitations WHERE identifier = $1", [identifier.rawValue]) {
-            try $0.int64("id")
-        }
+        try firstRow("SELECT id FROM invitations WHERE identifier = $1", [identifier.rawValue]) { try $0.int64("id") }
     }
 }

@@ -1,4 +1,5 @@
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreReading {
@@ -10,8 +11,8 @@ extension StoreReading {
         conditions.add("public_key_hash =", filter.key?.bytes)
         conditions.add("merchant_identifier =", filter.merchant?.rawValue)
         conditions.add("caller =", filter.caller)
-        conditions.add("at >=", filter.since?.millisecondsSince1970)
-        conditions.add("at <", filter.until?.millisecondsSince1970)
+        conditions.add("at >=", filter.since)
+        conditions.add("at <", filter.until)
         let clause = conditions.clause
         let limit = conditions.parameter(max(0, limit))
         return try allRows(
@@ -22,20 +23,13 @@ extension StoreReading {
     func auditSegment(from sequence: Int, limit: Int) throws -> AuditSegment {
         let links = try allRows(
             "SELECT \(AuditRow.columns) FROM audit WHERE sequence >= $1 ORDER BY sequence LIMIT $2",
-            [sequence, max(0, limit)]
-        ) { row in
-            // A record with an invalid value is reported as a break of the audit chain, so it must not make the whole
-            // read fail.
-            let sequence = try row.integer("sequence")
-            return (try? AuditRow.record(row)).map(AuditLink.record) ?? .unreadable(sequence: sequence)
-        }
+            [sequence, max(0, limit)], AuditRow.link)
         return AuditSegment(links: links, highestAssigned: try highestAssignedSequence())
     }
 
     func auditHead() throws -> AuditHead? {
-        try firstRow("SELECT sequence, hash FROM audit WHERE sequence = (SELECT max(sequence) FROM audit)", []) {
-            AuditHead(sequence: try $0.integer("sequence"), hash: try $0.bytes("hash"))
-        }
+        try firstRow(
+            "SELECT sequence, hash FROM audit WHERE sequence = (SELECT max(sequence) FROM audit)", [], AuditRow.head)
     }
 
     /// The highest sequence that was ever assigned to a record; 0 if there was no record. Deleting records does not

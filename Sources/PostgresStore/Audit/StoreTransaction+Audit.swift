@@ -1,4 +1,5 @@
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreTransaction {
@@ -6,14 +7,15 @@ extension StoreTransaction {
     /// row. If another program has deleted the last records, their sequences are not reused, and the gap shows the
     /// deletion.
     func append(_ entry: AuditEntry) throws {
-        let last = try firstRow("SELECT sequence, hash FROM audit_head WHERE id = 1", []) {
-            (sequence: try $0.integer("sequence"), hash: try $0.bytes("hash"))
-        }
-        guard let last else {
+        guard let last = try firstRow("SELECT sequence, hash FROM audit_head WHERE id = 1", [], AuditRow.head) else {
             throw MerchantError(.storeUnavailable, "the database has no row in the table audit_head: restore a backup")
         }
         let record = AuditRecord(entry, sequence: last.sequence + 1, after: last.hash)
-        try execute(AuditRow.insertion, AuditRow.values(record))
-        noteAuditRecord(AuditHead(sequence: record.sequence, hash: record.hash), entry.action)
+        try execute(
+            """
+            INSERT INTO audit (\(AuditRow.columns))
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+            """, AuditRow.values(record))
+        changes.note(record)
     }
 }

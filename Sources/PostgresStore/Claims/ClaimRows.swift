@@ -1,4 +1,5 @@
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 /// The SQL statements on the table `claims`.
@@ -28,26 +29,15 @@ enum ClaimRows {
             VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING
             """,
             [
-                claim.transactionId.bytes, claim.at.millisecondsSince1970, claim.caller,
+                claim.transactionId.bytes, claim.at, claim.caller,
                 claim.requestIdentity?.idempotencyKeyDigest.bytes, claim.requestIdentity?.requestDigest.bytes,
             ]
         ).changedRows
         guard inserted == 0 else { return .success(.claimed) }
-        // The new row conflicts with an earlier claim of the same payment, or with an earlier request that used the
-        // same Idempotency-Key. If the payment has no claim, the conflict is with such a request.
-        guard let earlier = try self.claim(of: claim.transactionId, on: connection) else {
-            return .failure(idempotencyKeyReused)
+        let earlier = try self.claim(of: claim.transactionId, on: connection)
+        return try ClaimRules.result(of: claim, conflictingWith: earlier) {
+            try isUsed($0, by: claim.caller, on: connection)
         }
-        if earlier.isRepeated(by: claim) { return .success(.repeated(claimedAt: earlier.at)) }
-        if let request = claim.requestIdentity,
-            try isUsed(request.idempotencyKeyDigest, by: claim.caller, on: connection)
-        {
-            return .failure(idempotencyKeyReused)
-        }
-        return .failure(
-            MerchantError(
-                .tokenAlreadyClaimed,
-                "the payment was already claimed at \(earlier.at): each payment can be claimed only once"))
     }
 
     /// The claim of a payment; nil if there is none.
@@ -75,7 +65,7 @@ enum ClaimRows {
                 SELECT id FROM (SELECT id, claimed_at FROM claims ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED) AS oldest
                 WHERE claimed_at < $2
             )
-            """, [count, time.millisecondsSince1970])
+            """, [count, time])
     }
 
     /// The latest time of all claims, of every daemon; nil if there are no claims.
@@ -91,8 +81,4 @@ enum ClaimRows {
             "SELECT true FROM claims WHERE key_digest = $1 AND caller = $2", [idempotencyKeyDigest.bytes, caller]
         ).count > 0
     }
-
-    private static let idempotencyKeyReused = MerchantError(
-        .idempotencyKeyReused,
-        "the Idempotency-Key was already used for another request: use a new key for each new request")
 }

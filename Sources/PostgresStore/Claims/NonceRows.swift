@@ -1,4 +1,5 @@
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 /// The SQL statements on the table `nonces`.
@@ -9,7 +10,7 @@ enum NonceRows {
     static func insert(_ claim: NonceClaim, on connection: Connection) throws -> NonceClaim? {
         let inserted = try connection.query(
             "INSERT INTO nonces (digest, claimed_at, caller) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-            [claim.digest.bytes, claim.at.millisecondsSince1970, claim.caller]
+            [claim.digest.bytes, claim.at, claim.caller]
         ).changedRows
         return inserted == 0 ? try self.claim(claim.digest, on: connection) : nil
     }
@@ -30,6 +31,6 @@ enum NonceRows {
                 SELECT id FROM (SELECT id, claimed_at FROM nonces ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED) AS oldest
                 WHERE claimed_at < $2
             )
-            """, [count, time.millisecondsSince1970])
+            """, [count, time])
     }
 }

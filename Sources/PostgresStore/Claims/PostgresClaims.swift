@@ -1,4 +1,5 @@
 package import MerchantCore
+import StoreCore
 import Synchronization
 package import Vocabulary
 
@@ -42,35 +43,20 @@ package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
         _ group: [PendingClaim], on connection: Connection, _ newestClaimTime: NewestClaimTime
     ) throws -> @Sendable () -> Void {
         let limit = newestClaimTime.limit
-        var (results, tokenTimes, nonceTimes): ([@Sendable () -> Void], [Timestamp], [Timestamp]) = ([], [], [])
+        var claims = ClaimGroup()
         for pending in group.sorted(by: { $0.order.lexicographicallyPrecedes($1.order) }) {
-            switch pending {
-            case .token(let pending):
-                let outcome = try ClaimRows.insert(pending.claim, after: limit, on: connection)
-                if outcome == .success(.claimed) { tokenTimes.append(pending.claim.at) }
-                results.append { pending.returnOutcome(outcome) }
-            case .nonce(let pending):
-                let earlier = try NonceRows.insert(pending.claim, on: connection)
-                if earlier == nil { nonceTimes.append(pending.claim.at) }
-                results.append { pending.returnEarlierClaim(earlier) }
-            }
+            try claims.add(
+                pending, insertToken: { try ClaimRows.insert($0, after: limit, on: connection) },
+                insertNonce: { try NonceRows.insert($0, on: connection) })
         }
-        tokenTimes.max().map(newestClaimTime.advance)
-        // A claim expires when it is older than the new claims by the time for which claims are kept. The present time
-        // of the machine's clock is not used, because a clock that is ahead would remove claims too early.
-        if let earliest = tokenTimes.min() {
-            try ClaimRows.remove(
-                before: earliest.adding(.zero - ClaimRules.retention),
-                amongOldest: tokenTimes.count * ClaimRules.maximumRemovedPerClaim,
-                on: connection)
+        claims.tokenTimes.max().map(newestClaimTime.advance)
+        if let expired = ClaimRules.expired(after: ClaimRules.retention, whenStoring: claims.tokenTimes) {
+            try ClaimRows.remove(before: expired.before, amongOldest: expired.amongOldest, on: connection)
         }
-        if let earliest = nonceTimes.min() {
-            try NonceRows.remove(
-                before: earliest.adding(.zero - ClaimRules.nonceRetention),
-                amongOldest: nonceTimes.count * ClaimRules.maximumRemovedPerClaim,
-                on: connection)
+        if let expired = ClaimRules.expired(after: ClaimRules.nonceRetention, whenStoring: claims.nonceTimes) {
+            try NonceRows.remove(before: expired.before, amongOldest: expired.amongOldest, on: connection)
         }
-        return { [results] in for returnResult in results { returnResult() } }
+        return claims.returnResults
     }
 
     package var health: StoreHealth { groups.health }
@@ -83,13 +69,7 @@ package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
     }
 
     package func claim(_ claim: TokenClaim) async throws -> ClaimOutcome {
-        try await withCheckedThrowingContinuation { continuation in
-            groups.add(
-                .token(
-                    PendingTokenClaim(
-                        claim: claim, returnOutcome: { continuation.resume(with: $0) },
-                        refuse: { continuation.resume(throwing: $0) })))
-        }
+        try await PendingClaim.claim(claim) { groups.add($0) }
     }
 
     package func claim(of transactionId: Bits256) async throws -> TokenClaim? {
@@ -97,14 +77,7 @@ package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
     }
 
     package func claimNonce(_ claim: NonceClaim) async throws {
-        let earlier: NonceClaim? = try await withCheckedThrowingContinuation { continuation in
-            groups.add(
-                .nonce(
-                    PendingNonceClaim(
-                        claim: claim, returnEarlierClaim: { continuation.resume(returning: $0) },
-                        refuse: { continuation.resume(throwing: $0) })))
-        }
-        if let earlier { throw MerchantError.nonceAlreadyClaimed(at: earlier.at) }
+        try await PendingClaim.claimNonce(claim) { groups.add($0) }
     }
 
     package func nonceClaim(_ digest: Bits256) async throws -> NonceClaim? {

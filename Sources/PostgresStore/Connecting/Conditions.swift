@@ -1,3 +1,5 @@
+import StoreCore
+
 /// The conditions of a query that depend on its caller's filter, and the values of their parameters.
 struct Conditions {
     private var texts: [String] = []

@@ -1,5 +1,6 @@
 import CLibPQ
 import MerchantCore
+import StoreCore
 import Synchronization
 
 /// One connection to PostgreSQL. Every call blocks the calling thread until the server has answered.

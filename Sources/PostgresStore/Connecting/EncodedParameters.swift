@@ -1,5 +1,6 @@
 import CLibPQ
 import MerchantCore
+import StoreCore
 
 /// The parameters of one statement in PostgreSQL's binary format.
 struct EncodedParameters {
@@ -15,7 +16,7 @@ struct EncodedParameters {
             let begin = bytes.count
             if let argument {
                 guard let type = ColumnType(rawValue: type) else { throw SQLValueError.wrongType }
-                try argument.append(as: type, to: &bytes)
+                try argument.stored.append(as: type, to: &bytes)
             }
             offsets.append(argument == nil ? nil : begin)
             lengths.append(Int32(bytes.count - begin))

@@ -1,4 +1,6 @@
 import CLibPQ
+import MerchantCore
+import StoreCore
 
 /// The rows that a statement returned. Frees them with the last reference.
 final class QueryResult {
@@ -49,9 +51,9 @@ struct Row {
     func valueIfAny<Value>(
         _ column: String, _ body: (UnsafeRawBufferPointer, ColumnType?) -> Value?
     ) throws -> Value? {
-        guard let number = result.columns[column] else { throw Self.invalidValue(of: column) }
+        guard let number = result.columns[column] else { throw MerchantError.invalidValue(of: column) }
         return try result.withBytes(row: index, column: number) { bytes, type in
-            guard let value = body(bytes, type) else { throw Self.invalidValue(of: column) }
+            guard let value = body(bytes, type) else { throw MerchantError.invalidValue(of: column) }
             return value
         }
     }

@@ -1,4 +1,5 @@
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreTransaction {
@@ -6,15 +7,10 @@ extension StoreTransaction {
     func record(_ manifest: BackupManifest, at path: String, verifiedAt: Timestamp?) throws {
         try execute(
             """
-            INSERT INTO backups (sha256, path, created_at, newest_key_pair_id, audit_sequence, verified_at)
-            VALUES ($1, $2, $3, $4, $5, $6)
+            INSERT INTO backups (\(BackupRow.insertedColumns)) VALUES ($1, $2, $3, $4, $5, $6)
             ON CONFLICT (sha256) DO UPDATE SET
                 path = excluded.path, verified_at = coalesce(excluded.verified_at, backups.verified_at)
-            """,
-            [
-                manifest.sha256, path, manifest.createdAt.millisecondsSince1970, manifest.newestKeyPairId,
-                manifest.auditHead?.sequence ?? 0, verifiedAt?.millisecondsSince1970,
-            ])
+            """, BackupRow.values(manifest, at: path, verifiedAt: verifiedAt))
     }
 
     func setDaemonValue(_ name: String, _ value: String) throws {

@@ -1,15 +1,12 @@
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreReading {
     func events(_ query: EventQuery) throws -> [StoredEvent] {
         guard let merchants = query.merchants else { return try events(query, of: nil) }
         // One query for each merchant. The list is short, because a caller has permits for few merchants.
-        let found = try merchants.flatMap { try events(query, of: $0) }.sorted { $0.sequence < $1.sequence }
-        switch query.part {
-        case .after: return Array(found.prefix(query.limit))
-        case .newest: return found.suffix(query.limit)
-        }
+        return query.result(of: try merchants.flatMap { try events(query, of: $0) })
     }
 
     private func events(_ query: EventQuery, of merchant: MerchantIdentifier?) throws -> [StoredEvent] {
@@ -41,17 +38,7 @@ extension StoreReading {
                 )
             ) AS oldest_at
             FROM event_webhooks WHERE removed_at IS NULL ORDER BY name
-            """, []
-        ) { row in
-            var state = WebhookState(name: try row.text("name"))
-            state.undelivered = try row.integer("undelivered")
-            state.parked = try row.integer("parked")
-            state.oldestUndelivered = try row.timestampIfAny("oldest_at")
-            state.lastDelivered = try row.timestampIfAny("last_delivered_at")
-            state.lastFailed = try row.timestampIfAny("last_failed_at")
-            state.lastFailure = try row.textIfAny("last_failure")
-            return state
-        }
+            """, [], WebhookRow.state)
     }
 
     // A lane is the queue of one merchant's undelivered events to one webhook, or of the events without a merchant.
@@ -59,15 +46,10 @@ extension StoreReading {
     func nextDeliveries(to webhook: String, limit: Int) throws -> [PendingDelivery] {
         try allRows(
             """
-            SELECT \(EventRow.columns), lane, failures, first_failed_at, due_at
+            SELECT \(DeliveryRow.columns)
             FROM event_deliveries JOIN events ON sequence = event_sequence
             WHERE webhook_id = (SELECT id FROM event_webhooks WHERE name = $1 AND removed_at IS NULL) AND is_next
             ORDER BY due_at, event_sequence LIMIT $2
-            """, [webhook, max(0, limit)]
-        ) { row in
-            PendingDelivery(
-                event: try EventRow.event(row), lane: try row.text("lane"), failures: try row.integer("failures"),
-                firstFailed: try row.timestampIfAny("first_failed_at"), due: try row.timestamp("due_at"))
-        }
+            """, [webhook, max(0, limit)], DeliveryRow.delivery)
     }
 }

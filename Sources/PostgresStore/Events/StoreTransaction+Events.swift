@@ -1,4 +1,5 @@
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreTransaction {
@@ -6,8 +7,10 @@ extension StoreTransaction {
         var event = event
         // Events are removed by age. An event with the time of a clock that was set back would be removed too early.
         if let earliestEventTime { event.occurredAt = max(event.occurredAt, earliestEventTime) }
-        try execute(EventRow.insertion, try EventRow.values(event))
-        noteEventChange()
+        try execute(
+            "INSERT INTO events (\(EventRow.insertedColumns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+            try EventRow.values(event))
+        changes.noteEvents()
     }
 
     func removeEvents(occurredBefore time: Timestamp, limit: Int) throws -> Int {
@@ -22,7 +25,7 @@ extension StoreTransaction {
                 )
                 ORDER BY occurred_at LIMIT $2
             )
-            """, [time.millisecondsSince1970, max(0, limit)])
+            """, [time, max(0, limit)])
     }
 
     /// Replaces the list of webhooks that get events. Webhooks that are not in `webhooks` are marked as removed. Their
@@ -30,15 +33,13 @@ extension StoreTransaction {
     func setWebhooks(_ webhooks: [WebhookRegistration], at now: Timestamp) throws {
         // Marks all webhooks as removed. The insertion below clears this mark for each webhook in the list.
         try execute(
-            "UPDATE event_webhooks SET removed_at = $1 WHERE removed_at IS NULL", [now.millisecondsSince1970])
+            "UPDATE event_webhooks SET removed_at = $1 WHERE removed_at IS NULL", [now])
         for webhook in webhooks {
-            // Each kind has a comma on both sides, so that the trigger `events_go_out` can search for ',kind,'.
-            let kinds = webhook.kinds.map { ",\($0.map(\.rawValue).sorted().joined(separator: ","))," }
             try execute(
                 """
                 INSERT INTO event_webhooks (name, kinds, registered_at) VALUES ($1, $2, $3)
                 ON CONFLICT (name) DO UPDATE SET kinds = excluded.kinds, removed_at = NULL
-                """, [webhook.name, kinds, now.millisecondsSince1970])
+                """, WebhookRow.values(webhook, at: now))
         }
     }
 }
@@ -57,7 +58,7 @@ extension StoreTransaction {
             WHERE event_sequence = $1 AND webhook_id = (SELECT id FROM event_webhooks WHERE name = $2)
             """, [sequence, webhook])
         try execute(
-            "UPDATE event_webhooks SET last_delivered_at = $1 WHERE name = $2", [now.millisecondsSince1970, webhook])
+            "UPDATE event_webhooks SET last_delivered_at = $1 WHERE name = $2", [now, webhook])
     }
 
     /// Records a failed delivery.
@@ -76,12 +77,10 @@ extension StoreTransaction {
                 is_next = is_next AND NOT $3, is_parked = $3
             WHERE event_sequence = $4 AND webhook_id = (SELECT id FROM event_webhooks WHERE name = $5)
             """,
-            [
-                now.millisecondsSince1970, retryTime?.millisecondsSince1970, isParked, sequence, webhook,
-            ])
+            [now, retryTime, isParked, sequence, webhook])
         try execute(
             "UPDATE event_webhooks SET last_failed_at = $1, last_failure = $2 WHERE name = $3",
-            [now.millisecondsSince1970, reason.truncated(toBytes: EventRow.longestDetail), webhook])
+            [now, reason.truncated(toBytes: EventRow.longestDetail), webhook])
     }
 
     /// Puts up to `limit` parked events back into their lanes. After the commit, the event observer is notified, so
@@ -89,7 +88,7 @@ extension StoreTransaction {
     ///
     /// - Returns: how many events were put back.
     func unparkDeliveries(of sequence: Int?, to webhook: String?, limit: Int) throws -> Int {
-        noteEventChange()
+        changes.noteEvents()
         var remaining = max(0, limit)
         for state in try webhooks() where state.parked > 0 && (webhook == nil || webhook == state.name) {
             // The trigger `event_deliveries_parked_or_not` moves the mark `is_next` to the first delivery of each lane.

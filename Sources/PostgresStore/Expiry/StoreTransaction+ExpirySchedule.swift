@@ -1,4 +1,5 @@
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreTransaction {
@@ -8,7 +9,7 @@ extension StoreTransaction {
             """
             UPDATE key_watches SET due_at = $1
             WHERE key_pair_id = (SELECT id FROM key_pairs WHERE public_key_hash = $2)
-            """, [time?.millisecondsSince1970, hash.bytes])
+            """, [time, hash.bytes])
     }
 
     func recordExpiryWarning(of expiry: Timestamp, days: Int, key hash: PublicKeyHash, at time: Timestamp) throws {
@@ -17,6 +18,6 @@ extension StoreTransaction {
             INSERT INTO key_warnings (key_pair_id, expires_at, days, warned_at)
             SELECT id, $1::bigint, $2::bigint, $3::bigint FROM key_pairs WHERE public_key_hash = $4
             """,
-            [expiry.millisecondsSince1970, days, time.millisecondsSince1970, hash.bytes])
+            [expiry, days, time, hash.bytes])
     }
 }

@@ -1,4 +1,5 @@
 package import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension PostgresStore: DataKeyRepository {
@@ -13,18 +14,13 @@ extension PostgresStore: DataKeyRepository {
 
 extension StoreReading {
     func dataKeys() throws -> [SealedDataKey] {
-        try allRows("SELECT id, sealed_bytes, master_key_check, created_at FROM data_keys ORDER BY id", []) { row in
-            SealedDataKey(
-                identifier: try row.integer("id"), bytes: try row.bytes("sealed_bytes"),
-                masterKeyCheck: try row.bytes("master_key_check"), createdAt: try row.timestamp("created_at"))
-        }
+        try allRows("SELECT \(DataKeyRow.columns) FROM data_keys ORDER BY id", [], DataKeyRow.dataKey)
     }
 }
 
 extension StoreTransaction {
     func insert(_ dataKey: SealedDataKey) throws {
         try execute(
-            "INSERT INTO data_keys (id, sealed_bytes, master_key_check, created_at) VALUES ($1, $2, $3, $4)",
-            [dataKey.identifier, dataKey.bytes, dataKey.masterKeyCheck, dataKey.createdAt.millisecondsSince1970])
+            "INSERT INTO data_keys (\(DataKeyRow.columns)) VALUES ($1, $2, $3, $4)", DataKeyRow.values(dataKey))
     }
 }

@@ -1,10 +1,15 @@
 import MerchantCore
+import StoreCore
 import Vocabulary
+
+// The requests of decryptors run these queries, so their texts are built only once.
+private let keyPairByHash = "SELECT \(KeyPairRow.columns) FROM key_pairs WHERE public_key_hash = $1"
+private let certificatesByHash =
+    "SELECT \(CertificateRow.columns) FROM certificates WHERE public_key_hash = $1 ORDER BY id"
 
 extension StoreReading {
     func keyPair(_ hash: PublicKeyHash) throws -> KeyPair? {
-        try firstRow(
-            "SELECT \(KeyPairRow.columns) FROM key_pairs WHERE public_key_hash = $1", [hash.bytes], KeyPairRow.keyPair)
+        try firstRow(keyPairByHash, [hash.bytes], KeyPairRow.keyPair)
     }
 
     func keyPairs(of merchant: MerchantIdentifier) throws -> [KeyPair] {
@@ -60,13 +65,11 @@ extension StoreReading {
             """
             SELECT \(KeyPairRow.columns) FROM key_pairs WHERE \(condition)
                 AND expires_at < $1 AND (expires_at, id) > ($2, $3) ORDER BY expires_at, id LIMIT $4
-            """, [time.millisecondsSince1970, begin.expiresAt, begin.id, max(0, limit)], KeyPairRow.keyPair)
+            """, [time, begin.expiresAt, begin.id, max(0, limit)], KeyPairRow.keyPair)
     }
 
     func certificates(of hash: PublicKeyHash) throws -> [StoredCertificate] {
-        try allRows(
-            "SELECT \(CertificateRow.columns) FROM certificates WHERE public_key_hash = $1 ORDER BY id", [hash.bytes],
-            CertificateRow.certificate)
+        try allRows(certificatesByHash, [hash.bytes], CertificateRow.certificate)
     }
 
     func certificateSigningRequest(of hash: PublicKeyHash) throws -> [UInt8]? {

@@ -1,4 +1,5 @@
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 /// The queries of ``SealedKeyReading``: a key pair's sealed (encrypted) private key; all key pairs, page by page; and
@@ -7,15 +8,10 @@ extension StoreReading {
     func sealedPrivateKey(of hash: PublicKeyHash) throws -> SealedPrivateKey? {
         try firstRow(
             """
-            SELECT seal_version, data_key_id, sealed_bytes
+            SELECT \(SealedKeyRow.columns)
             FROM key_pairs JOIN sealed_private_keys ON sealed_private_keys.id = key_pairs.id
             WHERE public_key_hash = $1 AND NOT erased
-            """, [hash.bytes]
-        ) { row in
-            SealedPrivateKey(
-                version: try row.integer("seal_version"), dataKeyIdentifier: try row.integer("data_key_id"),
-                bytes: try row.bytes("sealed_bytes"))
-        }
+            """, [hash.bytes], SealedKeyRow.sealedPrivateKey)
     }
 
     func keyPairs(after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair] {
@@ -30,7 +26,7 @@ extension StoreReading {
             """
             SELECT public_key_hash FROM key_pairs
             WHERE destroy_after <= $1 ORDER BY destroy_after LIMIT $2
-            """, [time.millisecondsSince1970, max(0, limit)]
+            """, [time, max(0, limit)]
         ) { try $0.publicKeyHash() }
     }
 

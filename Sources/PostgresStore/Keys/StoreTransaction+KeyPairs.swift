@@ -1,25 +1,21 @@
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreTransaction {
     func insert(_ keyPair: KeyPair, _ new: NewKeyPair) throws {
-        guard keyPair.publicKeyHash == new.publicKeyHash else {
-            throw MerchantError(
-                .internalError,
-                "the private key belongs to key pair \(new.publicKeyHash), so it cannot be stored for \(keyPair.publicKeyHash)"
-            )
-        }
-        try requireMerchantAndNewKeyPair(keyPair)
+        try requireNew(keyPair, new)
         try refuseSecondCurrent(keyPair)
         try refuseErasedDataKey(new.sealedPrivateKey.dataKeyIdentifier)
         let id = try insertRow(
-            "INSERT INTO sealed_private_keys (seal_version, data_key_id, sealed_bytes) VALUES ($1, $2, $3)",
-            [
-                new.sealedPrivateKey.version, new.sealedPrivateKey.dataKeyIdentifier,
-                new.sealedPrivateKey.bytes,
-            ])
-        try execute(KeyPairRow.insertion, KeyPairRow.values(keyPair, new, id: id))
-        noteKeyPairChange(of: keyPair.publicKeyHash)
+            "INSERT INTO sealed_private_keys (\(SealedKeyRow.columns)) VALUES ($1, $2, $3)",
+            SealedKeyRow.values(new.sealedPrivateKey))
+        try execute(
+            """
+            INSERT INTO key_pairs (\(KeyPairRow.insertedColumns))
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+            """, KeyPairRow.values(keyPair, new, id: id))
+        changes.noteKeyPair(keyPair.publicKeyHash)
     }
 
     func update(_ keyPair: KeyPair) throws {
@@ -30,36 +26,30 @@ extension StoreTransaction {
             UPDATE key_pairs
             SET state = $1, state_since = $2, revocation_reason = $3, destroy_after = $4, exported_at = $5
             WHERE public_key_hash = $6
-            """,
-            [
-                keyPair.state.rawValue, keyPair.stateSince.millisecondsSince1970, keyPair.revocationReason,
-                keyPair.destroyAfter?.millisecondsSince1970, keyPair.exportedAt?.millisecondsSince1970,
-                keyPair.publicKeyHash.bytes,
-            ])
-        guard changed == 1 else {
-            throw MerchantError.keyNotFound(keyPair.publicKeyHash)
-        }
-        noteKeyPairChange(of: keyPair.publicKeyHash)
+            """, KeyPairRow.updateValues(keyPair))
+        guard changed == 1 else { throw MerchantError.keyNotFound(keyPair.publicKeyHash) }
+        changes.noteKeyPair(keyPair.publicKeyHash)
     }
 
     /// Overwrites the sealed private key with zeros. The trigger `key_pairs_destroyed` then sets the state to
     /// `destroyed`.
     func removeSealedPrivateKey(of hash: PublicKeyHash) throws {
-        guard try keyPair(hash) != nil else { throw MerchantError.keyNotFound(hash) }
+        try requireKeyPair(hash)
         try eraseSealedPrivateKey(of: hash)
-        noteKeyPairChange(of: hash)
+        changes.noteKeyPair(hash)
     }
 
     func insert(_ certificate: StoredCertificate, of hash: PublicKeyHash) throws -> Bool {
-        guard try keyPair(hash) != nil else {
-            throw MerchantError(
-                .certificateKeyUnknown, "the certificate belongs to key pair \(hash), which does not exist")
-        }
+        try requireKeyPair(ofCertificate: hash)
         let isStored = try firstRow(
             "SELECT 1 FROM certificates WHERE fingerprint = $1", [certificate.fingerprint], { _ in true })
         guard isStored == nil else { return false }
-        try execute(CertificateRow.insertion, CertificateRow.values(certificate, of: hash))
-        noteKeyPairChange(of: hash)
+        try execute(
+            """
+            INSERT INTO certificates (\(CertificateRow.insertedColumns))
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+            """, CertificateRow.values(certificate, of: hash))
+        changes.noteKeyPair(hash)
         return true
     }
 
@@ -67,7 +57,7 @@ extension StoreTransaction {
         try execute(
             "UPDATE certificates SET issuer_verified = true WHERE fingerprint = $1 AND public_key_hash = $2",
             [certificate.fingerprint, hash.bytes])
-        noteKeyPairChange(of: hash)
+        changes.noteKeyPair(hash)
     }
 }
 
@@ -82,40 +72,13 @@ extension StoreTransaction {
             """, [hash.bytes])
     }
 
-    /// Refuses a private key or account number whose data key was erased. This happens if a rotation erases the data key
-    /// after the secret was sealed and before it is stored.
+    /// - Throws: ``MerchantError/dataKeyErased``.
     func refuseErasedDataKey(_ dataKey: Int) throws {
         let isErased = try firstRow(
             "SELECT sealed_bytes = zeros(octet_length(sealed_bytes)) AS is_erased FROM data_keys WHERE id = $1",
             [dataKey]
         ) { try $0.flag("is_erased") }
-        guard isErased != true else {
-            throw MerchantError(
-                .overloaded, "the data key, which seals secrets, was replaced in the meantime: try again",
-                retryAfter: 1)
-        }
-    }
-
-    /// Throws if the merchant does not exist or was removed, or if the key pair is already stored.
-    private func requireMerchantAndNewKeyPair(_ keyPair: KeyPair) throws {
-        guard let merchant = try merchant(keyPair.merchantIdentifier) else {
-            throw MerchantError.merchantNotFound(keyPair.merchantIdentifier)
-        }
-        if let removedAt = merchant.removedAt {
-            throw MerchantError(
-                .merchantRemoved, "merchant \(keyPair.merchantIdentifier) was removed at \(removedAt)")
-        }
-        guard let stored = try self.keyPair(keyPair.publicKeyHash) else { return }
-        guard stored.merchantIdentifier == keyPair.merchantIdentifier else {
-            throw MerchantError(
-                .keyBelongsToAnotherMerchant,
-                "key pair \(keyPair.publicKeyHash) already belongs to another merchant than \(keyPair.merchantIdentifier): use a new key pair for each merchant"
-            )
-        }
-        throw MerchantError(
-            .keyExists,
-            "key pair \(keyPair.publicKeyHash) was already stored at \(stored.createdAt), and its state is \(stored.state.rawValue): to add a certificate, upload only the certificate; to use a revoked key again, restore it"
-        )
+        guard isErased != true else { throw MerchantError.dataKeyErased }
     }
 
     /// Throws if the key pair is current, and its merchant already has another current key pair with the same purpose
@@ -133,10 +96,6 @@ extension StoreTransaction {
                 keyPair.publicKeyHash.bytes,
             ]
         ) { try $0.publicKeyHash() }
-        guard let other else { return }
-        throw MerchantError(
-            .currentKeyExists,
-            "\(keyPair.merchantIdentifier) already has a current \(keyPair.purpose.rawValue) key pair for \(keyPair.algorithm.rawValue), \(other): store key pair \(keyPair.publicKeyHash) as standby, then promote it"
-        )
+        if let other { throw MerchantError.currentKeyExists(other, whenStoring: keyPair) }
     }
 }

@@ -1,4 +1,5 @@
 package import MerchantCore
+import StoreCore
 
 // The methods of `KeyRotationStore` about the account numbers of merchant tokens.
 extension PostgresStore {

@@ -1,4 +1,5 @@
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreReading {
@@ -33,7 +34,6 @@ extension StoreReading {
             SELECT sealed_mpans.id AS row, \(MPANRow.columns)
             FROM sealed_mpans JOIN merchant_tokens ON identifier = merchant_token_identifier
             WHERE sealed_mpans.id > $1 AND NOT erased AND data_key_id <> $2 ORDER BY sealed_mpans.id LIMIT $3
-            """, [row, dataKey, limit]
-        ) { SealedMPANRow(row: try $0.integer("row"), sealed: try MPANRow.stored($0).sealed) }
+            """, [row, dataKey, limit], MPANRow.sealedRow)
     }
 }

@@ -1,4 +1,5 @@
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreReading {

@@ -1,4 +1,5 @@
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreReading {
@@ -26,7 +27,7 @@ extension StoreReading {
                 AND lane.merchant_identifier NOT IN (SELECT jsonb_array_elements_text($2::text::jsonb))
             ORDER BY next_due_at, lane.attempted_at, next_sequence LIMIT $3
             """,
-            [time.millisecondsSince1970, try JSONColumn.text(merchants.map(\.rawValue)), max(0, limit)],
+            [time, try JSONColumn.text(merchants.map(\.rawValue)), max(0, limit)],
             TokenNotificationRow.notification)
     }
 

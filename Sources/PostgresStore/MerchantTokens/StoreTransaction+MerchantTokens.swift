@@ -1,10 +1,21 @@
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreTransaction {
     func store(_ token: MerchantToken) throws {
         try requireMerchant(token.merchantIdentifier)
-        try execute(MerchantTokenRow.upsert, try MerchantTokenRow.values(token))
+        // Never moves the time of the token's last use back.
+        try execute(
+            """
+            INSERT INTO merchant_tokens (\(MerchantTokenRow.columns))
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+            ON CONFLICT (identifier) DO UPDATE SET state = excluded.state,
+                last_seen_at = greatest(merchant_tokens.last_seen_at, excluded.last_seen_at),
+                event_id = excluded.event_id, event_type = excluded.event_type, event_reason = excluded.event_reason,
+                event_received_at = excluded.event_received_at, card = excluded.card,
+                notification_url = excluded.notification_url
+            """, try MerchantTokenRow.values(token))
     }
 
     func recordPayments(_ payments: [MerchantTokenPayment]) throws {
@@ -12,19 +23,10 @@ extension StoreTransaction {
             try requireMerchant(payment.merchantIdentifier)
             try execute(
                 """
-                INSERT INTO merchant_tokens (identifier, merchant_identifier, state, first_seen_at, last_seen_at)
-                VALUES ($1, $2, 'linked', $3, $4)
+                INSERT INTO merchant_tokens (\(MerchantTokenRow.paymentColumns), state)
+                VALUES ($1, $2, $3, $4, 'linked')
                 ON CONFLICT (identifier) DO UPDATE SET last_seen_at = greatest(merchant_tokens.last_seen_at, excluded.last_seen_at)
-                """,
-                [
-                    payment.identifier.rawValue, payment.merchantIdentifier.rawValue,
-                    payment.payments.first.millisecondsSince1970, payment.payments.last.millisecondsSince1970,
-                ])
+                """, MerchantTokenRow.values(payment))
         }
-    }
-
-    /// Throws `merchantNotFound` if the merchant was never added.
-    func requireMerchant(_ identifier: MerchantIdentifier) throws {
-        guard try merchant(identifier) != nil else { throw MerchantError.merchantNotFound(identifier) }
     }
 }

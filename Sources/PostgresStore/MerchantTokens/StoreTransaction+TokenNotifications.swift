@@ -1,4 +1,5 @@
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreTransaction {
@@ -7,20 +8,20 @@ extension StoreTransaction {
     ) throws -> Bool {
         try requireMerchant(merchant)
         return try execute(
-            TokenNotificationRow.insertion,
-            [
-                event.rawValue, merchant.rawValue, source, now.millisecondsSince1970, now.millisecondsSince1970,
-            ]) == 1
+            """
+            INSERT INTO token_notifications (event_id, merchant_identifier, source, received_at, due_at, state)
+            VALUES ($1, $2, $3, $4, $5, 'waiting') ON CONFLICT (event_id, merchant_identifier) DO NOTHING
+            """, [event.rawValue, merchant.rawValue, source, now, now]) == 1
     }
 
     func update(_ notification: TokenNotification, at now: Timestamp) throws {
         let changed = try execute(
-            TokenNotificationRow.update, TokenNotificationRow.updateValues(notification, attemptedAt: now))
-        guard changed == 1 else {
-            throw MerchantError(
-                .internalError,
-                "notification \(notification.sequence) of a merchant token does not wait, so it cannot be changed")
-        }
+            """
+            UPDATE token_notifications
+            SET state = $1, failures = $2, first_failed_at = $3, due_at = $4, finding = $5, attempted_at = $6
+            WHERE sequence = $7 AND state = 'waiting'
+            """, TokenNotificationRow.updateValues(notification, attemptedAt: now) + [notification.sequence])
+        guard changed == 1 else { throw MerchantError.doesNotWait(notification) }
     }
 
     func removeTokenNotifications(
@@ -35,13 +36,15 @@ extension StoreTransaction {
                     SELECT sequence FROM token_notifications
                     WHERE state = $1 AND received_at < $2 ORDER BY received_at LIMIT $3
                 )
-                """, [state.rawValue, time.millisecondsSince1970, remaining])
+                """, [state.rawValue, time, remaining])
         }
         return max(0, limit) - remaining
     }
 
     func insert(_ path: TokenNotificationPath) throws {
         try requireMerchant(path.merchantIdentifier)
-        try execute(TokenNotificationPathRow.insertion, TokenNotificationPathRow.values(path))
+        try execute(
+            "INSERT INTO token_notification_paths (\(TokenNotificationPathRow.columns)) VALUES ($1, $2, $3)",
+            TokenNotificationPathRow.values(path))
     }
 }

@@ -1,28 +1,22 @@
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreTransaction {
     func insert(_ merchant: Merchant) throws {
-        if let stored = try self.merchant(merchant.identifier) {
-            throw MerchantError(
-                .merchantExists,
-                "merchant \(merchant.identifier) was already added at \(stored.createdAt)\(stored.removedAt.map { " and removed at \($0); the identifier of a removed merchant cannot be used again" } ?? ": change it with 'merchant set', or use another identifier")"
-            )
-        }
-        try execute(MerchantRow.insertion, MerchantRow.values(merchant))
+        try requireNew(merchant)
+        try execute(
+            "INSERT INTO merchants (\(MerchantRow.columns)) VALUES ($1, $2, $3, $4, $5)", MerchantRow.values(merchant))
     }
 
     func update(_ merchant: Merchant) throws {
-        if merchant.removedAt != nil, let active = try activeKeyPairs(of: merchant.identifier), active > 0 {
-            throw MerchantError(
-                .merchantInUse,
-                "merchant \(merchant.identifier) has \(active.counted("active key pair")): revoke and destroy its key pairs before you remove the merchant"
-            )
+        if merchant.removedAt != nil, let active = try activeKeyPairs(of: merchant.identifier) {
+            try merchant.requireUnused(activeKeyPairs: active)
         }
-        let changed = try execute(MerchantRow.update, MerchantRow.updateValues(merchant))
-        guard changed == 1 else {
-            throw MerchantError.merchantNotFound(merchant.identifier)
-        }
+        let changed = try execute(
+            "UPDATE merchants SET name = $1, target_active_key_pairs = $2, removed_at = $3 WHERE identifier = $4",
+            MerchantRow.updateValues(merchant))
+        guard changed == 1 else { throw MerchantError.merchantNotFound(merchant.identifier) }
     }
 
     private func activeKeyPairs(of merchant: MerchantIdentifier) throws -> Int? {

@@ -1,4 +1,5 @@
 import MerchantCore
+import StoreCore
 
 /// Refuses a database of another program.
 enum InstanceGuard {

@@ -1,6 +1,7 @@
 import Crypto
 import FoundationEssentials
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 /// Upgrades the schema of a database.
@@ -71,7 +72,7 @@ enum Migrations {
         try connection.run(migration.sql)
         _ = try connection.query(
             "INSERT INTO migrations (version, name, sha256, applied_at) VALUES ($1, $2, $3, $4)",
-            [version, migration.name, digest(of: migration.sql), now.millisecondsSince1970])
+            [version, migration.name, digest(of: migration.sql), now])
     }
 
     private static func digest(of sql: String) -> [UInt8] { Array(SHA256.hash(data: Data(sql.utf8))) }

@@ -1,4 +1,5 @@
 import MerchantCore
+import StoreCore
 
 /// Refuses a server on which the store cannot work, or cannot store changes durably. Each new connection is checked,
 /// because the settings of a role or a database can differ, and because the connection string can name several servers.

@@ -1,4 +1,5 @@
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 // `since` is the time at which a roll reached its present step. `idle_since` is the time of the last request for the
@@ -28,7 +29,7 @@ extension StoreReading {
             // A roll is quiet if its new key has decrypted a token, and no decryptor has requested its old key for the
             // quiet period. A quiet roll is stored with the step `promoted`, and only its `idle_since` differs.
             conditions.add("step =", state == .quiet ? RollState.promoted.rawValue : state.rawValue)
-            let time = quietIfIdleSince.millisecondsSince1970
+            let time = quietIfIdleSince
             if state == .quiet { conditions.add("idle_since <=", time) }
             if state == .promoted {
                 conditions.add("(idle_since IS NULL OR idle_since > \(conditions.parameter(time)))")
@@ -50,25 +51,17 @@ extension StoreReading {
     }
 
     func rollCounts(quietIfIdleSince time: Timestamp) throws -> [RollState: Int] {
-        var counts: [RollState: Int] = [:]
         // The range contains all names that begin with 'rolls.', because '/' follows '.' in ASCII.
-        for (name, value) in try allRows(
-            "SELECT name, value FROM totals WHERE name >= 'rolls.' AND name < 'rolls/'", [],
-            { (try $0.text("name"), try $0.integer("value")) })
-        {
-            if let state = RollState(rawValue: String(name.dropFirst("rolls.".count))) { counts[state] = value }
-        }
-        // The totals count quiet rolls as promoted.
+        let totals = try allRows(
+            "SELECT name, value FROM totals WHERE name >= 'rolls.' AND name < 'rolls/'", [], TotalsRow.total)
         let quiet =
             try firstRow(
                 """
                 SELECT count(*) AS quiet FROM rolls
                 WHERE ended_at IS NULL AND idle_since IS NOT NULL AND idle_since <= $1
-                """, [time.millisecondsSince1970]
+                """, [time]
             ) { try $0.integer("quiet") } ?? 0
-        counts[.quiet] = quiet
-        counts[.promoted, default: 0] -= quiet
-        return counts
+        return TotalsRow.rollCounts(totals, quiet: quiet)
     }
 
     func rollsIdle(since time: Timestamp, limit: Int) throws -> [Roll] {
@@ -76,7 +69,7 @@ extension StoreReading {
             """
             SELECT \(RollRow.columns) FROM rolls
             WHERE ended_at IS NULL AND idle_since IS NOT NULL AND idle_since <= $1 ORDER BY idle_since LIMIT $2
-            """, [time.millisecondsSince1970, max(0, limit)], RollRow.roll)
+            """, [time, max(0, limit)], RollRow.roll)
     }
 
     func rollsIdle(after time: Timestamp, limit: Int) throws -> [Roll] {
@@ -84,7 +77,7 @@ extension StoreReading {
             """
             SELECT \(RollRow.columns) FROM rolls
             WHERE ended_at IS NULL AND idle_since IS NOT NULL AND idle_since > $1 ORDER BY idle_since LIMIT $2
-            """, [time.millisecondsSince1970, max(0, limit)], RollRow.roll)
+            """, [time, max(0, limit)], RollRow.roll)
     }
 
     func rollsToRemind(at time: Timestamp, limit: Int) throws -> [Roll] {
@@ -92,7 +85,7 @@ extension StoreReading {
             """
             SELECT \(RollRow.columns) FROM rolls
             WHERE remind_at IS NOT NULL AND remind_at <= $1 ORDER BY remind_at LIMIT $2
-            """, [time.millisecondsSince1970, max(0, limit)], RollRow.roll)
+            """, [time, max(0, limit)], RollRow.roll)
     }
 
     func rollsWithoutNextPair(limit: Int) throws -> [Roll] {

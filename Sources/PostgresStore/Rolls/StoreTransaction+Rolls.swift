@@ -1,4 +1,5 @@
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreTransaction {
@@ -6,12 +7,7 @@ extension StoreTransaction {
         of merchant: MerchantIdentifier, algorithm: KeyAlgorithm, from: PublicKeyHash?, to: PublicKeyHash,
         at time: Timestamp
     ) throws -> Roll {
-        if let open = try openRoll(of: merchant, algorithm: algorithm) {
-            throw MerchantError(
-                .rollStateConflict,
-                "\(merchant) already has an open roll for \(algorithm.rawValue), roll \(open.number): finish or abandon that roll first"
-            )
-        }
+        try requireNoOpenRoll(of: merchant, algorithm: algorithm)
         // The first step follows from the state of the new key, as in the trigger `rolls_follow_their_new_key`. Inserts
         // nothing if the new key is revoked, destroyed or unknown.
         try execute(
@@ -21,14 +17,9 @@ extension StoreTransaction {
                 CASE state WHEN 'pending' THEN 'started' WHEN 'current' THEN 'promoted' ELSE 'certificateStored' END, $4
             FROM key_pairs WHERE public_key_hash = $6 AND state IN ('pending', 'standby', 'current', 'retiring')
             """,
-            [
-                merchant.rawValue, algorithm.rawValue, from?.bytes, time.millisecondsSince1970,
-                time.millisecondsSince1970 + RollRow.firstReminder, to.bytes,
-            ])
+            [merchant.rawValue, algorithm.rawValue, from?.bytes, time, time.adding(RollRow.firstReminder), to.bytes])
         guard let roll = try openRoll(of: merchant, algorithm: algorithm) else {
-            throw MerchantError(
-                .keyStateConflict,
-                "no roll to key \(to) can start, because that key is revoked, destroyed or unknown: choose another key")
+            throw MerchantError.noRoll(to: to)
         }
         return roll
     }
@@ -45,12 +36,7 @@ extension StoreTransaction {
             SET idle_since = $1, remind_at = $2, ended_at = $3, reason = $4, has_next_pair = $5, step = coalesce($6, step),
                 since = coalesce($7, since)
             WHERE id = $8
-            """,
-            [
-                roll.idleSince?.millisecondsSince1970, roll.remindAt?.millisecondsSince1970,
-                roll.endedAt?.millisecondsSince1970, roll.reason, roll.hasNextPair, roll.outcome?.rawValue,
-                roll.endedAt?.millisecondsSince1970, roll.number,
-            ])
+            """, RollRow.updateValues(roll))
         guard changed == 1 else { throw MerchantError.rollNotFound(roll.number) }
     }
 }

@@ -1,4 +1,5 @@
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreReading {
@@ -34,16 +35,11 @@ extension StoreReading {
     func domains(prefix text: String, limit: Int) throws -> [FoundDomain] {
         try allRows(
             """
-            SELECT domain_name, partner_internal_merchant_identifier, merchant_identifier
+            SELECT \(FoundDomainRow.columns)
             FROM registration_domains
                 JOIN registrations ON registrations.id = registration_domains.registration_id
             WHERE domain_name >= $1 AND domain_name < $2 ORDER BY domain_name, registration_id LIMIT $3
-            """, [text, text.endOfPrefixRange, max(0, limit)]
-        ) { row in
-            FoundDomain(
-                name: try row.text("domain_name"), partnerInternalMerchantIdentifier: try row.partner(),
-                merchantIdentifier: try row.merchantIdentifierIfAny())
-        }
+            """, [text, text.endOfPrefixRange, max(0, limit)], FoundDomainRow.domain)
     }
 
     func domains(
@@ -54,19 +50,14 @@ extension StoreReading {
         // The inner query limits the registrations whose domains are read.
         let found = try allRows(
             """
-            SELECT domain_name, partner_internal_merchant_identifier, merchant_identifier FROM (
+            SELECT \(FoundDomainRow.columns) FROM (
                 SELECT id, partner_internal_merchant_identifier, merchant_identifier
                 FROM registrations
                 WHERE (desired_domains > 0 OR known_domains > 0) AND partner_internal_merchant_identifier > $1
                 ORDER BY partner_internal_merchant_identifier LIMIT $2
             ) AS examined JOIN registration_domains ON registration_domains.registration_id = examined.id
             WHERE strpos(lower(domain_name), lower($3 COLLATE "C")) > 0
-            """, [after, limit, text]
-        ) { row in
-            FoundDomain(
-                name: try row.text("domain_name"), partnerInternalMerchantIdentifier: try row.partner(),
-                merchantIdentifier: try row.merchantIdentifierIfAny())
-        }
+            """, [after, limit, text], FoundDomainRow.domain)
         let next = try firstRow(
             """
             SELECT partner_internal_merchant_identifier FROM registrations
@@ -74,16 +65,6 @@ extension StoreReading {
             ORDER BY partner_internal_merchant_identifier LIMIT 1 OFFSET $2
             """, [after, limit - 1]
         ) { try $0.partner() }
-        let sorted = found.sorted { left, right in
-            let partners = (left.partnerInternalMerchantIdentifier, right.partnerInternalMerchantIdentifier)
-            return partners.0 == partners.1 ? left.name < right.name : partners.0 < partners.1
-        }
-        return DomainSearchPage(found: sorted, next: next)
+        return DomainSearchPage(found: found, next: next)
     }
-}
-
-extension String {
-    /// A text that PostgreSQL sorts, with the collation "C", after the texts that begin with this one: U+10FFFF is the
-    /// last code point of Unicode, and is not assigned to a character.
-    var endOfPrefixRange: String { self + "\u{10FFFF}" }
 }

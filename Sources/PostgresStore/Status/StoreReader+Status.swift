@@ -1,27 +1,16 @@
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreReading {
     func counts(at time: Timestamp) throws -> StoreCounts {
-        // Triggers update the table `totals` with each change, so that no large table must be counted here.
-        let totals = Dictionary(
-            uniqueKeysWithValues: try allRows("SELECT name, value FROM totals", []) {
-                (try $0.text("name"), try $0.integer("value"))
-            })
-        var counts = StoreCounts()
-        counts.merchants = totals["merchants", default: 0]
-        counts.merchantsBelowTarget = totals["merchantsBelowTarget", default: 0]
-        counts.certificates = totals["certificates", default: 0]
-        counts.registrations = totals["registrations", default: 0]
-        counts.registrationsDrifting = totals["registrationsDrifting", default: 0]
-        counts.registrationCallsOpen = totals["registrationCallsOpen", default: 0]
-        for state in KeyState.allCases { counts.keyPairs[state] = totals["keyPairs.\(state.rawValue)", default: 0] }
+        var counts = TotalsRow.counts(try allRows("SELECT name, value FROM totals", [], TotalsRow.total))
         counts.activeWithExpiredCertificate =
             try firstRow(
                 """
                 SELECT count(*) AS ended FROM key_pairs
                 WHERE state IN ('standby', 'current', 'retiring') AND expires_at < $1
-                """, [time.millisecondsSince1970]
+                """, [time]
             ) { try $0.integer("ended") } ?? 0
         counts.auditHead = try auditHead()
         // Audit records are numbered from 1 without gaps and never deleted, so the last sequence is the number of
@@ -41,7 +30,7 @@ extension StoreReading {
         try firstRow(
             """
             SELECT count(*) AS ending FROM key_pairs \(filter.indexAndCondition) AND expires_at >= $1 AND expires_at < $2
-            """, [begin.millisecondsSince1970, end.millisecondsSince1970]
+            """, [begin, end]
         ) { try $0.integer("ending") } ?? 0
     }
 
@@ -52,8 +41,7 @@ extension StoreReading {
             """
             SELECT \(KeyPairRow.columns), expires_at FROM key_pairs \(filter.indexAndCondition) AND expires_at >= $1 AND expires_at < $2
             ORDER BY expires_at, id LIMIT $3
-            """, [begin.millisecondsSince1970, end.millisecondsSince1970, max(0, limit)]
-        ) { ExpiringKeyPair(keyPair: try KeyPairRow.keyPair($0), notAfter: try $0.timestamp("expires_at")) }
+            """, [begin, end, max(0, limit)], KeyPairRow.expiringKeyPair)
     }
 
     func merchantsBelowTarget(afterMerchant cursor: MerchantIdentifier?, limit: Int) throws -> [MerchantBelowTarget] {
@@ -71,7 +59,7 @@ extension StoreReading {
             SELECT count(*) AS below FROM merchants
             WHERE removed_at IS NULL AND active_key_pairs < target_active_key_pairs AND current_ends_at IS NOT NULL
                 AND current_ends_at >= $1 AND current_ends_at < $2
-            """, [begin.millisecondsSince1970, end.millisecondsSince1970]
+            """, [begin, end]
         ) { try $0.integer("below") } ?? 0
     }
 
@@ -82,7 +70,7 @@ extension StoreReading {
             WHERE removed_at IS NULL AND active_key_pairs < target_active_key_pairs AND current_ends_at IS NOT NULL
                 AND current_ends_at <= $1
             ORDER BY current_ends_at LIMIT $2
-            """, [time.millisecondsSince1970, max(0, limit)], BelowTargetRow.merchant)
+            """, [time, max(0, limit)], BelowTargetRow.merchant)
     }
 
     func countWithoutActiveKeyPair() throws -> Int {
@@ -165,19 +153,5 @@ extension ActiveKeyPairFilter {
         case .current: "WHERE state = 'current'"
         case .notCurrent: "WHERE state IN ('standby', 'retiring')"
         }
-    }
-}
-
-/// Converts a row of `merchants` to a merchant that is below its target number of key pairs.
-private enum BelowTargetRow {
-    static let columns = "identifier, active_key_pairs, target_active_key_pairs, current_ends_at, had_active_key_pair"
-
-    static func merchant(_ row: Row) throws -> MerchantBelowTarget {
-        MerchantBelowTarget(
-            merchantIdentifier: try row.merchantIdentifier("identifier"),
-            activeKeyPairs: try row.integer("active_key_pairs"),
-            targetActiveKeyPairs: try row.integer("target_active_key_pairs"),
-            currentCertificateExpiry: try row.timestampIfAny("current_ends_at"),
-            hadActiveKeyPair: try row.flag("had_active_key_pair"))
     }
 }

@@ -1,4 +1,5 @@
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreTransaction {
@@ -7,8 +8,7 @@ extension StoreTransaction {
     func setKeyUse(_ use: KeyUse, of hash: PublicKeyHash) throws {
         try execute(
             """
-            INSERT INTO key_uses (key_pair_id, requests_count, requests_first, requests_last, decryptions_count, decryptions_first,
-                decryptions_last, promotion_confirmed_at, alarmed_at, standby_use_reported_at)
+            INSERT INTO key_uses (key_pair_id, \(KeyUseRow.columns))
             SELECT id, $1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::bigint, $7::bigint, $8::bigint, $9::bigint
             FROM key_pairs WHERE public_key_hash = $10
             ON CONFLICT (key_pair_id) DO UPDATE SET requests_count = excluded.requests_count,
@@ -16,14 +16,7 @@ extension StoreTransaction {
                 decryptions_count = excluded.decryptions_count, decryptions_first = excluded.decryptions_first,
                 decryptions_last = excluded.decryptions_last, promotion_confirmed_at = excluded.promotion_confirmed_at,
                 alarmed_at = excluded.alarmed_at, standby_use_reported_at = excluded.standby_use_reported_at
-            """,
-            [
-                use.requests?.count ?? 0, use.requests?.first.millisecondsSince1970,
-                use.requests?.last.millisecondsSince1970, use.decryptions?.count ?? 0,
-                use.decryptions?.first.millisecondsSince1970, use.decryptions?.last.millisecondsSince1970,
-                use.promotionConfirmedAt?.millisecondsSince1970, use.revokedUseReportedAt?.millisecondsSince1970,
-                use.standbyUseReportedAt?.millisecondsSince1970, hash.bytes,
-            ])
+            """, KeyUseRow.values(use) + [hash.bytes])
     }
 
     /// Adds `use` to the stored counts and times. The first decryption after the key pair's promotion confirms the
@@ -32,9 +25,6 @@ extension StoreTransaction {
     /// This method runs for every used key pair, so it is a single statement instead of a read and a write. The `CASE`
     /// confirms a promotion, and the statement reads the key pair's state only if a token was decrypted.
     func addKeyUse(_ use: KeyUse, of hash: PublicKeyHash) throws {
-        let (firstDecryption, lastDecryption) = (
-            use.decryptions?.first.millisecondsSince1970, use.decryptions?.last.millisecondsSince1970
-        )
         try execute(
             """
             INSERT INTO key_uses AS stored (key_pair_id, requests_count, requests_first, requests_last, decryptions_count, decryptions_first,
@@ -51,11 +41,6 @@ extension StoreTransaction {
                 decryptions_first = least(stored.decryptions_first, excluded.decryptions_first),
                 decryptions_last = greatest(stored.decryptions_last, excluded.decryptions_last),
                 promotion_confirmed_at = coalesce(stored.promotion_confirmed_at, excluded.promotion_confirmed_at)
-            """,
-            [
-                use.requests?.count ?? 0, use.requests?.first.millisecondsSince1970,
-                use.requests?.last.millisecondsSince1970, use.decryptions?.count ?? 0, firstDecryption, lastDecryption,
-                hash.bytes,
-            ])
+            """, KeyUseRow.countValues(use) + [hash.bytes])
     }
 }

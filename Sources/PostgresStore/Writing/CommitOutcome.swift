@@ -1,3 +1,5 @@
+import StoreCore
+
 /// Identifies a transaction, so that its outcome can be asked for after its connection was lost.
 package struct TransactionMark: Hashable, Sendable, CustomStringConvertible {
     /// The server that ran the transaction.

@@ -1,13 +1,8 @@
 import Dispatch
 import MerchantCore
+import StoreCore
 import Synchronization
 import Vocabulary
-
-/// A write that ``WriteGroups`` commits together with other writes.
-protocol GroupedWrite: Sendable {
-    /// Reports to the caller that the write failed with this error.
-    var refuse: @Sendable (any Error) -> Void { get }
-}
 
 /// The error with which a caller's function ended its transaction: not an error of the database.
 struct CallerError: Error {

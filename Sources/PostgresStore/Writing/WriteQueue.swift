@@ -1,5 +1,6 @@
 import MerchantCore
 import MetricsKit
+import StoreCore
 import Vocabulary
 
 /// A caller's transaction that waits to be written.
@@ -19,33 +20,6 @@ final class WriteQueue: Sendable {
     /// How many transactions one group contains at most. Other daemons wait while a group is written.
     static let largestGroup = 256
 
-    /// The changes of a group. After the group's commit, the observers are notified of these changes.
-    private struct Changes {
-        var changedKeys: Set<PublicKeyHash> = []
-        /// Whether events or deliveries may have been added.
-        var mayHaveNewEvents = false
-        /// The last audit record that was appended; nil if there is none.
-        var auditHead: AuditHead?
-        /// The actions of the audit records that were appended.
-        var auditedActions: [AuditAction] = []
-
-        mutating func add(_ transaction: StoreTransaction) {
-            changedKeys.formUnion(transaction.changedKeys)
-            mayHaveNewEvents = mayHaveNewEvents || transaction.mayHaveNewEvents
-            auditHead = transaction.auditHead ?? auditHead
-            auditedActions += transaction.auditedActions
-        }
-
-        func notify(_ observers: StoreObservers) {
-            if let auditHead { observers.audit?.auditGrew(to: auditHead, inLog: "") }
-            if !changedKeys.isEmpty {
-                let hashes = Array(changedKeys)
-                for observer in observers.keys { observer.keysChanged(hashes) }
-            }
-            if mayHaveNewEvents { observers.events?.eventsChanged() }
-        }
-    }
-
     let groups: WriteGroups<PendingWrite>
     /// Counts the audit records of committed transactions.
     let auditedActions: LabeledCounter<AuditAction>
@@ -59,14 +33,14 @@ final class WriteQueue: Sendable {
             .audited, opener: opener, limits: opener.settings.limits, largestGroup: Self.largestGroup, clock: clock
         ) { group, connection in
             var results: [@Sendable () -> Void] = []
-            var changes = Changes()
-            let earliestEventTime = confirmedTime.flatMap(Self.earliestEventTime)
+            var changes = StoreChanges()
+            let earliestEventTime = confirmedTime?.earliestEventTime
             for write in group {
                 let transaction = StoreTransaction(connection: connection, earliestEventTime: earliestEventTime)
                 if group.count == 1 {
                     // A group of one write needs no savepoint: its failure undoes the whole transaction.
                     results.append(try Self.run(write, in: transaction))
-                    changes.add(transaction)
+                    changes.add(transaction.changes)
                 } else {
                     results.append(try Self.runInSavepoint(write, in: transaction, noting: &changes))
                 }
@@ -74,7 +48,7 @@ final class WriteQueue: Sendable {
             let (returnResults, committedChanges) = (results, changes)
             return {
                 for action in committedChanges.auditedActions { auditedActions.add(action) }
-                committedChanges.notify(observers)
+                observers.notify(committedChanges)
                 for returnResult in returnResults { returnResult() }
             }
         }
@@ -86,25 +60,19 @@ final class WriteQueue: Sendable {
         }
     }
 
-    /// The earliest time that an event may get; nil unless the machine's clock is set back.
-    private static func earliestEventTime(by confirmedTime: ConfirmedTime) -> Timestamp? {
-        let time = confirmedTime.reading()
-        return time.setBack > ConfirmedTime.tolerance ? time.confirmed : nil
-    }
-
     /// Runs one transaction of the group in a savepoint. If it fails, only its own changes are undone.
     ///
     /// - Returns: a function that returns the result or the error to the caller.
     /// - Throws: if the whole group must fail.
     private static func runInSavepoint(
-        _ write: PendingWrite, in transaction: StoreTransaction, noting changes: inout Changes
+        _ write: PendingWrite, in transaction: StoreTransaction, noting changes: inout StoreChanges
     ) throws -> @Sendable () -> Void {
         let connection = transaction.connection
         try connection.run("SAVEPOINT one_write")
         do {
             let returnResult = try write.run(transaction)
             try connection.run("RELEASE one_write")
-            changes.add(transaction)
+            changes.add(transaction.changes)
             return returnResult
         } catch {
             guard !connection.isLost else { throw error }

@@ -1,5 +1,5 @@
-import GRDB
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreReading {
@@ -20,7 +20,7 @@ extension StoreReading {
             """
             SELECT \(AccessRow.columns) FROM accesses INDEXED BY accesses_by_certificate
             WHERE certificate_fingerprint = ? AND certificate_fingerprint IS NOT NULL AND revoked_at IS NULL
-            """, [certificateFingerprint.data], accessOfRow)
+            """, [certificateFingerprint.bytes], accessOfRow)
     }
 
     func accesses(after cursor: AccessName?, limit: Int) throws -> [Access] {
@@ -30,8 +30,8 @@ extension StoreReading {
     }
 
     /// Converts a row of `accesses`, and reads its secrets.
-    private func accessOfRow(_ row: Row) throws -> Access {
-        try AccessRow.access(row, secrets(ofAccessRow: try row.decode(Int64.self, forColumn: "id")))
+    private func accessOfRow(_ row: some StoredRow) throws -> Access {
+        try AccessRow.access(row, secrets(ofAccessRow: try row.int64("id")))
     }
 
     /// The secrets of the access with this row id, newest first.
@@ -43,8 +43,6 @@ extension StoreReading {
 
     /// The id of the access's row; nil if there is none.
     func rowId(of name: AccessName) throws -> Int64? {
-        try firstRow("SELECT id FROM accesses WHERE name = ?", [name.rawValue]) {
-            try $0.decode(Int64.self, forColumn: "id")
-        }
+        try firstRow("SELECT id FROM accesses WHERE name = ?", [name.rawValue]) { try $0.int64("id") }
     }
 }

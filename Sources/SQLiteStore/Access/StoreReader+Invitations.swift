@@ -1,5 +1,5 @@
-import GRDB
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreReading {
@@ -33,8 +33,6 @@ extension StoreReading {
 
     /// The id of the invitation's row; nil if there is none.
     func rowId(of identifier: InvitationIdentifier) throws -> Int64? {
-        try firstRow("SELECT id FROM invitations WHERE identifier = ?", [identifier.rawValue]) {
-            try $0.decode(Int64.self, forColumn: "id")
-        }
+        try firstRow("SELECT id FROM invitations WHERE identifier = ?", [identifier.rawValue]) { try $0.int64("id") }
     }
 }

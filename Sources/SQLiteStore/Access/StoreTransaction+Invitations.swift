@@ -1,25 +1,21 @@
-import GRDB
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreTransaction {
     func insert(_ invitation: Invitation) throws {
-        guard try merchant(invitation.merchantIdentifier) != nil else {
-            throw MerchantError.merchantNotFound(invitation.merchantIdentifier)
-        }
-        try execute(InvitationRow.insertion, InvitationRow.values(invitation))
+        try requireMerchant(invitation.merchantIdentifier)
+        try execute(
+            """
+            INSERT INTO invitations (\(InvitationRow.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, InvitationRow.values(invitation))
     }
 
     func update(_ invitation: Invitation) throws {
         let changed = try execute(
             "UPDATE invitations SET used_at = ?, revoked_at = ? WHERE identifier = ?",
-            [
-                invitation.usedAt?.millisecondsSince1970, invitation.revokedAt?.millisecondsSince1970,
-                invitation.identifier.rawValue,
-            ])
-        guard changed == 1 else {
-            throw MerchantError(.invitationNotFound, "there is no invitation \(invitation.identifier)")
-        }
+            [invitation.usedAt, invitation.revokedAt, invitation.identifier.rawValue])
+        guard changed == 1 else { throw MerchantError.invitationNotFound(invitation.identifier) }
     }
 
     func revokeOpenInvitations(createdBy caller: String, at now: Timestamp) throws -> Int {
@@ -27,6 +23,6 @@ extension StoreTransaction {
             """
             UPDATE invitations SET revoked_at = ?
             WHERE created_by = ? AND expires_at > ? AND used_at IS NULL AND revoked_at IS NULL
-            """, [now.millisecondsSince1970, caller, now.millisecondsSince1970])
+            """, [now, caller, now])
     }
 }

@@ -1,27 +1,25 @@
-import GRDB
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreTransaction {
     func insert(_ session: PortalSession) throws {
         try execute(
-            PortalSessionRow.insertion,
+            "INSERT INTO portal_sessions (\(PortalSessionRow.insertedColumns)) VALUES (?, ?, ?, ?, ?, ?, ?)",
             PortalSessionRow.values(session, invitationRow: try invitationRow(of: session.holder)))
     }
 
     /// The id of the invitation's row; nil for a session of an operator.
     private func invitationRow(of holder: PortalSession.Holder) throws -> Int64? {
         guard case .invitation(let identifier, _) = holder else { return nil }
-        guard let id = try rowId(of: identifier) else {
-            throw MerchantError(.invitationNotFound, "there is no invitation \(identifier)")
-        }
+        guard let id = try rowId(of: identifier) else { throw MerchantError.invitationNotFound(identifier) }
         return id
     }
 
     func update(_ session: PortalSession) throws {
         try execute(
             "UPDATE portal_sessions SET last_seen_at = ? WHERE secret_identifier = ?",
-            [session.lastSeenAt.millisecondsSince1970, session.secret.identifier])
+            [session.lastSeenAt, session.secret.identifier])
     }
 
     func removePortalSession(secretIdentifier: String) throws {
@@ -55,18 +53,16 @@ extension StoreTransaction {
 
 extension StoreTransaction {
     func insert(_ login: OperatorLogin) throws {
-        try execute(OperatorLoginRow.insertion, OperatorLoginRow.values(login))
+        try execute(
+            "INSERT INTO operator_logins (\(OperatorLoginRow.columns)) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            OperatorLoginRow.values(login))
     }
 
     func update(_ login: OperatorLogin) throws {
         let changed = try execute(
             "UPDATE operator_logins SET used_at = ? WHERE secret_identifier = ?",
-            [login.usedAt?.millisecondsSince1970, login.secret.identifier])
-        guard changed == 1 else {
-            throw MerchantError(
-                .internalError,
-                "login \(login.secret.identifier) is not stored: it must be inserted before it is updated")
-        }
+            [login.usedAt, login.secret.identifier])
+        guard changed == 1 else { throw MerchantError.notStored(login) }
     }
 
     func removeOpenLogins(of uid: UInt32?, at now: Timestamp) throws -> Int {
@@ -76,7 +72,7 @@ extension StoreTransaction {
             """
             DELETE FROM operator_logins
             WHERE created_at >= ? AND expires_at > ? AND used_at IS NULL AND (? IS NULL OR operator_uid = ?)
-            """, [oldest.millisecondsSince1970, now.millisecondsSince1970, uid, uid])
+            """, [oldest, now, uid, uid])
     }
 }
 
@@ -103,7 +99,7 @@ extension StoreTransaction {
                 DELETE FROM \(table) WHERE secret_identifier IN (
                     SELECT secret_identifier FROM \(table) WHERE \(column) < ? ORDER BY \(column) LIMIT ?
                 )
-                """, [time.millisecondsSince1970, remaining])
+                """, [time, remaining])
         }
         return max(0, limit) - remaining
     }

@@ -1,5 +1,5 @@
-import GRDB
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreReading {
@@ -7,18 +7,18 @@ extension StoreReading {
         _ filter: AuditFilter, from cursor: Int?, oldestFirst: Bool, limit: Int
     ) throws -> [AuditRecord] {
         var conditions = [oldestFirst ? "sequence > ?" : "sequence < ?"]
-        var arguments: StatementArguments = [cursor ?? (oldestFirst ? 0 : Int.max)]
+        var arguments: Arguments = [cursor ?? (oldestFirst ? 0 : Int.max)]
         /// Adds the condition, unless the filter has no value for it.
-        func addCondition(_ condition: String, _ value: (any DatabaseValueConvertible)?) {
+        func addCondition(_ condition: String, _ value: (any SQLValue)?) {
             guard let value else { return }
             conditions.append(condition)
             arguments += [value]
         }
-        addCondition("public_key_hash = ?", filter.key?.data)
+        addCondition("public_key_hash = ?", filter.key?.bytes)
         addCondition("merchant_identifier = ?", filter.merchant?.rawValue)
         addCondition("caller = ?", filter.caller)
-        addCondition("at >= ?", filter.since?.millisecondsSince1970)
-        addCondition("at < ?", filter.until?.millisecondsSince1970)
+        addCondition("at >= ?", filter.since)
+        addCondition("at < ?", filter.until)
         return try allRows(
             """
             SELECT \(AuditRow.columns) FROM audit \(Self.indexClause(for: filter))
@@ -29,20 +29,13 @@ extension StoreReading {
     func auditSegment(from sequence: Int, limit: Int) throws -> AuditSegment {
         let links = try allRows(
             "SELECT \(AuditRow.columns) FROM audit WHERE sequence >= ? ORDER BY sequence LIMIT ?",
-            [sequence, max(0, limit)]
-        ) { row in
-            // A record with an invalid value is reported as a break of the audit chain, so it must not make the whole
-            // read fail.
-            let sequence = try row.integer("sequence")
-            return (try? AuditRow.record(row)).map(AuditLink.record) ?? .unreadable(sequence: sequence)
-        }
+            [sequence, max(0, limit)], AuditRow.link)
         return AuditSegment(links: links, highestAssigned: try highestAssignedSequence())
     }
 
     func auditHead() throws -> AuditHead? {
-        try firstRow("SELECT sequence, hash FROM audit WHERE sequence = (SELECT max(sequence) FROM audit)", []) {
-            AuditHead(sequence: try $0.integer("sequence"), hash: try $0.bytes("hash"))
-        }
+        try firstRow(
+            "SELECT sequence, hash FROM audit WHERE sequence = (SELECT max(sequence) FROM audit)", [], AuditRow.head)
     }
 
     /// The highest sequence that was ever assigned to a record, from SQLite's AUTOINCREMENT counter; 0 if there was no

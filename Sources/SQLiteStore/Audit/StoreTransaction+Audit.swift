@@ -1,5 +1,5 @@
-import GRDB
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreTransaction {
@@ -10,7 +10,11 @@ extension StoreTransaction {
             try $0.bytes("hash")
         }
         let record = AuditRecord(entry, sequence: try highestAssignedSequence() + 1, after: last ?? AuditRecord.genesis)
-        try execute(AuditRow.insertion, AuditRow.values(record))
-        noteAuditRecord(AuditHead(sequence: record.sequence, hash: record.hash), entry.action)
+        try execute(
+            """
+            INSERT INTO audit (\(AuditRow.columns))
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, AuditRow.values(record))
+        changes.note(record)
     }
 }

@@ -1,3 +1,5 @@
+import StoreCore
+
 extension DatabaseDifference.Kind {
     /// The SQL query that finds the changes of one kind. `newer` is a row of the database before the restore. `older`
     /// is the matching row of the restored backup, with NULL in all columns if there is no such row.

@@ -1,5 +1,6 @@
 import GRDB
 import MerchantCore
+import StoreCore
 package import Vocabulary
 
 /// The changes that a restore of a backup undoes: the differences between the database before the restore ("newer") and

@@ -2,6 +2,7 @@ import FoundationEssentials
 import GRDB
 import Glibc
 package import MerchantCore
+import StoreCore
 package import Vocabulary
 
 extension SQLiteStore {

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GRDB
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 /// The SQL statements on the table `claims`.
@@ -23,6 +24,7 @@ enum ClaimRows {
                     "signingTime: the machine's clock shows \(claim.at), but a payment was claimed at \(limit.adding(ClaimRules.toleratedSetBack)), so the clock is behind now or was ahead then. Until the clock has passed \(limit), the daemon cannot tell whether this payment was claimed before, and refuses it. If the clock is wrong, correct it; if it is right, 'merchantkeyctl status' says what to do (claimsRefused)"
                 ))
         }
+        // Runs for every payment token. GRDB converts a literal of its own types fastest.
         try db.cachedStatement(
             sql: """
                 INSERT INTO claims (transaction_id, claimed_at, caller, key_digest, request_digest)
@@ -30,39 +32,27 @@ enum ClaimRows {
                 """
         ).execute(
             arguments: [
-                claim.transactionId.data, claim.at.millisecondsSince1970, claim.caller,
-                claim.requestIdentity?.idempotencyKeyDigest.data, claim.requestIdentity?.requestDigest.data,
+                Data(claim.transactionId.bytes), claim.at.millisecondsSince1970, claim.caller,
+                (claim.requestIdentity?.idempotencyKeyDigest.bytes).map { Data($0) },
+                (claim.requestIdentity?.requestDigest.bytes).map { Data($0) },
             ])
         guard db.changesCount == 0 else { return .success(.claimed) }
-        // The new row conflicts with an earlier claim of the same payment, or with an earlier request that used the
-        // same Idempotency-Key. If the payment has no claim, the conflict is with such a request.
-        guard let earlier = try self.claim(of: claim.transactionId, in: db) else {
-            return .failure(Self.idempotencyKeyReused)
+        let earlier = try self.claim(of: claim.transactionId, in: db)
+        return try ClaimRules.result(of: claim, conflictingWith: earlier) {
+            try isUsed($0, by: claim.caller, in: db)
         }
-        if earlier.isRepeated(by: claim) { return .success(.repeated(claimedAt: earlier.at)) }
-        if let request = claim.requestIdentity, try isUsed(request.idempotencyKeyDigest, by: claim.caller, in: db) {
-            return .failure(Self.idempotencyKeyReused)
-        }
-        return .failure(
-            MerchantError(
-                .tokenAlreadyClaimed,
-                "the payment was already claimed at \(earlier.at): each payment can be claimed only once"
-            ))
     }
 
     /// The claim of a payment; nil if there is none.
     static func claim(of transactionId: Bits256, in db: Database) throws -> TokenClaim? {
-        let row = try Row.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT claimed_at, caller, key_digest, request_digest FROM claims WHERE transaction_id = ?
-                    """), arguments: [transactionId.data])
-        return try row.map { row in
+        try db.firstRow(
+            "SELECT claimed_at, caller, key_digest, request_digest FROM claims WHERE transaction_id = ?",
+            [transactionId.bytes]
+        ) { row in
             let key = try row.digestIfAny("key_digest")
             let request = try row.digestIfAny("request_digest")
             return TokenClaim(
-                transactionId: transactionId, caller: try row.text("caller"),
-                at: try row.timestamp("claimed_at"),
+                transactionId: transactionId, caller: try row.text("caller"), at: try row.timestamp("claimed_at"),
                 requestIdentity: key.flatMap { key in
                     request.map { .init(idempotencyKeyDigest: key, requestDigest: $0) }
                 })
@@ -71,13 +61,12 @@ enum ClaimRows {
 
     /// Removes, among the `count` oldest claims, the claims that were made before `time`.
     static func remove(before time: Timestamp, amongOldest count: Int, in db: Database) throws {
-        try db.cachedStatement(
-            sql: """
-                DELETE FROM claims WHERE id IN (
-                    SELECT id FROM (SELECT id, claimed_at FROM claims ORDER BY id LIMIT ?) WHERE claimed_at < ?
-                )
-                """
-        ).execute(arguments: [count, time.millisecondsSince1970])
+        try db.execute(
+            """
+            DELETE FROM claims WHERE id IN (
+                SELECT id FROM (SELECT id, claimed_at FROM claims ORDER BY id LIMIT ?) WHERE claimed_at < ?
+            )
+            """, [count, time])
     }
 
     /// The latest time of all claims; nil if there are no claims. Reads all rows, because the last row does not have
@@ -88,14 +77,10 @@ enum ClaimRows {
 
     /// Whether a claim of the caller has this digest of an Idempotency-Key.
     private static func isUsed(_ idempotencyKeyDigest: Bits256, by caller: String, in db: Database) throws -> Bool {
-        try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT 1 FROM claims WHERE key_digest = ? AND caller = ?"),
-            arguments: [idempotencyKeyDigest.data, caller]) != nil
+        try db.firstRow(
+            "SELECT 1 FROM claims WHERE key_digest = ? AND caller = ?", [idempotencyKeyDigest.bytes, caller],
+            { _ in true }) ?? false
     }
-
-    private static let idempotencyKeyReused = MerchantError(
-        .idempotencyKeyReused,
-        "the Idempotency-Key was already used for another request: use a new key for each new request")
 }
 
 extension Row {

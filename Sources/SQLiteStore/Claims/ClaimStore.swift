@@ -2,6 +2,7 @@ import FoundationEssentials
 import GRDB
 package import MerchantCore
 import Schema
+import StoreCore
 package import Vocabulary
 
 /// Stores claims of payment tokens, and of nonces of in-app provisioning. A claim is the record that a token or a nonce
@@ -36,23 +37,20 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
             longestQueue: Self.longestQueue, clock: clock
         ) { group, db in
             let limit = newestClaimTime.limit
-            var (results, tokenTimes, nonceTimes): ([() -> Void], [Timestamp], [Timestamp]) = ([], [], [])
+            var claims = ClaimGroup()
             for pending in group {
-                switch pending {
-                case .token(let pending):
-                    let outcome = try ClaimRows.insert(pending.claim, after: limit, in: db)
-                    if outcome == .success(.claimed) { tokenTimes.append(pending.claim.at) }
-                    results.append { pending.returnOutcome(outcome) }
-                case .nonce(let pending):
-                    let earlier = try NonceRows.insert(pending.claim, in: db)
-                    if earlier == nil { nonceTimes.append(pending.claim.at) }
-                    results.append { pending.returnEarlierClaim(earlier) }
-                }
+                try claims.add(
+                    pending, insertToken: { try ClaimRows.insert($0, after: limit, in: db) },
+                    insertNonce: { try NonceRows.insert($0, in: db) })
             }
-            tokenTimes.max().map(newestClaimTime.advance)
-            try Self.removeExpired(afterStoring: tokenTimes, in: db)
-            try Self.removeExpiredNonces(afterStoring: nonceTimes, in: db)
-            return .init(returnResults: { [results] in for returnResult in results { returnResult() } })
+            claims.tokenTimes.max().map(newestClaimTime.advance)
+            if let expired = ClaimRules.expired(after: ClaimRules.retention, whenStoring: claims.tokenTimes) {
+                try ClaimRows.remove(before: expired.before, amongOldest: expired.amongOldest, in: db)
+            }
+            if let expired = ClaimRules.expired(after: ClaimRules.nonceRetention, whenStoring: claims.nonceTimes) {
+                try NonceRows.remove(before: expired.before, amongOldest: expired.amongOldest, in: db)
+            }
+            return .init(returnResults: claims.returnResults)
         }
     }
 
@@ -112,13 +110,7 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
     }
 
     package func claim(_ claim: TokenClaim) async throws -> ClaimOutcome {
-        try await withCheckedThrowingContinuation { continuation in
-            groups.add(
-                .token(
-                    PendingTokenClaim(
-                        claim: claim, returnOutcome: { continuation.resume(with: $0) },
-                        refuse: { continuation.resume(throwing: $0) })))
-        }
+        try await PendingClaim.claim(claim) { groups.add($0) }
     }
 
     package func claim(of transactionId: Bits256) async throws -> TokenClaim? {
@@ -128,14 +120,7 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
     }
 
     package func claimNonce(_ claim: NonceClaim) async throws {
-        let earlier: NonceClaim? = try await withCheckedThrowingContinuation { continuation in
-            groups.add(
-                .nonce(
-                    PendingNonceClaim(
-                        claim: claim, returnEarlierClaim: { continuation.resume(returning: $0) },
-                        refuse: { continuation.resume(throwing: $0) })))
-        }
-        if let earlier { throw MerchantError.nonceAlreadyClaimed(at: earlier.at) }
+        try await PendingClaim.claimNonce(claim) { groups.add($0) }
     }
 
     package func nonceClaim(_ digest: Bits256) async throws -> NonceClaim? {
@@ -149,28 +134,5 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
         try SQLiteErrors.translating(of: .claims) {
             try queue.writeWithoutTransaction { try Connections.settings(of: $0) }
         }
-    }
-
-    /// Removes expired claims of nonces, oldest first, after new claims were stored.
-    private static func removeExpiredNonces(afterStoring newClaimTimes: [Timestamp], in db: Database) throws {
-        guard let earliest = newClaimTimes.min() else { return }
-        try NonceRows.remove(
-            before: earliest.adding(.zero - ClaimRules.nonceRetention),
-            amongOldest: newClaimTimes.count * ClaimRules.maximumRemovedPerClaim,
-            in: db)
-    }
-
-    /// Removes expired claims of tokens, oldest first, after new claims were stored.
-    ///
-    /// A claim expires when it is older than the new claims by ``ClaimRules/retention``. The present time of the
-    /// machine's clock is not used, because a clock that is ahead would remove claims too early. The time of a new claim
-    /// is right within minutes, because the verifier has compared this time with the signing time of the token. While
-    /// the clock is ahead, the verifier accepts no token, so there are no new claims, and no claim is removed.
-    private static func removeExpired(afterStoring newClaimTimes: [Timestamp], in db: Database) throws {
-        guard let earliest = newClaimTimes.min() else { return }
-        try ClaimRows.remove(
-            before: earliest.adding(.zero - ClaimRules.retention),
-            amongOldest: newClaimTimes.count * ClaimRules.maximumRemovedPerClaim,
-            in: db)
     }
 }

@@ -1,5 +1,5 @@
-import GRDB
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreReading {
@@ -19,14 +19,14 @@ extension StoreReading {
             SELECT created_at, path FROM backups INDEXED BY backups_verified
             WHERE verified_at IS NOT NULL AND created_at <= ?
             ORDER BY newest_key_pair_id DESC, created_at DESC LIMIT 1
-            """, [now.millisecondsSince1970]
+            """, [now]
         ) { (createdAt: try $0.timestamp("created_at"), path: try $0.text("path")) }
         (coverage.lastVerified, coverage.lastVerifiedPath) = (newest?.createdAt, newest?.path)
         coverage.verifiedInFuture = try firstRow(
             """
             SELECT max(created_at) AS created_at FROM backups INDEXED BY backups_verified
             WHERE verified_at IS NOT NULL AND created_at > ?
-            """, [now.millisecondsSince1970]
+            """, [now]
         ) { try $0.timestampIfAny("created_at") }.flatMap { $0 }
         coverage.merchantsAwaitingBackup =
             try firstRow(

@@ -1,5 +1,5 @@
-import GRDB
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreTransaction {
@@ -7,8 +7,11 @@ extension StoreTransaction {
         var event = event
         // Events are removed by age. An event with the time of a clock that was set back would be removed too early.
         if let earliestEventTime { event.occurredAt = max(event.occurredAt, earliestEventTime) }
-        try execute(EventRow.insertion, try EventRow.values(event))
-        noteEventChange()
+        try execute(
+            """
+            INSERT INTO events (id, \(EventRow.insertedColumns)) VALUES (randomblob(16), ?, ?, ?, ?, ?, ?, ?, ?)
+            """, try EventRow.values(event))
+        changes.noteEvents()
     }
 
     func removeEvents(occurredBefore time: Timestamp, limit: Int) throws -> Int {
@@ -23,7 +26,7 @@ extension StoreTransaction {
                 )
                 ORDER BY occurred_at LIMIT ?
             )
-            """, [time.millisecondsSince1970, max(0, limit)])
+            """, [time, max(0, limit)])
     }
 
     /// Replaces the list of webhooks that get events. Webhooks that are not in `webhooks` are marked as removed. Their
@@ -31,15 +34,13 @@ extension StoreTransaction {
     func setWebhooks(_ webhooks: [WebhookRegistration], at now: Timestamp) throws {
         // Marks all webhooks as removed. The insertion below clears this mark for each webhook in the list.
         try execute(
-            "UPDATE event_webhooks SET removed_at = ? WHERE removed_at IS NULL", [now.millisecondsSince1970])
+            "UPDATE event_webhooks SET removed_at = ? WHERE removed_at IS NULL", [now])
         for webhook in webhooks {
-            // Each kind has a comma on both sides, so that the trigger `events_go_out` can search for ',kind,'.
-            let kinds = webhook.kinds.map { ",\($0.map(\.rawValue).sorted().joined(separator: ","))," }
             try execute(
                 """
                 INSERT INTO event_webhooks (name, kinds, registered_at) VALUES (?, ?, ?)
                 ON CONFLICT (name) DO UPDATE SET kinds = excluded.kinds, removed_at = NULL
-                """, [webhook.name, kinds, now.millisecondsSince1970])
+                """, WebhookRow.values(webhook, at: now))
         }
     }
 }
@@ -58,7 +59,7 @@ extension StoreTransaction {
             WHERE event_sequence = ? AND webhook_id = (SELECT id FROM event_webhooks WHERE name = ?)
             """, [sequence, webhook])
         try execute(
-            "UPDATE event_webhooks SET last_delivered_at = ? WHERE name = ?", [now.millisecondsSince1970, webhook])
+            "UPDATE event_webhooks SET last_delivered_at = ? WHERE name = ?", [now, webhook])
     }
 
     /// Records a failed delivery.
@@ -77,12 +78,10 @@ extension StoreTransaction {
                 is_next = CASE WHEN ? THEN 0 ELSE is_next END, is_parked = ?
             WHERE event_sequence = ? AND webhook_id = (SELECT id FROM event_webhooks WHERE name = ?)
             """,
-            [
-                now.millisecondsSince1970, retryTime?.millisecondsSince1970, isParked, isParked, sequence, webhook,
-            ])
+            [now, retryTime, isParked, isParked, sequence, webhook])
         try execute(
             "UPDATE event_webhooks SET last_failed_at = ?, last_failure = ? WHERE name = ?",
-            [now.millisecondsSince1970, reason.truncated(toBytes: EventRow.longestDetail), webhook])
+            [now, reason.truncated(toBytes: EventRow.longestDetail), webhook])
     }
 
     /// Puts up to `limit` parked events back into their lanes. After the commit, the event observer is notified, so
@@ -90,7 +89,7 @@ extension StoreTransaction {
     ///
     /// - Returns: how many events were put back.
     func unparkDeliveries(of sequence: Int?, to webhook: String?, limit: Int) throws -> Int {
-        noteEventChange()
+        changes.noteEvents()
         var remaining = max(0, limit)
         for state in try webhooks() where state.parked > 0 && (webhook == nil || webhook == state.name) {
             // The trigger `event_deliveries_parked_or_not` moves the mark `is_next` to the first delivery of each lane.

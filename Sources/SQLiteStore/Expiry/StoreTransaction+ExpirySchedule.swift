@@ -1,5 +1,5 @@
-import GRDB
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreTransaction {
@@ -9,7 +9,7 @@ extension StoreTransaction {
             """
             UPDATE key_watches SET due_at = ?
             WHERE key_pair_id = (SELECT id FROM key_pairs WHERE public_key_hash = ?)
-            """, [time?.millisecondsSince1970, hash.data])
+            """, [time, hash.bytes])
     }
 
     func recordExpiryWarning(of expiry: Timestamp, days: Int, key hash: PublicKeyHash, at time: Timestamp) throws {
@@ -18,6 +18,6 @@ extension StoreTransaction {
             INSERT INTO key_warnings (key_pair_id, expires_at, days, warned_at)
             SELECT id, ?, ?, ? FROM key_pairs WHERE public_key_hash = ?
             """,
-            [expiry.millisecondsSince1970, days, time.millisecondsSince1970, hash.data])
+            [expiry, days, time, hash.bytes])
     }
 }

@@ -1,35 +1,28 @@
-import FoundationEssentials
 import GRDB
 package import MerchantCore
-import Vocabulary
+import StoreCore
 
 extension SQLiteStore: DataKeyRepository {
     package func dataKeys() throws -> [SealedDataKey] {
-        try SQLiteErrors.translating { try pool.read { try Self.dataKeys(in: $0) } }
-    }
-
-    static func dataKeys(in db: Database) throws -> [SealedDataKey] {
-        try Row.fetchAll(
-            db, sql: "SELECT id, sealed_bytes, master_key_check, created_at FROM data_keys ORDER BY id"
-        ).map { row in
-            SealedDataKey(
-                identifier: try row.decode(Int.self, forColumn: "id"), bytes: try row.bytes("sealed_bytes"),
-                masterKeyCheck: try row.bytes("master_key_check"), createdAt: try row.timestamp("created_at"))
-        }
+        try SQLiteErrors.translating { try pool.read { try StoreReader(db: $0).dataKeys() } }
     }
 
     /// Writes on the calling thread, and blocks that thread. Must not be called from inside ``write(_:)``, because both
     /// use the same connection.
     package func insert(_ dataKey: SealedDataKey) throws {
-        try queue.writeNow { try Self.insert(dataKey, in: $0) }
+        try queue.writeNow { try StoreTransaction(db: $0).insert(dataKey) }
     }
+}
 
-    static func insert(_ dataKey: SealedDataKey, in db: Database) throws {
-        try db.execute(
-            sql: "INSERT INTO data_keys (id, sealed_bytes, master_key_check, created_at) VALUES (?, ?, ?, ?)",
-            arguments: [
-                dataKey.identifier, Data(dataKey.bytes), Data(dataKey.masterKeyCheck),
-                dataKey.createdAt.millisecondsSince1970,
-            ])
+extension StoreReading {
+    func dataKeys() throws -> [SealedDataKey] {
+        try allRows("SELECT \(DataKeyRow.columns) FROM data_keys ORDER BY id", [], DataKeyRow.dataKey)
+    }
+}
+
+extension StoreTransaction {
+    func insert(_ dataKey: SealedDataKey) throws {
+        try execute(
+            "INSERT INTO data_keys (\(DataKeyRow.columns)) VALUES (?, ?, ?, ?)", DataKeyRow.values(dataKey))
     }
 }

@@ -1,6 +1,6 @@
-import FoundationEssentials
 import GRDB
 package import MerchantCore
+import StoreCore
 package import Vocabulary
 
 extension SQLiteStore: KeyRotationStore {
@@ -13,36 +13,25 @@ extension SQLiteStore: KeyRotationStore {
         recording audit: AuditEntry
     ) async throws -> KeyRotation {
         try await writeStore { transaction in
-            if let last = try transaction.lastRotation(), last.state != .finished {
-                throw MerchantError(
-                    .masterKeyConflict,
-                    "a rotation of the keys has been in progress since \(last.startedAt): wait until that rotation has finished"
-                )
-            }
-            try Self.insert(dataKey, in: transaction.db)
+            try KeyRotation.requireFinished(try transaction.lastRotation())
+            try transaction.insert(dataKey)
             let total = try transaction.countSealedKeys(notUnder: dataKey.identifier)
-            try transaction.execute(
-                """
-                INSERT INTO key_rotations (state, data_key_id, replaces_master_key, total, started_at)
-                VALUES ('sealing', ?, ?, ?, ?)
-                """, [dataKey.identifier, replacesMasterKey, total, dataKey.createdAt.millisecondsSince1970])
-            try transaction.setDaemonValue(Self.generatedMasterKeyValueName, generatedMasterKey?.description ?? "")
+            let row = try transaction.insertRow(
+                "INSERT INTO key_rotations (\(KeyRotationRow.insertedColumns)) VALUES (?, ?, ?, ?, ?)",
+                KeyRotationRow.values(to: dataKey, replacesMasterKey: replacesMasterKey, total: total))
+            try transaction.setDaemonValue(
+                MasterKeyIdentifier.generatedKeyValueName, generatedMasterKey?.description ?? "")
             try transaction.append(audit)
             return KeyRotation(
-                identifier: Int(transaction.db.lastInsertedRowID), state: .sealing,
-                dataKeyIdentifier: dataKey.identifier, replacesMasterKey: replacesMasterKey, total: total, done: 0,
-                startedAt: dataKey.createdAt, finishedAt: nil)
+                identifier: Int(row), state: .sealing, dataKeyIdentifier: dataKey.identifier,
+                replacesMasterKey: replacesMasterKey, total: total, done: 0, startedAt: dataKey.createdAt,
+                finishedAt: nil)
         }
     }
 
-    /// The name of the value in `daemon_facts` that holds the identifier of the new master key, if the daemon generated
-    /// this key.
-    private static let generatedMasterKeyValueName = "generatedMasterKey"
-
     package func generatedMasterKey() async throws -> MasterKeyIdentifier? {
-        let text = try await read { try $0.daemonValue(Self.generatedMasterKeyValueName) }
-        // The text is empty if the last rotation did not generate a master key.
-        return text.flatMap { Hex.decode($0) }.flatMap { $0.isEmpty ? nil : MasterKeyIdentifier(bytes: $0) }
+        let text = try await read { try $0.daemonValue(MasterKeyIdentifier.generatedKeyValueName) }
+        return text.flatMap { MasterKeyIdentifier(daemonValue: $0) }
     }
 
     package func sealedKeys(notUnder dataKey: Int, after row: Int, limit: Int) async throws -> [SealedKeyPairRow] {
@@ -61,10 +50,7 @@ extension SQLiteStore: KeyRotationStore {
                     UPDATE sealed_private_keys SET seal_version = ?, data_key_id = ?, sealed_bytes = ?
                     WHERE id = ? AND data_key_id = ? AND erased = 0
                     """,
-                    [
-                        new.version, new.dataKeyIdentifier, Data(new.bytes), old.row,
-                        old.sealedKeyPair.sealedPrivateKey.dataKeyIdentifier,
-                    ])
+                    SealedKeyRow.values(new) + [old.row, old.sealedKeyPair.sealedPrivateKey.dataKeyIdentifier])
             }
             try transaction.execute(
                 "UPDATE key_rotations SET done = done + ? WHERE id = ?", [done, rotation.identifier])
@@ -105,7 +91,7 @@ extension SQLiteStore: KeyRotationStore {
         try await writeStore { transaction in
             try transaction.execute(
                 "UPDATE key_rotations SET state = 'finished', finished_at = ? WHERE id = ? AND state = 'erasing'",
-                [now.millisecondsSince1970, rotation.identifier])
+                [now, rotation.identifier])
             try transaction.append(audit)
         }
     }
@@ -131,21 +117,8 @@ extension SQLiteStore {
 extension StoreReading {
     func lastRotation() throws -> KeyRotation? {
         try firstRow(
-            """
-            SELECT id, state, data_key_id, replaces_master_key, total, done, started_at, finished_at
-            FROM key_rotations ORDER BY id DESC LIMIT 1
-            """, []
-        ) { row in
-            // `total` was counted when the rotation began. `done` can exceed `total`, because `done` also counts
-            // private keys that were sealed under the old data key before that time and stored after it.
-            let done = try row.integer("done")
-            return KeyRotation(
-                identifier: try row.integer("id"), state: try row.oneOf(KeyRotation.State.self, "state"),
-                dataKeyIdentifier: try row.integer("data_key_id"),
-                replacesMasterKey: try row.flag("replaces_master_key"), total: max(try row.integer("total"), done),
-                done: done, startedAt: try row.timestamp("started_at"),
-                finishedAt: try row.timestampIfAny("finished_at"))
-        }
+            "SELECT \(KeyRotationRow.columns) FROM key_rotations ORDER BY id DESC LIMIT 1", [],
+            KeyRotationRow.rotation)
     }
 
     /// The number of private keys that are sealed under another data key.
@@ -158,19 +131,10 @@ extension StoreReading {
     func sealedKeys(notUnder dataKey: Int, after row: Int, limit: Int) throws -> [SealedKeyPairRow] {
         try allRows(
             """
-            SELECT sealed_private_keys.id AS row, seal_version, data_key_id, sealed_bytes, \(KeyPairRow.columns)
+            SELECT \(SealedKeyRow.joinedColumns)
             FROM sealed_private_keys CROSS JOIN key_pairs ON key_pairs.id = sealed_private_keys.id
             WHERE sealed_private_keys.id > ? AND erased = 0 AND data_key_id <> ?
             ORDER BY sealed_private_keys.id LIMIT ?
-            """, [row, dataKey, limit]
-        ) { row in
-            SealedKeyPairRow(
-                row: try row.integer("row"),
-                sealedKeyPair: SealedKeyPair(
-                    keyPair: try KeyPairRow.keyPair(row),
-                    sealedPrivateKey: SealedPrivateKey(
-                        version: try row.integer("seal_version"), dataKeyIdentifier: try row.integer("data_key_id"),
-                        bytes: try row.bytes("sealed_bytes"))))
-        }
+            """, [row, dataKey, limit], SealedKeyRow.sealedKeyPair)
     }
 }

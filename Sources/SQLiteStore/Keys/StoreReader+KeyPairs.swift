@@ -1,12 +1,15 @@
-import FoundationEssentials
-import GRDB
 import MerchantCore
+import StoreCore
 import Vocabulary
+
+// The requests of decryptors run these queries, so their texts are built only once.
+private let keyPairByHash = "SELECT \(KeyPairRow.columns) FROM key_pairs WHERE public_key_hash = ?"
+private let certificatesByHash =
+    "SELECT \(CertificateRow.columns) FROM certificates WHERE public_key_hash = ? ORDER BY id"
 
 extension StoreReading {
     func keyPair(_ hash: PublicKeyHash) throws -> KeyPair? {
-        try firstRow(
-            "SELECT \(KeyPairRow.columns) FROM key_pairs WHERE public_key_hash = ?", [hash.data], KeyPairRow.keyPair)
+        try firstRow(keyPairByHash, [hash.bytes], KeyPairRow.keyPair)
     }
 
     func keyPairs(of merchant: MerchantIdentifier) throws -> [KeyPair] {
@@ -22,7 +25,7 @@ extension StoreReading {
                 """
                 SELECT \(KeyPairRow.columns) FROM key_pairs
                 WHERE public_key_hash BETWEEN ? AND ? ORDER BY public_key_hash LIMIT ?
-                """, [range.lowest.data, range.highest.data, max(0, limit)], KeyPairRow.keyPair)
+                """, [range.lowest.bytes, range.highest.bytes, max(0, limit)], KeyPairRow.keyPair)
             // The ranges of the two encodings can overlap.
             found += more.filter { !found.contains($0) }
         }
@@ -35,7 +38,7 @@ extension StoreReading {
             SELECT \(KeyPairRow.columns) FROM key_pairs INDEXED BY key_pairs_by_state
             WHERE state = ? AND id > coalesce((SELECT id FROM key_pairs WHERE public_key_hash = ?), 0)
             ORDER BY id LIMIT ?
-            """, [state.rawValue, cursor?.data, max(0, limit)], KeyPairRow.keyPair)
+            """, [state.rawValue, cursor?.bytes, max(0, limit)], KeyPairRow.keyPair)
     }
 
     func keyPairs(
@@ -53,7 +56,7 @@ extension StoreReading {
         var begin: (expiresAt: Int64, id: Int) = (.min, 0)
         if let cursor,
             let last = try firstRow(
-                "SELECT expires_at, id FROM key_pairs WHERE public_key_hash = ?", [cursor.data],
+                "SELECT expires_at, id FROM key_pairs WHERE public_key_hash = ?", [cursor.bytes],
                 { row in (expiresAt: try row.timestampIfAny("expires_at"), id: try row.integer("id")) }),
             let expiresAt = last.expiresAt
         {
@@ -63,17 +66,15 @@ extension StoreReading {
             """
             SELECT \(KeyPairRow.columns) FROM key_pairs INDEXED BY \(source)
             AND expires_at < ? AND (expires_at, id) > (?, ?) ORDER BY expires_at, id LIMIT ?
-            """, [time.millisecondsSince1970, begin.expiresAt, begin.id, max(0, limit)], KeyPairRow.keyPair)
+            """, [time, begin.expiresAt, begin.id, max(0, limit)], KeyPairRow.keyPair)
     }
 
     func certificates(of hash: PublicKeyHash) throws -> [StoredCertificate] {
-        try allRows(
-            "SELECT \(CertificateRow.columns) FROM certificates WHERE public_key_hash = ? ORDER BY id", [hash.data],
-            CertificateRow.certificate)
+        try allRows(certificatesByHash, [hash.bytes], CertificateRow.certificate)
     }
 
     func certificateSigningRequest(of hash: PublicKeyHash) throws -> [UInt8]? {
-        try firstRow("SELECT certificate_signing_request FROM key_pairs WHERE public_key_hash = ?", [hash.data]) {
+        try firstRow("SELECT certificate_signing_request FROM key_pairs WHERE public_key_hash = ?", [hash.bytes]) {
             try $0.bytes("certificate_signing_request")
         }
     }

@@ -1,6 +1,5 @@
-import FoundationEssentials
-import GRDB
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 /// The queries of ``SealedKeyReading``: a key pair's sealed (encrypted) private key; all key pairs, page by page; and
@@ -9,22 +8,17 @@ extension StoreReading {
     func sealedPrivateKey(of hash: PublicKeyHash) throws -> SealedPrivateKey? {
         try firstRow(
             """
-            SELECT seal_version, data_key_id, sealed_bytes
+            SELECT \(SealedKeyRow.columns)
             FROM key_pairs JOIN sealed_private_keys ON sealed_private_keys.id = key_pairs.id
             WHERE public_key_hash = ? AND erased = 0
-            """, [hash.data]
-        ) { row in
-            SealedPrivateKey(
-                version: try row.integer("seal_version"), dataKeyIdentifier: try row.integer("data_key_id"),
-                bytes: try row.bytes("sealed_bytes"))
-        }
+            """, [hash.bytes], SealedKeyRow.sealedPrivateKey)
     }
 
     func keyPairs(after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair] {
         try allRows(
             """
             SELECT \(KeyPairRow.columns) FROM key_pairs WHERE public_key_hash > ? ORDER BY public_key_hash LIMIT ?
-            """, [cursor?.data ?? Data(), max(0, limit)], KeyPairRow.keyPair)
+            """, [cursor?.bytes ?? [], max(0, limit)], KeyPairRow.keyPair)
     }
 
     func keyPairsDueForDestruction(at time: Timestamp, limit: Int) throws -> [PublicKeyHash] {
@@ -32,7 +26,7 @@ extension StoreReading {
             """
             SELECT public_key_hash FROM key_pairs INDEXED BY key_pairs_to_destroy
             WHERE destroy_after <= ? ORDER BY destroy_after LIMIT ?
-            """, [time.millisecondsSince1970, max(0, limit)]
+            """, [time, max(0, limit)]
         ) { try $0.publicKeyHash() }
     }
 

@@ -1,6 +1,5 @@
-import FoundationEssentials
-import GRDB
 package import MerchantCore
+import StoreCore
 
 // The methods of `KeyRotationStore` about the account numbers of merchant tokens.
 extension SQLiteStore {
@@ -18,8 +17,8 @@ extension SQLiteStore {
                     WHERE id = ? AND data_key_id = ? AND sealed_bytes = ? AND erased = 0
                     """,
                     [
-                        new.version, new.dataKeyIdentifier, Data(new.bytes), old.row,
-                        old.sealed.dataKeyIdentifier, Data(old.sealed.bytes),
+                        new.version, new.dataKeyIdentifier, new.bytes, old.row,
+                        old.sealed.dataKeyIdentifier, old.sealed.bytes,
                     ])
             }
         }
@@ -31,7 +30,7 @@ extension SQLiteStore {
                 """
                 UPDATE sealed_mpans SET sealed_bytes = zeroblob(48), erased = 1
                 WHERE id = ? AND data_key_id = ? AND sealed_bytes = ? AND erased = 0
-                """, [mpan.row, mpan.sealed.dataKeyIdentifier, Data(mpan.sealed.bytes)])
+                """, [mpan.row, mpan.sealed.dataKeyIdentifier, mpan.sealed.bytes])
             if erased == 1 { try transaction.append(audit) }
         }
     }

@@ -1,5 +1,5 @@
-import GRDB
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreReading {
@@ -34,7 +34,6 @@ extension StoreReading {
             SELECT sealed_mpans.id AS row, \(MPANRow.columns)
             FROM sealed_mpans CROSS JOIN merchant_tokens ON identifier = merchant_token_identifier
             WHERE sealed_mpans.id > ? AND erased = 0 AND data_key_id <> ? ORDER BY sealed_mpans.id LIMIT ?
-            """, [row, dataKey, limit]
-        ) { SealedMPANRow(row: try $0.integer("row"), sealed: try MPANRow.stored($0).sealed) }
+            """, [row, dataKey, limit], MPANRow.sealedRow)
     }
 }

@@ -1,5 +1,5 @@
-import GRDB
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreReading {
@@ -27,7 +27,7 @@ extension StoreReading {
             WHERE next_due_at <= ? AND lane.merchant_identifier NOT IN (SELECT value FROM json_each(?))
             ORDER BY next_due_at, lane.attempted_at, next_sequence LIMIT ?
             """,
-            [time.millisecondsSince1970, try JSONColumn.text(merchants.map(\.rawValue)), max(0, limit)],
+            [time, try JSONColumn.text(merchants.map(\.rawValue)), max(0, limit)],
             TokenNotificationRow.notification)
     }
 

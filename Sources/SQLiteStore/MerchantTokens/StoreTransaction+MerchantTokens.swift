@@ -1,11 +1,21 @@
-import GRDB
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreTransaction {
     func store(_ token: MerchantToken) throws {
         try requireMerchant(token.merchantIdentifier)
-        try execute(MerchantTokenRow.upsert, try MerchantTokenRow.values(token))
+        // Never moves the time of the token's last use back.
+        try execute(
+            """
+            INSERT INTO merchant_tokens (\(MerchantTokenRow.columns))
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (identifier) DO UPDATE SET state = excluded.state,
+                last_seen_at = max(last_seen_at, excluded.last_seen_at),
+                event_id = excluded.event_id, event_type = excluded.event_type, event_reason = excluded.event_reason,
+                event_received_at = excluded.event_received_at, card = excluded.card,
+                notification_url = excluded.notification_url
+            """, try MerchantTokenRow.values(token))
     }
 
     func recordPayments(_ payments: [MerchantTokenPayment]) throws {
@@ -13,19 +23,10 @@ extension StoreTransaction {
             try requireMerchant(payment.merchantIdentifier)
             try execute(
                 """
-                INSERT INTO merchant_tokens (identifier, merchant_identifier, state, first_seen_at, last_seen_at)
-                VALUES (?, ?, 'linked', ?, ?)
+                INSERT INTO merchant_tokens (\(MerchantTokenRow.paymentColumns), state)
+                VALUES (?, ?, ?, ?, 'linked')
                 ON CONFLICT (identifier) DO UPDATE SET last_seen_at = max(last_seen_at, excluded.last_seen_at)
-                """,
-                [
-                    payment.identifier.rawValue, payment.merchantIdentifier.rawValue,
-                    payment.payments.first.millisecondsSince1970, payment.payments.last.millisecondsSince1970,
-                ])
+                """, MerchantTokenRow.values(payment))
         }
-    }
-
-    /// Throws `merchantNotFound` if the merchant was never added.
-    func requireMerchant(_ identifier: MerchantIdentifier) throws {
-        guard try merchant(identifier) != nil else { throw MerchantError.merchantNotFound(identifier) }
     }
 }

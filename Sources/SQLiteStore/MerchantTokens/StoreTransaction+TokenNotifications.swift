@@ -1,5 +1,5 @@
-import GRDB
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreTransaction {
@@ -8,20 +8,22 @@ extension StoreTransaction {
     ) throws -> Bool {
         try requireMerchant(merchant)
         return try execute(
-            TokenNotificationRow.insertion,
-            [
-                event.rawValue, merchant.rawValue, source, now.millisecondsSince1970, now.millisecondsSince1970,
-            ]) == 1
+            """
+            INSERT INTO token_notifications (event_id, merchant_identifier, source, received_at, due_at, state)
+            VALUES (?, ?, ?, ?, ?, 'waiting') ON CONFLICT (event_id, merchant_identifier) DO NOTHING
+            """, [event.rawValue, merchant.rawValue, source, now, now]) == 1
     }
 
     func update(_ notification: TokenNotification, at now: Timestamp) throws {
         let changed = try execute(
-            TokenNotificationRow.update, TokenNotificationRow.updateValues(notification, attemptedAt: now))
-        guard changed == 1 else {
-            throw MerchantError(
-                .internalError,
-                "notification \(notification.sequence) of a merchant token does not wait, so it cannot be changed")
-        }
+            """
+            UPDATE token_notifications
+            SET state = ?, failures = ?, first_failed_at = ?, due_at = ?, finding = ?, attempted_at = ?, is_overtaken = ?
+            WHERE sequence = ? AND state = 'waiting'
+            """,
+            TokenNotificationRow.updateValues(notification, attemptedAt: now)
+                + [notification.isOvertaken, notification.sequence])
+        guard changed == 1 else { throw MerchantError.doesNotWait(notification) }
     }
 
     func removeTokenNotifications(
@@ -36,13 +38,23 @@ extension StoreTransaction {
                     SELECT sequence FROM token_notifications INDEXED BY token_notifications_by_state
                     WHERE state = ? AND received_at < ? ORDER BY received_at LIMIT ?
                 )
-                """, [state.rawValue, time.millisecondsSince1970, remaining])
+                """, [state.rawValue, time, remaining])
         }
         return max(0, limit) - remaining
     }
 
     func insert(_ path: TokenNotificationPath) throws {
         try requireMerchant(path.merchantIdentifier)
-        try execute(TokenNotificationPathRow.insertion, TokenNotificationPathRow.values(path))
+        try execute(
+            "INSERT INTO token_notification_paths (\(TokenNotificationPathRow.columns)) VALUES (?, ?, ?)",
+            TokenNotificationPathRow.values(path))
+    }
+}
+
+extension TokenNotification {
+    /// Whether later notifications of the lane overtake this one, because its next attempt is too late.
+    fileprivate var isOvertaken: Bool {
+        guard let firstFailedAt else { return false }
+        return dueAt >= firstFailedAt.adding(Self.longestLaneDelay)
     }
 }

@@ -3,6 +3,7 @@ import GRDB
 import Glibc
 package import MerchantCore
 import Schema
+import StoreCore
 package import Vocabulary
 
 /// The state of a database, read from its file without changing the file and without the daemon. So a database can also
@@ -141,7 +142,7 @@ package struct DatabaseInspection: Sendable {
         inconsistentContent = schemaVersion < knownSchemaVersion ? [] : IntegrityCheck.findings(in: db)
         let reader = StoreReader(db: db)
         auditBreaks = try Self.auditBreaks(reader)
-        dataKeys = try SQLiteStore.dataKeys(in: db)
+        dataKeys = try StoreReader(db: db).dataKeys()
         guard !dataKeys.isEmpty else { throw SetupUnfinished() }
         counts = try reader.counts(at: now)
         // The values that are read with `try?` are nil if the schema is older or an index is missing, so that the other

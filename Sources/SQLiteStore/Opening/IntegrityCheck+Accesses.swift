@@ -1,5 +1,6 @@
 import GRDB
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 /// Each access must have the content that its last audit record names.

@@ -1,6 +1,7 @@
 import GRDB
 import MerchantCore
 import Schema
+import StoreCore
 import Vocabulary
 
 /// Finds rows and schema objects that another program has changed. SQLite's own checks do not find such changes,

@@ -1,5 +1,5 @@
-import GRDB
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreReading {
@@ -63,24 +63,23 @@ extension StoreReading {
         ) { try $0.partner() }
     }
 
-    private func registration(_ row: Row) throws -> Registration {
-        let id = try row.decode(Int64.self, forColumn: "id")
+    private func registration(_ row: some StoredRow) throws -> Registration {
+        let id = try row.int64("id")
         return try RegistrationRow.registration(row, domains(ofRow: id))
     }
 
     /// The domains of the registration with this row id.
-    func domains(ofRow id: Int64) throws -> [RegistrationRow.Domain] {
+    func domains(ofRow id: Int64) throws -> [RegistrationDomainRow] {
         try allRows(
-            "SELECT domain_name, is_desired, is_known FROM registration_domains WHERE registration_id = ?",
-            [id], RegistrationRow.Domain.init)
+            "SELECT \(RegistrationDomainRow.columns) FROM registration_domains WHERE registration_id = ?", [id],
+            RegistrationDomainRow.init)
     }
 
     /// The id of the registration's row; nil if there is none.
     func rowId(of partner: PartnerInternalMerchantIdentifier) throws -> Int64? {
-        try firstRow("SELECT id FROM registrations WHERE partner_internal_merchant_identifier = ?", [partner.rawValue])
-        {
-            try $0.decode(Int64.self, forColumn: "id")
-        }
+        try firstRow(
+            "SELECT id FROM registrations WHERE partner_internal_merchant_identifier = ?", [partner.rawValue]
+        ) { try $0.int64("id") }
     }
 }
 
@@ -108,7 +107,7 @@ extension StoreReading {
             FROM registrations CROSS JOIN registration_calls INDEXED BY registration_calls_repeated
                 ON registration_calls.registration_id = registrations.id AND outcome = 'repeated' AND opened_at > ?
             WHERE partner_internal_merchant_identifier = ?
-            """, [time.millisecondsSince1970, partner.rawValue], RegistrationCallRow.call)
+            """, [time, partner.rawValue], RegistrationCallRow.call)
     }
 
     func openCalls(after cursor: RegistrationCall?, limit: Int) throws -> [RegistrationCall] {
@@ -127,8 +126,7 @@ extension StoreReading {
 
 extension StoreReading {
     func domainFile() throws -> DomainFile? {
-        try firstRow("SELECT content, stored_at FROM domain_verification_file WHERE id = 1", []) {
-            DomainFile(bytes: try $0.bytes("content"), storedAt: try $0.timestamp("stored_at"))
-        }
+        try firstRow(
+            "SELECT \(DomainFileRow.columns) FROM domain_verification_file WHERE id = 1", [], DomainFileRow.file)
     }
 }

@@ -1,65 +1,50 @@
-import FoundationEssentials
-import GRDB
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreTransaction {
     func insert(_ registration: Registration) throws {
         let partner = registration.partnerInternalMerchantIdentifier
-        guard try rowId(of: partner) == nil else {
-            throw MerchantError(
-                .internalError, "registration \(partner) is already stored: it must be updated, not inserted")
-        }
-        try execute(
-            RegistrationRow.insertion,
-            [partner.rawValue] + RegistrationRow.values(registration)
-                + [registration.createdAt.millisecondsSince1970])
-        try writeDomains(of: registration, to: db.lastInsertedRowID, before: [])
+        guard try rowId(of: partner) == nil else { throw MerchantError.registrationIsStored(partner) }
+        let id = try insertRow(
+            """
+            INSERT INTO registrations (\(RegistrationRow.insertedColumns))
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, RegistrationRow.insertionValues(registration))
+        try writeDomains(RegistrationDomainChanges(from: [], to: registration), to: id)
     }
 
     func update(_ registration: Registration) throws {
         let partner = registration.partnerInternalMerchantIdentifier
-        guard let id = try rowId(of: partner) else {
-            throw MerchantError.registrationNotFound(partner)
+        guard let id = try rowId(of: partner) else { throw MerchantError.registrationNotFound(partner) }
+        let changes = RegistrationDomainChanges(from: try domains(ofRow: id), to: registration)
+        for name in changes.unmarked {
+            try execute(
+                "UPDATE registration_domains SET is_known = 0 WHERE registration_id = ? AND domain_name = ?",
+                [id, name])
         }
-        let before = try domains(ofRow: id)
-        // `is_known` marks the domains that Apple has, and `known_name` is NULL if Apple has no registration. The
-        // schema refuses a marked domain of a registration whose `known_name` is NULL. So the marks of domains that
-        // Apple no longer has are cleared before the registration is updated, and new marks are set after that.
-        let namesAtApple = registration.appleRecord?.details?.domainNames ?? []
-        for domain in before where domain.isKnown && !namesAtApple.contains(domain.name) {
-            if domain.isDesired {
-                try execute(
-                    "UPDATE registration_domains SET is_known = 0 WHERE registration_id = ? AND domain_name = ?",
-                    [id, domain.name])
-            } else {
-                try removeDomain(domain.name, of: id)
-            }
-        }
-        try execute(RegistrationRow.update, RegistrationRow.values(registration) + [id])
-        try writeDomains(of: registration, to: id, before: before)
+        for name in changes.removedBefore { try removeDomain(name, of: id) }
+        try execute(
+            """
+            UPDATE registrations SET partner_merchant_name = ?, encrypt_to = ?, merchant_url = ?,
+                merchant_identifier = ?, changed_at = ?, learned_at = ?, known_name = ?,
+                known_encrypt_to = ?, drifts = ?
+            WHERE id = ?
+            """, RegistrationRow.updateValues(registration, id: id))
+        try writeDomains(changes, to: id)
     }
 
-    /// Writes the domains that changed, and removes the domains that are neither desired nor at Apple.
-    ///
-    /// - Parameter before: the domains in the database before ``update(_:)`` changed any of them.
-    private func writeDomains(of registration: Registration, to id: Int64, before: [RegistrationRow.Domain]) throws {
-        let desired = Set(registration.desired.domainNames.map(\.rawValue))
-        let namesAtApple = registration.appleRecord?.details?.domainNames ?? []
-        for domain in before where !desired.contains(domain.name) && !namesAtApple.contains(domain.name) {
-            // A domain that was not desired was only at Apple, and ``update(_:)`` has already removed that domain.
-            if domain.isDesired { try removeDomain(domain.name, of: id) }
-        }
-        for name in desired.union(namesAtApple).sorted() {
-            let (isDesired, isKnown) = (desired.contains(name), namesAtApple.contains(name))
-            guard !before.contains(where: { $0.name == name && $0.isDesired == isDesired && $0.isKnown == isKnown })
-            else { continue }
+    /// Writes the changes of domains that follow the registration's own row.
+    private func writeDomains(_ changes: RegistrationDomainChanges, to id: Int64) throws {
+        for name in changes.removedAfter { try removeDomain(name, of: id) }
+        for domain in changes.written {
             try execute(
                 """
-                INSERT INTO registration_domains (registration_id, domain_name, is_desired, is_known) VALUES (?, ?, ?, ?)
+                INSERT INTO registration_domains (registration_id, \(RegistrationDomainRow.columns))
+                VALUES (?, ?, ?, ?)
                 ON CONFLICT (registration_id, domain_name)
                     DO UPDATE SET is_desired = excluded.is_desired, is_known = excluded.is_known
-                """, [id, name, isDesired, isKnown])
+                """, [id, domain.name, domain.isDesired, domain.isKnown])
         }
     }
 
@@ -75,19 +60,15 @@ extension StoreTransaction {
         _ content: RegistrationCall.Content, of partner: PartnerInternalMerchantIdentifier, requestId: String,
         at time: Timestamp
     ) throws -> RegistrationCall {
-        guard let id = try rowId(of: partner) else {
-            throw MerchantError.registrationNotFound(partner)
-        }
-        if let other = try openCall(of: partner) {
-            throw MerchantError(
-                .registrationConflict,
-                "the outcome of call \(other.number) to Apple for \(partner) is not known yet: try again later")
-        }
-        try execute(
-            RegistrationCallRow.insertion,
-            RegistrationCallRow.values(content, registrationRow: id, requestId: requestId, at: time))
+        guard let id = try rowId(of: partner) else { throw MerchantError.registrationNotFound(partner) }
+        try requireNoOpenCall(of: partner)
+        let number = try insertRow(
+            """
+            INSERT INTO registration_calls (\(RegistrationCallRow.insertedColumns))
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, RegistrationCallRow.values(content, registrationRow: id, requestId: requestId, at: time))
         return RegistrationCall(
-            number: Int(db.lastInsertedRowID), partnerInternalMerchantIdentifier: partner, content: content,
+            number: Int(number), partnerInternalMerchantIdentifier: partner, content: content,
             requestId: requestId, openedAt: time)
     }
 
@@ -96,18 +77,15 @@ extension StoreTransaction {
     ) throws {
         let changed = try execute(
             "UPDATE registration_calls SET outcome = ?, finding = ?, closed_at = ? WHERE id = ? AND outcome IS NULL",
-            [outcome.rawValue, finding, time.millisecondsSince1970, call.number])
-        guard changed == 1 else {
-            throw MerchantError(
-                .internalError, "call \(call.number) to Apple already has an outcome, which cannot be changed")
-        }
+            [outcome.rawValue, finding, time, call.number])
+        guard changed == 1 else { throw MerchantError.callIsClosed(call) }
     }
 
     func store(_ file: DomainFile) throws {
         try execute(
             """
-            INSERT INTO domain_verification_file (id, content, stored_at) VALUES (1, ?, ?)
+            INSERT INTO domain_verification_file (id, \(DomainFileRow.columns)) VALUES (1, ?, ?)
             ON CONFLICT (id) DO UPDATE SET content = excluded.content, stored_at = excluded.stored_at
-            """, [Data(file.bytes), file.storedAt.millisecondsSince1970])
+            """, DomainFileRow.values(file))
     }
 }

@@ -1,5 +1,5 @@
-import GRDB
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 // `since` is the time at which a roll reached its present step. `idle_since` is the time of the last request for the
@@ -20,7 +20,7 @@ extension StoreReading {
 
     func rolls(_ filter: RollFilter, before cursor: Int?, limit: Int) throws -> [Roll] {
         var conditions = ["id < ?"]
-        var arguments: StatementArguments = [cursor ?? Int.max]
+        var arguments: Arguments = [cursor ?? Int.max]
         var index = ""
         switch filter.step {
         case nil: break
@@ -35,7 +35,7 @@ extension StoreReading {
             arguments += [state == .quiet ? RollState.promoted.rawValue : state.rawValue]
             if state == .promoted || state == .quiet {
                 conditions.append(state == .quiet ? "idle_since <= ?" : "(idle_since IS NULL OR idle_since > ?)")
-                arguments += [quietIfIdleSince.millisecondsSince1970]
+                arguments += [quietIfIdleSince]
             }
         }
         if let merchant = filter.merchant {
@@ -59,25 +59,17 @@ extension StoreReading {
     }
 
     func rollCounts(quietIfIdleSince time: Timestamp) throws -> [RollState: Int] {
-        var counts: [RollState: Int] = [:]
         // The range contains all names that begin with 'rolls.', because '/' follows '.' in ASCII.
-        for (name, value) in try allRows(
-            "SELECT name, value FROM totals WHERE name >= 'rolls.' AND name < 'rolls/'", [],
-            { (try $0.text("name"), try $0.integer("value")) })
-        {
-            if let state = RollState(rawValue: String(name.dropFirst("rolls.".count))) { counts[state] = value }
-        }
-        // The totals count quiet rolls as promoted.
+        let totals = try allRows(
+            "SELECT name, value FROM totals WHERE name >= 'rolls.' AND name < 'rolls/'", [], TotalsRow.total)
         let quiet =
             try firstRow(
                 """
                 SELECT count(*) AS quiet FROM rolls INDEXED BY rolls_idle
                 WHERE ended_at IS NULL AND idle_since IS NOT NULL AND idle_since <= ?
-                """, [time.millisecondsSince1970]
+                """, [time]
             ) { try $0.integer("quiet") } ?? 0
-        counts[.quiet] = quiet
-        counts[.promoted, default: 0] -= quiet
-        return counts
+        return TotalsRow.rollCounts(totals, quiet: quiet)
     }
 
     func rollsIdle(since time: Timestamp, limit: Int) throws -> [Roll] {
@@ -85,7 +77,7 @@ extension StoreReading {
             """
             SELECT \(RollRow.columns) FROM rolls INDEXED BY rolls_idle
             WHERE ended_at IS NULL AND idle_since IS NOT NULL AND idle_since <= ? ORDER BY idle_since LIMIT ?
-            """, [time.millisecondsSince1970, max(0, limit)], RollRow.roll)
+            """, [time, max(0, limit)], RollRow.roll)
     }
 
     func rollsIdle(after time: Timestamp, limit: Int) throws -> [Roll] {
@@ -93,7 +85,7 @@ extension StoreReading {
             """
             SELECT \(RollRow.columns) FROM rolls INDEXED BY rolls_idle
             WHERE ended_at IS NULL AND idle_since IS NOT NULL AND idle_since > ? ORDER BY idle_since LIMIT ?
-            """, [time.millisecondsSince1970, max(0, limit)], RollRow.roll)
+            """, [time, max(0, limit)], RollRow.roll)
     }
 
     func rollsToRemind(at time: Timestamp, limit: Int) throws -> [Roll] {
@@ -101,7 +93,7 @@ extension StoreReading {
             """
             SELECT \(RollRow.columns) FROM rolls INDEXED BY rolls_to_remind
             WHERE remind_at IS NOT NULL AND remind_at <= ? ORDER BY remind_at LIMIT ?
-            """, [time.millisecondsSince1970, max(0, limit)], RollRow.roll)
+            """, [time, max(0, limit)], RollRow.roll)
     }
 
     func rollsWithoutNextPair(limit: Int) throws -> [Roll] {

@@ -1,5 +1,5 @@
-import GRDB
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreTransaction {
@@ -7,12 +7,7 @@ extension StoreTransaction {
         of merchant: MerchantIdentifier, algorithm: KeyAlgorithm, from: PublicKeyHash?, to: PublicKeyHash,
         at time: Timestamp
     ) throws -> Roll {
-        if let open = try openRoll(of: merchant, algorithm: algorithm) {
-            throw MerchantError(
-                .rollStateConflict,
-                "\(merchant) already has an open roll for \(algorithm.rawValue), roll \(open.number): finish or abandon that roll first"
-            )
-        }
+        try requireNoOpenRoll(of: merchant, algorithm: algorithm)
         // The first step follows from the state of the new key, as in the trigger `rolls_follow_their_new_key`. Inserts
         // nothing if the new key is revoked, destroyed or unknown.
         try execute(
@@ -23,13 +18,11 @@ extension StoreTransaction {
             FROM key_pairs WHERE public_key_hash = ? AND state IN ('pending', 'standby', 'current', 'retiring')
             """,
             [
-                merchant.rawValue, algorithm.rawValue, from?.data, time.millisecondsSince1970,
-                time.millisecondsSince1970 + RollRow.firstReminder, time.millisecondsSince1970, to.data,
+                merchant.rawValue, algorithm.rawValue, from?.bytes, time, time.adding(RollRow.firstReminder), time,
+                to.bytes,
             ])
         guard let roll = try openRoll(of: merchant, algorithm: algorithm) else {
-            throw MerchantError(
-                .keyStateConflict,
-                "no roll to key \(to) can start, because that key is revoked, destroyed or unknown: choose another key")
+            throw MerchantError.noRoll(to: to)
         }
         return roll
     }
@@ -46,12 +39,7 @@ extension StoreTransaction {
             SET idle_since = ?, remind_at = ?, ended_at = ?, reason = ?, has_next_pair = ?, step = coalesce(?, step),
                 since = coalesce(?, since)
             WHERE id = ?
-            """,
-            [
-                roll.idleSince?.millisecondsSince1970, roll.remindAt?.millisecondsSince1970,
-                roll.endedAt?.millisecondsSince1970, roll.reason, roll.hasNextPair, roll.outcome?.rawValue,
-                roll.endedAt?.millisecondsSince1970, roll.number,
-            ])
+            """, RollRow.updateValues(roll))
         guard changed == 1 else { throw MerchantError.rollNotFound(roll.number) }
     }
 }

@@ -1,5 +1,5 @@
-import GRDB
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreReading {
@@ -35,16 +35,11 @@ extension StoreReading {
     func domains(prefix text: String, limit: Int) throws -> [FoundDomain] {
         try allRows(
             """
-            SELECT domain_name, partner_internal_merchant_identifier, merchant_identifier
+            SELECT \(FoundDomainRow.columns)
             FROM registration_domains INDEXED BY registration_domains_by_name
                 CROSS JOIN registrations ON registrations.id = registration_domains.registration_id
             WHERE domain_name >= ? AND domain_name < ? ORDER BY domain_name, registration_id LIMIT ?
-            """, [text, text.endOfPrefixRange, max(0, limit)]
-        ) { row in
-            FoundDomain(
-                name: try row.text("domain_name"), partnerInternalMerchantIdentifier: try row.partner(),
-                merchantIdentifier: try row.merchantIdentifierIfAny())
-        }
+            """, [text, text.endOfPrefixRange, max(0, limit)], FoundDomainRow.domain)
     }
 
     func domains(
@@ -55,19 +50,14 @@ extension StoreReading {
         // The inner query limits the registrations whose domains are read.
         let found = try allRows(
             """
-            SELECT domain_name, partner_internal_merchant_identifier, merchant_identifier FROM (
+            SELECT \(FoundDomainRow.columns) FROM (
                 SELECT id, partner_internal_merchant_identifier, merchant_identifier
                 FROM registrations INDEXED BY registrations_shown
                 WHERE (desired_domains > 0 OR known_domains > 0) AND partner_internal_merchant_identifier > ?
                 ORDER BY partner_internal_merchant_identifier LIMIT ?
             ) AS examined CROSS JOIN registration_domains ON registration_domains.registration_id = examined.id
             WHERE instr(lower(domain_name), lower(?)) > 0
-            """, [after, limit, text]
-        ) { row in
-            FoundDomain(
-                name: try row.text("domain_name"), partnerInternalMerchantIdentifier: try row.partner(),
-                merchantIdentifier: try row.merchantIdentifierIfAny())
-        }
+            """, [after, limit, text], FoundDomainRow.domain)
         let next = try firstRow(
             """
             SELECT partner_internal_merchant_identifier FROM registrations INDEXED BY registrations_shown
@@ -75,16 +65,6 @@ extension StoreReading {
             ORDER BY partner_internal_merchant_identifier LIMIT 1 OFFSET ?
             """, [after, limit - 1]
         ) { try $0.partner() }
-        let sorted = found.sorted { left, right in
-            let partners = (left.partnerInternalMerchantIdentifier, right.partnerInternalMerchantIdentifier)
-            return partners.0 == partners.1 ? left.name < right.name : partners.0 < partners.1
-        }
-        return DomainSearchPage(found: sorted, next: next)
+        return DomainSearchPage(found: found, next: next)
     }
-}
-
-extension String {
-    /// A text that SQLite sorts after the texts that begin with this one: U+10FFFF is the last code point of Unicode,
-    /// and is not assigned to a character.
-    var endOfPrefixRange: String { self + "\u{10FFFF}" }
 }

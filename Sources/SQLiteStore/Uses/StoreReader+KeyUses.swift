@@ -1,29 +1,16 @@
+import FoundationEssentials
 import GRDB
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreReading {
     func keyUse(of hash: PublicKeyHash) throws -> KeyUse? {
         try firstRow(
             """
-            SELECT requests_count, requests_first, requests_last, decryptions_count, decryptions_first, decryptions_last,
-                promotion_confirmed_at, alarmed_at, standby_use_reported_at
+            SELECT \(KeyUseRow.columns)
             FROM key_pairs JOIN key_uses ON key_uses.key_pair_id = key_pairs.id WHERE public_key_hash = ?
-            """, [hash.data]
-        ) { row in
-            /// - Parameter prefix: the beginning of the names of three columns: `requests` or `decryptions`.
-            func use(_ prefix: String) throws -> Occurrences? {
-                guard let first = try row.timestampIfAny("\(prefix)_first") else { return nil }
-                return Occurrences(
-                    count: try row.integer("\(prefix)_count"), first: first, last: try row.timestamp("\(prefix)_last"))
-            }
-            return KeyUse(
-                requests: try use("requests"), decryptions: try use("decryptions"),
-                promotionConfirmedAt: try row.timestampIfAny("promotion_confirmed_at"),
-                // `alarmed_at` is the time of the event that reports the use of a revoked key.
-                revokedUseReportedAt: try row.timestampIfAny("alarmed_at"),
-                standbyUseReportedAt: try row.timestampIfAny("standby_use_reported_at"))
-        }
+            """, [hash.bytes], KeyUseRow.use)
     }
 
     /// Whether a use of the key pair does more than increase its counters: the key pair is in an open roll, or is
@@ -40,7 +27,7 @@ extension StoreReading {
                         WHERE state IN ('standby', 'revoked', 'destroyed')
                         AND id = (SELECT id FROM key_pairs WHERE public_key_hash = ?)
                 ) AS has_consequences
-            """, [hash.data, hash.data, hash.data]
+            """, [hash.bytes, hash.bytes, hash.bytes]
         ) { try $0.flag("has_consequences") } ?? false
     }
 
@@ -52,7 +39,7 @@ extension StoreReading {
         found.reserveCapacity(hashes.count)
         let statement = try db.cachedStatement(sql: "SELECT id FROM key_pairs WHERE public_key_hash = ?")
         for hash in hashes {
-            if let id = try Int64.fetchOne(statement, arguments: [hash.data]) { found.append((id, hash)) }
+            if let id = try Int64.fetchOne(statement, arguments: [Data(hash.bytes)]) { found.append((id, hash)) }
         }
         found.sort { $0.id < $1.id }
         return found.map(\.hash)

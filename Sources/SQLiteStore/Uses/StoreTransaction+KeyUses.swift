@@ -1,5 +1,7 @@
+import FoundationEssentials
 import GRDB
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 extension StoreTransaction {
@@ -8,22 +10,14 @@ extension StoreTransaction {
     func setKeyUse(_ use: KeyUse, of hash: PublicKeyHash) throws {
         try execute(
             """
-            INSERT INTO key_uses (key_pair_id, requests_count, requests_first, requests_last, decryptions_count, decryptions_first,
-                decryptions_last, promotion_confirmed_at, alarmed_at, standby_use_reported_at)
+            INSERT INTO key_uses (key_pair_id, \(KeyUseRow.columns))
             SELECT id, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM key_pairs WHERE public_key_hash = ?
             ON CONFLICT (key_pair_id) DO UPDATE SET requests_count = excluded.requests_count,
                 requests_first = excluded.requests_first, requests_last = excluded.requests_last,
                 decryptions_count = excluded.decryptions_count, decryptions_first = excluded.decryptions_first,
                 decryptions_last = excluded.decryptions_last, promotion_confirmed_at = excluded.promotion_confirmed_at,
                 alarmed_at = excluded.alarmed_at, standby_use_reported_at = excluded.standby_use_reported_at
-            """,
-            [
-                use.requests?.count ?? 0, use.requests?.first.millisecondsSince1970,
-                use.requests?.last.millisecondsSince1970, use.decryptions?.count ?? 0,
-                use.decryptions?.first.millisecondsSince1970, use.decryptions?.last.millisecondsSince1970,
-                use.promotionConfirmedAt?.millisecondsSince1970, use.revokedUseReportedAt?.millisecondsSince1970,
-                use.standbyUseReportedAt?.millisecondsSince1970, hash.data,
-            ])
+            """, KeyUseRow.values(use) + [hash.bytes])
     }
 
     /// Adds `use` to the stored counts and times. The first decryption after the key pair's promotion confirms the
@@ -32,33 +26,35 @@ extension StoreTransaction {
     /// This method runs for every used key pair, so it is a single statement instead of a read and a write. The `CASE`
     /// confirms a promotion, and the statement reads the key pair's state only if a token was decrypted.
     func addKeyUse(_ use: KeyUse, of hash: PublicKeyHash) throws {
-        let (firstDecryption, lastDecryption) = (
+        let (first, last) = (
             use.decryptions?.first.millisecondsSince1970, use.decryptions?.last.millisecondsSince1970
         )
-        try execute(
-            """
-            INSERT INTO key_uses (key_pair_id, requests_count, requests_first, requests_last, decryptions_count, decryptions_first,
-                decryptions_last, promotion_confirmed_at)
-            SELECT id, ?, ?, ?, ?, ?, ?, CASE
-                    WHEN ? IS NULL THEN NULL
-                    WHEN state = 'current' AND ? >= state_since THEN iif(? >= state_since, ?, ?)
-                END
-            FROM key_pairs WHERE public_key_hash = ?
-            ON CONFLICT (key_pair_id) DO UPDATE SET requests_count = requests_count + excluded.requests_count,
-                requests_first = min(coalesce(requests_first, excluded.requests_first), coalesce(excluded.requests_first, requests_first)),
-                requests_last = max(coalesce(requests_last, excluded.requests_last), coalesce(excluded.requests_last, requests_last)),
-                decryptions_count = decryptions_count + excluded.decryptions_count,
-                decryptions_first =
-                    min(coalesce(decryptions_first, excluded.decryptions_first), coalesce(excluded.decryptions_first, decryptions_first)),
-                decryptions_last =
-                    max(coalesce(decryptions_last, excluded.decryptions_last), coalesce(excluded.decryptions_last, decryptions_last)),
-                promotion_confirmed_at = coalesce(promotion_confirmed_at, excluded.promotion_confirmed_at)
-            """,
-            [
+        // GRDB converts a literal of its own types fastest.
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO key_uses (key_pair_id, requests_count, requests_first, requests_last, decryptions_count, decryptions_first,
+                    decryptions_last, promotion_confirmed_at)
+                SELECT id, ?, ?, ?, ?, ?, ?, CASE
+                        WHEN ? IS NULL THEN NULL
+                        WHEN state = 'current' AND ? >= state_since THEN iif(? >= state_since, ?, ?)
+                    END
+                FROM key_pairs WHERE public_key_hash = ?
+                ON CONFLICT (key_pair_id) DO UPDATE SET requests_count = requests_count + excluded.requests_count,
+                    requests_first = min(coalesce(requests_first, excluded.requests_first), coalesce(excluded.requests_first, requests_first)),
+                    requests_last = max(coalesce(requests_last, excluded.requests_last), coalesce(excluded.requests_last, requests_last)),
+                    decryptions_count = decryptions_count + excluded.decryptions_count,
+                    decryptions_first =
+                        min(coalesce(decryptions_first, excluded.decryptions_first), coalesce(excluded.decryptions_first, decryptions_first)),
+                    decryptions_last =
+                        max(coalesce(decryptions_last, excluded.decryptions_last), coalesce(excluded.decryptions_last, decryptions_last)),
+                    promotion_confirmed_at = coalesce(promotion_confirmed_at, excluded.promotion_confirmed_at)
+                """
+        ).execute(
+            arguments: [
                 use.requests?.count ?? 0, use.requests?.first.millisecondsSince1970,
-                use.requests?.last.millisecondsSince1970, use.decryptions?.count ?? 0, firstDecryption, lastDecryption,
+                use.requests?.last.millisecondsSince1970, use.decryptions?.count ?? 0, first, last,
                 // The next five values are for the `CASE`.
-                lastDecryption, lastDecryption, firstDecryption, firstDecryption, lastDecryption, hash.data,
+                last, last, first, first, last, Data(hash.bytes),
             ])
     }
 }

@@ -1,6 +1,6 @@
-import FoundationEssentials
 import GRDB
 import MerchantCore
+import StoreCore
 import Vocabulary
 
 /// One caller's transaction. Its reads see its own changes.
@@ -9,17 +9,9 @@ import Vocabulary
 /// constraints and triggers in `schema/` enforce the same rules for every program that writes to the database.
 final class StoreTransaction: StoreReading, RepositoryWriting {
     let db: Database
-    /// The key pairs that the transaction changed. After the commit, the store passes them to the observers.
-    private(set) var changedKeys: Set<PublicKeyHash> = []
-    /// Whether the transaction may have added events or deliveries to webhooks. If so, the store notifies the event
-    /// observer after the commit.
-    private(set) var mayHaveNewEvents = false
-    /// The last audit record that the transaction appended; nil if it appended none.
-    private(set) var auditHead: AuditHead?
-    /// The actions of the audit records that the transaction appended.
-    private(set) var auditedActions: [AuditAction] = []
-    /// The earliest time that an event may get, if the machine's clock was set back; nil while the clock is right.
-    /// Events are removed by age, so an event with a time that is too early would be removed too early.
+    /// What the observers are notified of after the commit.
+    var changes = StoreChanges()
+    /// The earliest time that an event may get: ``ConfirmedTime/earliestEventTime``.
     let earliestEventTime: Timestamp?
 
     init(db: Database, earliestEventTime: Timestamp? = nil) {
@@ -31,17 +23,15 @@ final class StoreTransaction: StoreReading, RepositoryWriting {
     ///
     /// - Returns: the number of rows that the statement itself changed, without the rows that triggers changed.
     @discardableResult
-    func execute(_ sql: String, _ arguments: StatementArguments) throws -> Int {
-        try db.cachedStatement(sql: sql).execute(arguments: arguments)
-        return db.changesCount
+    func execute(_ sql: String, _ arguments: Arguments) throws -> Int {
+        try db.execute(sql, arguments)
     }
 
-    func noteKeyPairChange(of hash: PublicKeyHash) { changedKeys.insert(hash) }
-
-    func noteEventChange() { mayHaveNewEvents = true }
-
-    func noteAuditRecord(_ head: AuditHead, _ action: AuditAction) {
-        auditHead = head
-        auditedActions.append(action)
+    /// Executes an SQL statement that inserts one row.
+    ///
+    /// - Returns: the id that the row got.
+    func insertRow(_ sql: String, _ arguments: Arguments) throws -> Int64 {
+        try execute(sql, arguments)
+        return db.lastInsertedRowID
     }
 }

@@ -1,13 +1,8 @@
 import GRDB
 import MerchantCore
+import StoreCore
 import Synchronization
 import Vocabulary
-
-/// A write that ``WriteGroups`` commits together with other writes.
-protocol GroupedWrite: Sendable {
-    /// Reports to the caller that the write failed with this error.
-    var refuse: @Sendable (any Error) -> Void { get }
-}
 
 /// Groups the writes of many callers into few transactions. Each commit needs a sync of the disk, and a sync takes the
 /// same time for one write as for hundreds.

@@ -1,6 +1,7 @@
 import GRDB
 import MerchantCore
 import MetricsKit
+import StoreCore
 import Synchronization
 import Vocabulary
 
@@ -23,24 +24,6 @@ final class WriteQueue: Sendable {
     /// How many transactions can wait. Further transactions are refused with `overloaded`.
     static let longestQueue = 16384
 
-    /// The changes of a group. After the group's commit, the observers are notified of these changes.
-    fileprivate struct Changes {
-        var changedKeys: Set<PublicKeyHash> = []
-        /// Whether events or deliveries may have been added.
-        var mayHaveNewEvents = false
-        /// The last audit record that was appended; nil if there is none.
-        var auditHead: AuditHead?
-        /// The actions of the audit records that were appended.
-        var auditedActions: [AuditAction] = []
-
-        mutating func add(_ transaction: StoreTransaction) {
-            changedKeys.formUnion(transaction.changedKeys)
-            mayHaveNewEvents = mayHaveNewEvents || transaction.mayHaveNewEvents
-            auditHead = transaction.auditHead ?? auditHead
-            auditedActions += transaction.auditedActions
-        }
-    }
-
     private let groups: WriteGroups<PendingWrite>
     /// Counts the audit records of committed transactions.
     let auditedActions: LabeledCounter<AuditAction>
@@ -56,9 +39,9 @@ final class WriteQueue: Sendable {
             longestQueue: Self.longestQueue, clock: clock, trialWrite: Self.trialWrite
         ) { group, db in
             var results: [@Sendable () -> Void] = []
-            var changes = Changes()
+            var changes = StoreChanges()
             var databaseError: MerchantError?
-            let earliestEventTime = confirmedTime.flatMap(Self.earliestEventTime)
+            let earliestEventTime = confirmedTime?.earliestEventTime
             for write in group {
                 let transaction = StoreTransaction(db: db, earliestEventTime: earliestEventTime)
                 results.append(
@@ -69,7 +52,8 @@ final class WriteQueue: Sendable {
             return .init(
                 returnResults: {
                     for action in committedChanges.auditedActions { auditedActions.add(action) }
-                    observers.notify(committedChanges, of: openedFiles)
+                    observers.notify(
+                        committedChanges, logGeneration: DatabaseFile.logGeneration(of: openedFiles.path) ?? "")
                     for returnResult in returnResults { returnResult() }
                 }, databaseError: databaseError)
         }
@@ -100,19 +84,13 @@ final class WriteQueue: Sendable {
         }
     }
 
-    /// The earliest time that an event may get; nil unless the machine's clock is set back.
-    private static func earliestEventTime(by confirmedTime: ConfirmedTime) -> Timestamp? {
-        let time = confirmedTime.reading()
-        return time.setBack > ConfirmedTime.tolerance ? time.confirmed : nil
-    }
-
     /// Runs one transaction of the group in a savepoint. If it fails, only its own changes are undone.
     ///
     /// - Parameter databaseError: set if the transaction failed because of an error of the database.
     /// - Returns: a function that returns the result or the error to the caller.
     /// - Throws: if the whole group must fail.
     private static func runInSavepoint(
-        _ write: PendingWrite, in transaction: StoreTransaction, noting changes: inout Changes,
+        _ write: PendingWrite, in transaction: StoreTransaction, noting changes: inout StoreChanges,
         databaseError: inout MerchantError?
     ) throws -> @Sendable () -> Void {
         let db = transaction.db
@@ -120,7 +98,7 @@ final class WriteQueue: Sendable {
         do {
             let returnResult = try write.run(transaction)
             try db.execute(sql: "RELEASE one_write")
-            changes.add(transaction)
+            changes.add(transaction.changes)
             return returnResult
         } catch {
             // The whole group fails in two cases. First, SQLite has rolled back the group's transaction, as SQLite does
@@ -132,19 +110,5 @@ final class WriteQueue: Sendable {
             if isFromDatabase { databaseError = error as? MerchantError }
             return { write.refuse(error) }
         }
-    }
-}
-
-extension StoreObservers {
-    /// Notifies the observers of the changes of a committed group.
-    fileprivate func notify(_ changes: WriteQueue.Changes, of openedFiles: DatabaseFile.OpenedFiles) {
-        if let head = changes.auditHead, let audit {
-            audit.auditGrew(to: head, inLog: DatabaseFile.logGeneration(of: openedFiles.path) ?? "")
-        }
-        if !changes.changedKeys.isEmpty {
-            let hashes = Array(changes.changedKeys)
-            for observer in keys { observer.keysChanged(hashes) }
-        }
-        if changes.mayHaveNewEvents { events?.eventsChanged() }
     }
 }

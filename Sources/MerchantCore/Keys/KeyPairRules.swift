@@ -1,0 +1,64 @@
+package import Vocabulary
+
+/// The rules that every store checks before it writes a key pair.
+extension KeyPairReading where Self: MerchantReading {
+    /// - Throws: `merchantNotFound`; `merchantRemoved`; `keyExists` or `keyBelongsToAnotherMerchant` if the key pair is
+    ///   already stored; `internalError` if `new` is another key pair.
+    package func requireNew(_ keyPair: KeyPair, _ new: NewKeyPair) throws {
+        guard keyPair.publicKeyHash == new.publicKeyHash else {
+            throw MerchantError(
+                .internalError,
+                "the private key belongs to key pair \(new.publicKeyHash), so it cannot be stored for \(keyPair.publicKeyHash)"
+            )
+        }
+        guard let merchant = try merchant(keyPair.merchantIdentifier) else {
+            throw MerchantError.merchantNotFound(keyPair.merchantIdentifier)
+        }
+        if let removedAt = merchant.removedAt {
+            throw MerchantError(
+                .merchantRemoved, "merchant \(keyPair.merchantIdentifier) was removed at \(removedAt)")
+        }
+        guard let stored = try self.keyPair(keyPair.publicKeyHash) else { return }
+        guard stored.merchantIdentifier == keyPair.merchantIdentifier else {
+            throw MerchantError(
+                .keyBelongsToAnotherMerchant,
+                "key pair \(keyPair.publicKeyHash) already belongs to another merchant than \(keyPair.merchantIdentifier): use a new key pair for each merchant"
+            )
+        }
+        throw MerchantError(
+            .keyExists,
+            "key pair \(keyPair.publicKeyHash) was already stored at \(stored.createdAt), and its state is \(stored.state.rawValue): to add a certificate, upload only the certificate; to use a revoked key again, restore it"
+        )
+    }
+}
+
+extension KeyPairReading {
+    /// - Throws: `keyNotFound`.
+    package func requireKeyPair(_ hash: PublicKeyHash) throws {
+        guard try keyPair(hash) != nil else { throw MerchantError.keyNotFound(hash) }
+    }
+
+    /// - Throws: `certificateKeyUnknown` if the key pair of a certificate does not exist.
+    package func requireKeyPair(ofCertificate hash: PublicKeyHash) throws {
+        guard try keyPair(hash) != nil else {
+            throw MerchantError(
+                .certificateKeyUnknown, "the certificate belongs to key pair \(hash), which does not exist")
+        }
+    }
+}
+
+extension MerchantError {
+    /// For a key pair that would become `current`, although the merchant already has another current key pair with the
+    /// same purpose and algorithm.
+    package static func currentKeyExists(_ other: PublicKeyHash, whenStoring keyPair: KeyPair) -> MerchantError {
+        MerchantError(
+            .currentKeyExists,
+            "\(keyPair.merchantIdentifier) already has a current \(keyPair.purpose.rawValue) key pair for \(keyPair.algorithm.rawValue), \(other): store key pair \(keyPair.publicKeyHash) as standby, then promote it"
+        )
+    }
+
+    /// For a private key or account number whose data key was erased. This happens if a rotation erases the data key
+    /// after the secret was sealed and before it is stored.
+    package static let dataKeyErased = MerchantError(
+        .overloaded, "the data key, which seals secrets, was replaced in the meantime: try again", retryAfter: 1)
+}

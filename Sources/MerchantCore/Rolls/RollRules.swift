@@ -1,0 +1,22 @@
+package import Vocabulary
+
+/// The rules that every store checks when it starts a roll.
+extension RollReading {
+    /// - Throws: `rollStateConflict` if the merchant has an open roll for the algorithm.
+    package func requireNoOpenRoll(of merchant: MerchantIdentifier, algorithm: KeyAlgorithm) throws {
+        guard let open = try openRoll(of: merchant, algorithm: algorithm) else { return }
+        throw MerchantError(
+            .rollStateConflict,
+            "\(merchant) already has an open roll for \(algorithm.rawValue), roll \(open.number): finish or abandon that roll first"
+        )
+    }
+}
+
+extension MerchantError {
+    /// For a roll to a key that is revoked, destroyed or unknown.
+    package static func noRoll(to key: PublicKeyHash) -> MerchantError {
+        MerchantError(
+            .keyStateConflict,
+            "no roll to key \(key) can start, because that key is revoked, destroyed or unknown: choose another key")
+    }
+}

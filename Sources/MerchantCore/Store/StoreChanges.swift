@@ -1,0 +1,48 @@
+package import Vocabulary
+
+/// The changes of one transaction, or of several that are committed together. After the commit, the store notifies its
+/// observers of these changes.
+package struct StoreChanges: Sendable {
+    /// The key pairs that were changed.
+    package private(set) var changedKeys: Set<PublicKeyHash> = []
+    /// Whether events or deliveries to webhooks may have been added.
+    package private(set) var mayHaveNewEvents = false
+    /// The last audit record that was appended; nil if none was appended.
+    package private(set) var auditHead: AuditHead?
+    /// The actions of the audit records that were appended.
+    package private(set) var auditedActions: [AuditAction] = []
+
+    package init() {}
+
+    package mutating func noteKeyPair(_ hash: PublicKeyHash) { changedKeys.insert(hash) }
+
+    package mutating func noteEvents() { mayHaveNewEvents = true }
+
+    package mutating func note(_ record: AuditRecord) {
+        auditHead = AuditHead(sequence: record.sequence, hash: record.hash)
+        auditedActions.append(record.entry.action)
+    }
+
+    /// Adds the changes of a later transaction.
+    package mutating func add(_ other: StoreChanges) {
+        changedKeys.formUnion(other.changedKeys)
+        mayHaveNewEvents = mayHaveNewEvents || other.mayHaveNewEvents
+        auditHead = other.auditHead ?? auditHead
+        auditedActions += other.auditedActions
+    }
+}
+
+extension StoreObservers {
+    /// Notifies the observers of committed changes.
+    ///
+    /// - Parameter logGeneration: the generation for ``AuditObserver/auditGrew(to:inLog:)``. Evaluated only if the
+    ///   audit has grown and has an observer.
+    package func notify(_ changes: StoreChanges, logGeneration: @autoclosure () -> String = "") {
+        if let head = changes.auditHead, let audit { audit.auditGrew(to: head, inLog: logGeneration()) }
+        if !changes.changedKeys.isEmpty {
+            let hashes = Array(changes.changedKeys)
+            for observer in keys { observer.keysChanged(hashes) }
+        }
+        if changes.mayHaveNewEvents { events?.eventsChanged() }
+    }
+}

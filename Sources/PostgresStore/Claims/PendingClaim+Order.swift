@@ -1,0 +1,14 @@
+import MerchantCore
+import StoreCore
+import Vocabulary
+
+extension PendingClaim {
+    /// Claims are inserted in the order of these bytes. Two daemons that insert the same claims in different orders
+    /// could wait for each other.
+    var order: [UInt8] {
+        switch self {
+        case .token(let pending): [0] + pending.claim.transactionId.bytes
+        case .nonce(let pending): [1] + pending.claim.digest.bytes
+        }
+    }
+}
