@@ -47,6 +47,22 @@ import Vocabulary
         requireStopped(await refusal { try await temporary.onboard(Sample.merchant(3), seed: 3) })
     }
 
+    /// A link that names itself makes the file unreachable, also for root.
+    @Test func `changes are refused while the file cannot be reached, and accepted again afterwards`() async throws {
+        try await temporary.onboard(Sample.merchant(1), seed: 1)
+        let directory = (temporary.path as NSString).deletingLastPathComponent
+        try FileManager.default.moveItem(atPath: directory, toPath: directory + ".moved")
+        try FileManager.default.createSymbolicLink(atPath: directory, withDestinationPath: directory)
+        let refused = await refusal { try await temporary.onboard(Sample.merchant(2), seed: 2) }
+        try FileManager.default.removeItem(atPath: directory)
+        try FileManager.default.moveItem(atPath: directory + ".moved", toPath: directory)
+        #expect(refused?.code == .storeUnavailable)
+        #expect(refused?.detail.contains("cannot be reached") == true, "\(refused?.detail ?? "none")")
+        try await temporary.onboard(Sample.merchant(3), seed: 3)
+        #expect(temporary.store.health == .ready)
+        #expect(try temporary.store.readNow { try $0.merchant(Sample.merchant(2)) } == nil)
+    }
+
     @Test(.timeLimit(.minutes(1)), arguments: [false, true])
     func `every connection reads although the files were removed just after the start, or after an erasure`(
         isErased: Bool

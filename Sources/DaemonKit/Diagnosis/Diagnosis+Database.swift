@@ -46,7 +46,7 @@ extension Diagnosis {
 
     private mutating func checkContent(_ inspection: DatabaseInspection) {
         if let first = inspection.faults.first {
-            note("database content", .failure, "damaged (\(first)); restore a backup")
+            note("database content", .failure, "damaged (\(first.replacing("\n", with: " "))); restore a backup")
         } else {
             note(
                 "database content", .success,

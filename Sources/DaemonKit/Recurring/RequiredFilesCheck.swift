@@ -40,7 +40,7 @@ struct RequiredFilesCheck: RecurringTask {
             .masterKeyMissing,
             hadMasterKeyProblem
                 ? problem.map {
-                    "\($0); this daemon still has the data keys in memory, but after a restart it could not use any private key. Do not stop the daemon; put the right file back\(masterKey.alternative.map { ", or \($0)" } ?? "")"
+                    "\($0); this daemon still has the data keys in memory, but after a restart it could not use any private key. Do not stop the daemon; correct the owner and mode of the file and its directory, or put the right file back\(masterKey.alternative.map { ", or \($0)" } ?? "")"
                 } : nil)
         hadMasterKeyProblem = problem != nil
     }

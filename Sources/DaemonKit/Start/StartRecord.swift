@@ -174,9 +174,14 @@ final class StartRecord: Sendable {
         guard let (since, undone) = try await operations.olderDatabase(),
             operations.now < since.adding(Self.noticePeriod)
         else { return }
+        // A restore on another machine also starts without the claims of the machine before.
+        let claims =
+            observation.findings.contains { $0.code == .claimsMissing || $0.code == .claimsLogMissing }
+            ? "; the claims of payment tokens are missing too, so tokens from the ten minutes before the start can be used again"
+            : ""
         activeFindings.set(
             .databaseRestored, .warning,
-            "an older database was accepted at \(since): changes that it does not contain, such as revocations, are undone; see 'audit list'\(undone.isEmpty ? "" : ". Undone by the restore: \(undone)")"
+            "an older database was accepted at \(since): changes that it does not contain, such as revocations, are undone; see 'audit list'\(claims)\(undone.isEmpty ? "" : ". Undone by the restore: \(undone)")"
         )
     }
 }

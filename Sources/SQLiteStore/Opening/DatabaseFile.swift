@@ -13,10 +13,28 @@ enum DatabaseFile {
 
         /// - Throws: ``MerchantError`` `storeUnavailable` if there is no such file or its status cannot be read.
         init(of path: String) throws(MerchantError) {
+            guard let found = try Self.ifPresent(at: path) else { throw failure("cannot read the status of '\(path)'") }
+            self = found
+        }
+
+        private init(_ status: stat) {
+            device = UInt64(status.st_dev)
+            inode = UInt64(status.st_ino)
+        }
+
+        /// - Returns: nil if there is no such file.
+        /// - Throws: ``MerchantError`` `storeUnavailable` if it cannot be found out, for example because the daemon must
+        ///   not enter the directory.
+        static func ifPresent(at path: String) throws(MerchantError) -> Identity? {
             var found = stat()
-            guard lstat(path, &found) == 0 else { throw failure("cannot read the status of '\(path)'") }
-            device = UInt64(found.st_dev)
-            inode = UInt64(found.st_ino)
+            guard lstat(path, &found) == 0 else {
+                guard errno != ENOENT, errno != ENOTDIR else { return nil }
+                throw MerchantError(
+                    .storeUnavailable,
+                    "'\(path)' cannot be reached: \(String(cString: strerror(errno))). Check the owner and the mode of its directory and of each directory above; the daemon continues to write when it reaches the file again"
+                )
+            }
+            return Identity(found)
         }
 
         var description: String { "inode \(inode) of device \(device)" }
@@ -76,18 +94,21 @@ enum DatabaseFile {
         /// Checks that the paths of the database and of its write-ahead log still name the opened files. SQLite would
         /// continue to write to a file that was moved or removed, and the next start would not find those changes.
         ///
-        /// - Throws: if a path now names another file or no file.
-        func requireUnreplaced() throws(DatabaseFile.ReplacedError) {
+        /// - Throws: ``ReplacedError`` if a path now names another file or no file; ``MerchantError`` `storeUnavailable`
+        ///   if a path cannot be reached.
+        func requireUnreplaced() throws {
             try Self.require(database, at: path)
             if let log = log.withLock({ $0 }) { try Self.require(log, at: path + "-wal") }
         }
 
         /// The inode of the opened database file, if its path now names another file or no file; nil if the path still
-        /// names the opened file. The write-ahead log is not checked.
-        var inodeIfReplaced: UInt64? { (try? Identity(of: path)) == database ? nil : database.inode }
+        /// names the opened file, or cannot be reached. The write-ahead log is not checked.
+        var inodeIfReplaced: UInt64? {
+            do { return try Identity.ifPresent(at: path) == database ? nil : database.inode } catch { return nil }
+        }
 
-        private static func require(_ expected: Identity, at path: String) throws(DatabaseFile.ReplacedError) {
-            let found = try? Identity(of: path)
+        private static func require(_ expected: Identity, at path: String) throws {
+            let found = try Identity.ifPresent(at: path)
             guard found != expected else { return }
             throw DatabaseFile.ReplacedError(
                 path: path, found: found?.description ?? "no file", expected: expected.description)

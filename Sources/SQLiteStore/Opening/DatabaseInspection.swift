@@ -12,8 +12,8 @@ package struct DatabaseInspection: Sendable {
     package let schemaVersion: Int
     /// The schema version to which this program would upgrade the database.
     package let knownSchemaVersion: Int
-    /// The faults that SQLite's `quick_check` finds in the file; empty if there are none.
-    package let faults: [String]
+    /// The faults of the file's header, and those that SQLite's `quick_check` finds; empty if there are none.
+    package private(set) var faults: [String]
     /// The findings of ``IntegrityCheck``: changes by other programs that SQLite's own check cannot find. Empty if the
     /// schema is older than this program's, because ``IntegrityCheck`` then cannot run.
     package let inconsistentContent: [String]
@@ -47,6 +47,7 @@ package struct DatabaseInspection: Sendable {
         self = try SQLiteErrors.translating {
             try Self.read(path) { try Self(reading: $0, now, restoreValueName: restoreValueName) }
         }
+        if let fault = DatabaseHeader.fault(of: path) { faults.insert(fault, at: 0) }
     }
 
     /// Runs `body` on a connection that only reads.

@@ -77,7 +77,7 @@ enum SQLiteErrors {
         case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE, .SQLITE_FULL:
             "the disk is full, and nothing was changed: make room and try again: \(cause)"
         case .SQLITE_READONLY:
-            "the database cannot be written: check the owner and mode of its file and directory: \(cause)"
+            "\(kind.name) cannot be written: check the owner and mode of its file and directory; if they are right, the header of the file is damaged: \(kind.repair): \(cause)"
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             "another program has locked the database: stop that program and try again: \(cause)"
         case .SQLITE_NOTADB: "the file of \(kind.name) is not an SQLite database: \(kind.repair): \(cause)"

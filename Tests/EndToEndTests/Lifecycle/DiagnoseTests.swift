@@ -42,6 +42,18 @@ import Testing
         #expect(try content() == before)
     }
 
+    /// SQLite reads such a file without an error, and refuses only to write it.
+    @Test func `a damaged header, which only the start would find, is a failure`() throws {
+        try installation.start()
+        installation.stop()
+        let file = try #require(FileHandle(forUpdatingAtPath: installation.path("state/merchantkeyd.sqlite")))
+        try file.seek(toOffset: 18)
+        try file.write(contentsOf: Data([9]))
+        try file.close()
+        let diagnosis = try installation.diagnose()
+        #expect(diagnosis.status == 1 && diagnosis.outcome("database content") == "failure", "\(diagnosis)")
+    }
+
     @Test func `diagnose counts one merchant in the singular`() throws {
         try installation.start()
         #expect(try installation.ctl("merchant", "add", "merchant.com.example.one").status == 0)
