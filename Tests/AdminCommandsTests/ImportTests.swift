@@ -149,6 +149,26 @@ struct ImportTests {
         }
     }
 
+    @Test("a pause of five seconds or more is announced once, and not with --quiet", arguments: [false, true])
+    func announcedPause(isQuiet: Bool) async throws {
+        let count = Mutex(0)
+        try await Self.with({ request in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            guard number <= 2 else { return try .json(Samples.registration(Self.partner(request)), status: 201) }
+            var reply = FakeDaemon.Reply.problem(503, "gatewayUnavailable", "no answer")
+            reply.retryAfter = 5
+            return reply
+        }) { program, daemon, file in
+            let quiet = isQuiet ? ["--quiet"] : []
+            let transcript = try await program.run(Self.importing(file, daemon, "--concurrency", "2") + quiet)
+            #expect(transcript.status == 0, "\(transcript)")
+            #expect(transcript.error.ranges(of: "waiting 5 s").count == (isQuiet ? 0 : 1), "\(transcript)")
+        }
+    }
+
     @Test("an error that concerns every line stops the import, and the message says how to continue")
     func stops() async throws {
         try await Self.with({ _ in .problem(503, "gatewayNotConfigured", "no identity") }) { program, daemon, file in

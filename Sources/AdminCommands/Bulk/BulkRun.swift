@@ -1,4 +1,5 @@
 import MerchantKeyClient
+import Vocabulary
 
 /// Executes one operation for many items, several at the same time, and writes each result to a report.
 ///
@@ -18,6 +19,8 @@ struct BulkRun<Item: BulkItem> {
 
     private enum ItemResult: Sendable {
         case outcome(Item, BulkOutcome)
+        /// The run was interrupted before the item's call, or before a repeat of it.
+        case interrupted
         /// The run must stop, because every further item would fail in the same way.
         case abort(BulkSummary.AbortReason)
     }
@@ -37,7 +40,9 @@ struct BulkRun<Item: BulkItem> {
         var summary = BulkSummary(report: report.path)
         let interruption = Interruption()
         var progress = ProgressBar(total: total, isQuiet: isQuiet)
-        let throttle = BulkThrottle()
+        let throttle = BulkThrottle { [isQuiet] line in
+            if !isQuiet { StandardStream.error.write(line.printable(keepingLines: false) + "\n") }
+        }
         defer {
             progress.clear()
             report.sync()
@@ -56,6 +61,7 @@ struct BulkRun<Item: BulkItem> {
                         try report.add(line)
                         summary.count(line)
                     }
+                case .interrupted: break
                 case .abort(let reason): summary.abortReason = summary.abortReason ?? reason
                 }
                 progress.show(
@@ -68,7 +74,9 @@ struct BulkRun<Item: BulkItem> {
                 }
                 guard let item = try await next() else { break }
                 let earlier = report.earlierResult(item)
-                group.addTask { try await Self.actWithRetries(item, throttle) { try await act($0, earlier) } }
+                group.addTask {
+                    try await Self.actWithRetries(item, throttle, interruption) { try await act($0, earlier) }
+                }
                 running += 1
             }
             while let result = try await group.next() { try record(result) }
@@ -80,17 +88,19 @@ struct BulkRun<Item: BulkItem> {
 
     /// Calls `act` until the item has a result or the run must stop.
     private static func actWithRetries(
-        _ item: Item, _ throttle: BulkThrottle, _ act: @Sendable (Item) async throws -> BulkOutcome
+        _ item: Item, _ throttle: BulkThrottle, _ interruption: Interruption,
+        _ act: @Sendable (Item) async throws -> BulkOutcome
     ) async throws -> ItemResult {
         var failedCalls = 0
         while true {
-            try await throttle.wait()
+            try await throttle.wait(for: interruption)
+            guard !interruption.happened else { return .interrupted }
             do {
                 return .outcome(item, try await act(item))
             } catch let error as ClientError {
                 failedCalls += 1
                 switch BulkReaction(to: error, failedCalls: failedCalls) {
-                case .pauseAll(let duration): await throttle.pause(duration)
+                case .pauseAll(let duration): await throttle.pause(duration, because: error)
                 case .delay(let duration): try await Task.sleep(for: duration)
                 case .stop(let status): return .abort(.init(error: error, status: status))
                 case .fail:

@@ -2,14 +2,35 @@ import MerchantKeyClient
 
 /// Delays all calls of a run after the daemon or Apple has asked for a pause.
 actor BulkThrottle {
-    private var pauseEnd = ContinuousClock.now
+    /// Shorter pauses are not announced, because a rate limit of Apple causes many of them.
+    private static let shortestAnnouncedPause = Duration.seconds(5)
 
-    /// Waits until no pause is in effect.
-    func wait() async throws {
-        while ContinuousClock.now < pauseEnd { try await Task.sleep(until: pauseEnd, clock: .continuous) }
+    private var pauseEnd = ContinuousClock.now
+    private let announce: @Sendable (String) -> Void
+
+    /// - Parameter announce: gets one line for each longer pause.
+    init(announce: @escaping @Sendable (String) -> Void) { self.announce = announce }
+
+    /// How long an interruption of the run may go unnoticed during a pause.
+    private static let interruptionInterval = Duration.milliseconds(200)
+
+    /// Waits until no pause is in effect, or the run is interrupted.
+    func wait(for interruption: Interruption) async throws {
+        while !interruption.happened {
+            let now = ContinuousClock.now
+            guard now < pauseEnd else { return }
+            try await Task.sleep(until: min(pauseEnd, now + Self.interruptionInterval), clock: .continuous)
+        }
     }
 
-    func pause(_ duration: Duration) { pauseEnd = max(pauseEnd, ContinuousClock.now + duration) }
+    func pause(_ duration: Duration, because error: ClientError) {
+        let isPausing = pauseEnd > ContinuousClock.now
+        pauseEnd = max(pauseEnd, ContinuousClock.now + duration)
+        guard !isPausing, duration >= Self.shortestAnnouncedPause else { return }
+        announce(
+            "waiting \(duration.components.seconds) s, then trying again: \(error); Ctrl-C ends the command, and the same command continues it"
+        )
+    }
 }
 
 /// How a run reacts to a failed call.

@@ -49,6 +49,23 @@ import Testing
         withExtendedLifetime(server) {}
     }
 
+    @Test(.timeLimit(.minutes(2)))
+    func `while Apple is unreachable an import says that it waits, and one signal ends the wait`() throws {
+        let server = try start()
+        server.stop()
+        let error = installation.path("import.error")
+        let process = try installation.startCtl(["registration", "import", file], error: error)
+        try installation.eventually("the import announces a long pause", within: .seconds(60)) {
+            try String(contentsOfFile: error, encoding: .utf8).contains(/waiting [2-9][0-9] s/)
+        }
+        let announced = ContinuousClock.now
+        process.signal(SIGINT)
+        #expect(process.wait() == .exited(1))
+        let output = try String(contentsOfFile: error, encoding: .utf8)
+        let pause = try #require(output.firstMatch(of: /waiting ([2-9][0-9]) s/).flatMap { Int($0.1) }, "\(output)")
+        #expect(ContinuousClock.now - announced < .seconds(pause) && output.contains("interrupted"), "\(output)")
+    }
+
     @Test func `an import that was killed resumes after the merchants in its report`() throws {
         let server = try start("--rate-limit", "40")
         let process = try installation.startCtl("registration", "import", file)
