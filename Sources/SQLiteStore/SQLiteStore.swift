@@ -135,7 +135,8 @@ package final class SQLiteStore: MerchantRepository, Sendable {
     ///   tables, and takes several times as long.
     /// - Returns: the faults; empty if there are none.
     static func faults(in db: Database, byCheck check: String = "quick_check") throws -> [String] {
-        try String.fetchAll(db, sql: "PRAGMA \(check)").filter { $0 != "ok" }
+        // A fault can have several lines, and a finding has one.
+        try String.fetchAll(db, sql: "PRAGMA \(check)").filter { $0 != "ok" }.map { $0.replacing("\n", with: " ") }
             + Row.fetchAll(db, sql: "PRAGMA foreign_key_check").map {
                 "a row of \($0["table"] as String? ?? "?") refers to a missing row of \($0["parent"] as String? ?? "?")"
             }

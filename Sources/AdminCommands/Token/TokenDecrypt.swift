@@ -152,7 +152,7 @@ struct TokenDecrypt: AsyncParsableCommand {
                 if isLast {
                     throw CommandFailure(
                         .unreachable,
-                        "merchantkeyctl: \(error)\nthe token may already be claimed; to repeat the command, add --idempotency-key \(key)"
+                        "merchantkeyctl: \(error)\nif the daemon received the request, the token is claimed now; to repeat the command, add --idempotency-key \(key)"
                     )
                 }
             }

@@ -181,7 +181,7 @@ final class StartRecord: Sendable {
             : ""
         activeFindings.set(
             .databaseRestored, .warning,
-            "an older database was accepted at \(since): changes that it does not contain, such as revocations, are undone; see 'audit list'\(claims)\(undone.isEmpty ? "" : ". Undone by the restore: \(undone)")"
+            "the daemon continues with an older database since \(since): changes that it does not contain, such as revocations, are undone; see 'audit list'\(claims)\(undone.isEmpty ? "" : ". Undone by the restore: \(undone)")"
         )
     }
 }
