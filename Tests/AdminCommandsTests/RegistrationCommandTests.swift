@@ -114,6 +114,47 @@ struct RegistrationCommandTests {
         }
     }
 
+    @Test("Sync says that it waits for Apple")
+    func syncWaits() async throws {
+        let seen = Mutex(0)
+        try await FakeDaemon.with({ request in
+            guard request.target != "/v1/status" else { return try .json(Samples.status([])) }
+            var batch = SyncDocument()
+            batch.compared = 1
+            let isFirst = seen.withLock { seen in
+                seen += 1
+                return seen == 1
+            }
+            if isFirst {
+                batch.halted = FailureDocument(code: "gatewayUnavailable", detail: "d", retryAfter: 5)
+                batch.nextCursor = "shop-1"
+            }
+            return try .json(batch)
+        }) { program, daemon in
+            let sync = try await program.run(["registration", "sync", "--socket", daemon.socketPath])
+            let lines = sync.error.split(separator: "\n")
+            #expect(sync.status == 0 && lines.count == 2, "\(sync)")
+            #expect(lines.first?.hasPrefix("waiting 5 s") == true)
+            #expect(lines.first?.contains("gatewayUnavailable") == true)
+        }
+    }
+
+    @Test("A registration that Apple does not have is shown in words, in both tables")
+    func goneRegistration() async throws {
+        try await FakeDaemon.with({ request in
+            guard request.target != "/v1/status" else { return try .json(Samples.status([])) }
+            var finding = SyncDocument.Finding("shop-1")
+            finding.drift = [DriftDocument("gone")]
+            var batch = SyncDocument()
+            batch.findings = [finding]
+            return try .json(batch)
+        }) { program, daemon in
+            let sync = try await program.run(["registration", "sync", "--socket", daemon.socketPath])
+            let row = sync.output.split(separator: "\n").last.map { $0.split(separator: " ").joined(separator: " ") }
+            #expect(row == "shop-1 gone no record a record -", "\(sync)")
+        }
+    }
+
     @Test(
         "sync --check is exit status 1 if a registration differs, also after a repair; without --check it is 0",
         arguments: [

@@ -16,7 +16,7 @@ import WireAPI
         try await FakeDaemon.with({ _ in try .json(Page(items: items, nextCursor: nil)) }) { program, daemon in
             let list = try await program.run(["webhook", "list", "--socket", daemon.socketPath])
             let lines = list.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
-            #expect(list.status == 0 && lines.count == 3, "\(list)")
+            try #require(list.status == 0 && lines.count == 3, "\(list)")
             #expect(lines[1].prefix(3) == ["ops", "ops.example.com", "2"])
             #expect(lines[2].prefix(3) == ["pay", "pay.example.com", "?"])
             #expect(daemon.requests.map(\.target) == ["/v1/webhooks"])

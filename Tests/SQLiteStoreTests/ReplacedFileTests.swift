@@ -28,7 +28,7 @@ import Vocabulary
         let detail = refused?.detail ?? "none"
         #expect(detail.contains("was removed or replaced while in use: found "), "\(detail)")
         #expect(detail.contains("expected inode ") && detail.contains("SIGTERM"), "\(detail)")
-        #expect(detail.contains("nothing is written until the daemon is restarted"), "\(detail)")
+        #expect(detail.contains("nothing is written until the daemon starts again"), "\(detail)")
         guard case .failed = temporary.store.health else {
             Issue.record("the store still accepts changes")
             return

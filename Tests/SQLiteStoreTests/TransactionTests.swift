@@ -231,7 +231,7 @@ import Vocabulary
             }
         }
         #expect(failed?.code == .storeUnavailable)
-        #expect(failed?.detail.contains("until the daemon is restarted") == true)
+        #expect(failed?.detail.contains("until the daemon starts again") == true)
         guard case .failed = store.health else {
             Issue.record("the store still accepts writes")
             return

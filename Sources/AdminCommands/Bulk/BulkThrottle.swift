@@ -3,7 +3,7 @@ import MerchantKeyClient
 /// Delays all calls of a run after the daemon or Apple has asked for a pause.
 actor BulkThrottle {
     /// Shorter pauses are not announced, because a rate limit of Apple causes many of them.
-    private static let shortestAnnouncedPause = Duration.seconds(5)
+    static let shortestAnnouncedPause = Duration.seconds(5)
 
     private var pauseEnd = ContinuousClock.now
     private let announce: @Sendable (String) -> Void
@@ -45,7 +45,7 @@ enum BulkReaction: Hashable, Sendable {
     case stop(ExitStatus)
 
     /// The longest pause, in seconds, even if the daemon requests a longer one.
-    private static let longestPause = 300
+    static let longestPause = 300
     /// How often a call is repeated if Apple is unavailable or the call's outcome is unknown.
     private static let maximumRepeats = 8
     /// How often a call is repeated if the daemon sends no response, is restarting or is overloaded. All repeats

@@ -55,7 +55,13 @@ extension DriftDocument {
     static func table(_ drift: [DriftDocument]) -> Block {
         .table(
             headings: ["DIFFERENCE", "APPLE HAS", "EXPECTED"],
-            rows: drift.map { [Cell($0.kind, .warning), Cell($0.found), Cell($0.expected)] })
+            rows: drift.map(\.cells))
+    }
+
+    /// The difference, Apple's value and the expected value.
+    fileprivate var cells: [Cell] {
+        guard kind != "gone" else { return [Cell(kind, .warning), "no record", "a record"] }
+        return [Cell(kind, .warning), Cell(found), Cell(expected)]
     }
 }
 
@@ -76,9 +82,7 @@ extension SyncDocument.Finding {
             rows: findings.flatMap { finding -> [[Cell]] in
                 let partner = Cell(finding.partnerInternalMerchantIdentifier)
                 let repaired = finding.repaired.map { Cell($0 ? "yes" : "no", $0 ? .good : .critical) } ?? Cell("-")
-                let rows = finding.drift.map {
-                    [partner, Cell($0.kind, .warning), Cell($0.found), Cell($0.expected), repaired]
-                }
+                let rows = finding.drift.map { [partner] + $0.cells + [repaired] }
                 let failure = finding.failure.map {
                     [partner, Cell("failed", .critical), Cell($0.detail), "-", repaired]
                 }

@@ -56,7 +56,7 @@ struct RegistrationSync: AsyncParsableCommand {
                         result.compared > 0
                     else { throw error }
                     waits += 1
-                    try await Task.sleep(for: .seconds(min(seconds, 300)))
+                    try await wait(seconds, because: "\(error)", &bar)
                     continue
                 }
                 try result.add(batch)
@@ -66,7 +66,7 @@ struct RegistrationSync: AsyncParsableCommand {
                     // The daemon stopped the batch early, for example because of Apple's rate limit.
                     guard let seconds = halted.retryAfter, waits < Self.maximumWaits else { break }
                     waits += 1
-                    try await Task.sleep(for: .seconds(min(seconds, 300)))
+                    try await wait(seconds, because: "\(halted.code): \(halted.detail)", &bar)
                 } else {
                     waits = 0
                     result.halted = nil
@@ -76,6 +76,15 @@ struct RegistrationSync: AsyncParsableCommand {
             try result.show(global.printer)
             if check { try result.throwIfDifferent() }
         }
+    }
+
+    private func wait(_ seconds: Int, because reason: String, _ bar: inout ProgressBar) async throws {
+        let pause = Duration.seconds(min(seconds, BulkReaction.longestPause))
+        if pause >= BulkThrottle.shortestAnnouncedPause {
+            bar.clear()
+            global.printer.note("waiting \(pause.components.seconds) s, then trying again: \(reason)")
+        }
+        try await Task.sleep(for: pause)
     }
 }
 

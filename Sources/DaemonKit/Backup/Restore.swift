@@ -33,6 +33,19 @@ struct Restore {
             }
         }
 
+        /// Whether the databases could be compared and have the same content, apart from the audit.
+        var areNone: Bool {
+            if case .known(let difference) = self { difference.isEmpty } else { false }
+        }
+
+        /// Which audit records the restored database lacks; empty if that is none, or not known.
+        var missingAuditRecords: String {
+            guard case .known(let difference) = self, let missing = difference.missingAuditRecords else { return "" }
+            return missing.count == 1
+                ? "audit record \(missing.lowerBound) is missing"
+                : "audit records \(missing.lowerBound) to \(missing.upperBound) are missing"
+        }
+
         /// The keys that were exported after the backup was created, at most ``DatabaseDifference/maximumListed``.
         var exportedKeys: [PublicKeyHash] {
             guard case .known(let difference) = self else { return [] }
@@ -51,6 +64,7 @@ struct Restore {
 
     /// How many characters of an earlier restore's summary are repeated.
     private static let longestEarlierSummary = 500
+    private static let earlierRestorePrefix = "at an earlier restore: "
 
     /// The path of the copy of the backup, which becomes the database.
     private var draft: String { Self.draft(settings) }
@@ -92,13 +106,16 @@ struct Restore {
                 let reverted = undoneChanges(interruptedMoveTarget)
                 changes = reverted
                 let description = "\(file), created at \(backup.manifest.createdAt), restored at \(clock.now)"
-                let summary =
-                    reverted.summary
-                    + (summaryOfEarlierRestore(interruptedMoveTarget).map { "; at the restore before this one: \($0)" }
-                        ?? "")
+                let undone = [
+                    reverted.areNone ? nil : reverted.summary, summaryOfEarlierRestore(interruptedMoveTarget),
+                ].compactMap(\.self).joined(separator: "; ")
+                let missing = reverted.missingAuditRecords
+                let audited = [description, missing, undone.isEmpty ? reverted.summary : undone]
+                    .filter { !$0.isEmpty }.joined(separator: "; ")
                 try await copy.write {
-                    try $0.setDaemonValue(StartOperations.restoreValueName, "\(description); \(summary)")
-                    try $0.setDaemonValue(StartOperations.undoneByRestoreValueName, summary)
+                    try $0.setDaemonValue(StartOperations.restoreValueName, audited)
+                    try $0.setDaemonValue(StartOperations.undoneByRestoreValueName, undone)
+                    try $0.setDaemonValue(StartOperations.missingRecordsValueName, missing)
                     // The backup lacks later changes: a waiting period may seem to have passed although it has not,
                     // and a session at the portal that was ended later may seem open.
                     try WaitingTimesAfterRestore.restart(
@@ -172,7 +189,9 @@ struct Restore {
                 || since.map({ clock.now < $0.adding(StartRecord.noticePeriod) }) == true
         else { return nil }
         let undone = storedText(StartOperations.undoneByRestoreValueName)
-        return undone.isEmpty ? nil : String(undone.prefix(Self.longestEarlierSummary))
+        guard !undone.isEmpty else { return nil }
+        let first = undone.hasPrefix(Self.earlierRestorePrefix) ? "" : Self.earlierRestorePrefix
+        return first + undone.prefix(Self.longestEarlierSummary)
     }
 
     /// The path of the database that is replaced; nil if there is none.

@@ -65,11 +65,20 @@ struct RevertedChangesDocument: Encodable {
                 try container.encode(changes.count, forKey: MemberName("\(kind.rawValue)Count"))
                 try container.encode(changes.listed.map(Change.init), forKey: MemberName(kind.rawValue))
             }
+            if let missing = difference.missingAuditRecords {
+                try container.encode(missing.lowerBound, forKey: MemberName("firstMissingAuditRecord"))
+                try container.encode(missing.upperBound, forKey: MemberName("lastMissingAuditRecord"))
+            }
         }
     }
 }
 
 extension Restore.RevertedChanges {
+    private var auditLine: [(name: String, value: String)] {
+        missingAuditRecords.isEmpty
+            ? [] : [("audit", "\(missingAuditRecords); the daemon gives these numbers to new records")]
+    }
+
     /// The changes as text, one line for each change with what the operator should do.
     ///
     /// - Parameter backupTime: when the backup was created.
@@ -83,14 +92,14 @@ extension Restore.RevertedChanges {
                     "find out which keys were revoked or destroyed after \(backupTime): search an exported audit, or the events that webhooks received, for keyRevoked and keyDestroyed. Revoke these keys again. The audit heads in 'audit.head.file' or in syslog show how many audit records are missing"
                 ),
             ]
-        case .known(let difference) where difference.isEmpty: [("undone", summary)]
+        case .known(let difference) where difference.isEmpty: [("undone", summary)] + auditLine
         case .known(let difference):
             DatabaseDifference.Kind.allCases.flatMap { kind -> [(name: String, value: String)] in
                 let changes = difference[kind]
                 let unlisted = changes.count - changes.listed.count
                 return changes.listed.map { (kind.label($0), "\($0.name), \($0.states)\(kind.advice($0))") }
                     + (unlisted > 0 ? [(kind.label(nil), "and \(unlisted) more")] : [])
-            }
+            } + auditLine
         }
     }
 }

@@ -171,9 +171,10 @@ final class StartRecord: Sendable {
 
     /// Makes `status` warn about an older database that was accepted less than ``noticePeriod`` ago.
     private func reportOlderDatabase() async throws {
-        guard let (since, undone) = try await operations.olderDatabase(),
-            operations.now < since.adding(Self.noticePeriod)
+        guard let older = try await operations.olderDatabase(),
+            operations.now < older.since.adding(Self.noticePeriod)
         else { return }
+        let missing = older.missingRecords.isEmpty ? "" : "; \(older.missingRecords)"
         // A restore on another machine also starts without the claims of the machine before.
         let claims =
             observation.findings.contains { $0.code == .claimsMissing || $0.code == .claimsLogMissing }
@@ -181,7 +182,7 @@ final class StartRecord: Sendable {
             : ""
         activeFindings.set(
             .databaseRestored, .warning,
-            "the daemon continues with an older database since \(since): changes that it does not contain, such as revocations, are undone; see 'audit list'\(claims)\(undone.isEmpty ? "" : ". Undone by the restore: \(undone)")"
+            "the daemon continues with an older database since \(older.since): changes that it does not contain, such as revocations, are undone; see 'audit list'\(missing)\(claims)\(older.undone.isEmpty ? "" : ". Undone by the restore: \(older.undone)")"
         )
     }
 }

@@ -16,7 +16,7 @@ extension Monitoring {
         if counts.registrationsDrifting > 0 {
             add(
                 .warning, .registrationDrift,
-                "Apple's record of \(counts.registrationsDrifting.counted("registration")) differs from the daemon's: run 'registration sync'"
+                "Apple's record of \(counts.registrationsDrifting.counted("registration")) differs from the daemon's: 'registration sync' shows the differences, and 'registration sync --repair' makes Apple's record match"
             )
         }
         if let oldestOpenCall, oldestOpenCall.adding(longestUnresolved) <= now {

@@ -17,6 +17,9 @@ package struct StartOperations: Sendable {
     private static let recordedRestoreValueName = "recordedRestore"
     /// The name of the stored value that says in one sentence what the last restore undid.
     package static let undoneByRestoreValueName = "restoreUndid"
+    /// The name of the stored value that says which records an older database lacks, such as `audit records 5 to 7 are
+    /// missing`; empty if that is not known.
+    package static let missingRecordsValueName = "olderDatabaseLacks"
     /// The name of the stored value with the time at which the daemon last started with a database that lacks earlier
     /// changes, such as a restored backup.
     package static let olderDatabaseAcceptedValueName = "olderDatabaseSince"
@@ -55,18 +58,27 @@ package struct StartOperations: Sendable {
         try await records.write { try $0.setDaemonValue(Self.restoreValueName, "") }
     }
 
-    /// When the daemon last started with an older database, and what the restore undid; nil if the daemon never did so.
-    /// `undone` is empty if the older database did not come from a restore.
-    package func olderDatabase() async throws -> (since: Timestamp, undone: String)? {
+    /// What is stored about the last start with an older database.
+    package struct OlderDatabase: Sendable {
+        /// When the daemon started with it.
+        package let since: Timestamp
+        /// Which records the database lacks; empty if that is not known.
+        package let missingRecords: String
+        /// What the restore undid; empty if that is nothing, or if the database does not come from a restore.
+        package let undone: String
+    }
+
+    /// nil if the daemon never started with an older database.
+    package func olderDatabase() async throws -> OlderDatabase? {
         try await records.read { reading in
             guard
-                let acceptedAt = try reading.daemonValue(Self.olderDatabaseAcceptedValueName).flatMap({
+                let since = try reading.daemonValue(Self.olderDatabaseAcceptedValueName).flatMap({
                     Timestamp(rfc3339: $0)
                 })
-            else {
-                return nil
-            }
-            return (acceptedAt, try reading.daemonValue(Self.undoneByRestoreValueName) ?? "")
+            else { return nil }
+            return OlderDatabase(
+                since: since, missingRecords: try reading.daemonValue(Self.missingRecordsValueName) ?? "",
+                undone: try reading.daemonValue(Self.undoneByRestoreValueName) ?? "")
         }
     }
 
@@ -114,8 +126,9 @@ package struct StartOperations: Sendable {
                 if action == .databaseRestored {
                     try transaction.setDaemonValue(Self.recordedRestoreValueName, reason)
                 } else {
-                    // The stored sentence is about an earlier restore, and this database does not come from a restore.
+                    // The stored sentences are about an earlier restore, and this database does not come from a restore.
                     try transaction.setDaemonValue(Self.undoneByRestoreValueName, "")
+                    try transaction.setDaemonValue(Self.missingRecordsValueName, reason)
                 }
             }
             if let before = try transaction.daemonValue(Self.environmentValueName), before != environment.rawValue {

@@ -78,9 +78,12 @@ package struct DatabaseDifference: Sendable {
     }
 
     private var changes: [Kind: Changes] = [:]
+    /// The numbers of the audit records that only the newer database contains; nil if there are none.
+    package private(set) var missingAuditRecords: ClosedRange<Int>?
 
     package subscript(kind: Kind) -> Changes { changes[kind] ?? Changes() }
 
+    /// Whether both databases have the same content, apart from the audit.
     package var isEmpty: Bool { changes.values.allSatisfy { $0.count == 0 } }
 
     /// Compares two databases without changing them.
@@ -116,6 +119,15 @@ package struct DatabaseDifference: Sendable {
             }
             changes[kind] = found
         }
+        missingAuditRecords = try Self.missingAuditRecords(db)
+    }
+
+    private static func missingAuditRecords(_ db: Database) throws -> ClosedRange<Int>? {
+        func last(_ schema: String) throws -> Int {
+            try Int.fetchOne(db, sql: "SELECT max(sequence) FROM \(schema).audit") ?? 0
+        }
+        let (older, newer) = (try last("older"), try last("main"))
+        return older < newer ? older + 1...newer : nil
     }
 }
 

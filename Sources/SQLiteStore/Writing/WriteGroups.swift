@@ -131,7 +131,7 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
     ///
     /// - Parameter isUnreliable: whether the content of the database's file may be damaged: see ``isUnreliable``.
     func fail(_ error: MerchantError, isUnreliable: Bool = true) {
-        let failure = MerchantError(error.code, "\(error.detail); nothing is written until the daemon is restarted")
+        let failure = MerchantError(error.code, "\(error.detail); nothing is written until the daemon starts again")
         state.withLock {
             // The first failure is kept, because it may have caused the later ones.
             $0.failure = $0.failure ?? failure

@@ -45,6 +45,7 @@ final class FakeDaemon: Sendable {
 
     let socketPath: String
     private let listener: Int32
+    private let ended = DispatchSemaphore(value: 0)
     private let seen = Mutex<[Request]>([])
 
     var requests: [Request] { seen.withLock { $0 } }
@@ -59,16 +60,19 @@ final class FakeDaemon: Sendable {
         Thread.detachNewThread { [self] in
             while true {
                 let connection = accept(listener, nil, nil)
-                guard connection >= 0 else { return }
+                guard connection >= 0 else { break }
                 serve(connection, answer)
                 close(connection)
             }
+            ended.signal()
         }
     }
 
     /// Ends the thread; no request is answered any more.
     func stop() {
         shutdown(listener, Int32(SHUT_RDWR))
+        // Otherwise the thread could accept a connection to another test's socket that gets the same descriptor.
+        ended.wait()
         close(listener)
         unlink(socketPath)
     }

@@ -28,10 +28,15 @@ import Vocabulary
             try installation.start()
             installation.stop()
         }
-        #expect(try restore(to: installation.path("state"), "--replace").status == 0)
-        try installation.start()
-        #expect(try installation.checkStatus() == 1)
-        #expect(try installation.details(of: "databaseRestored").contains(revoked))
+        for _ in 0..<2 {
+            #expect(try restore(to: installation.path("state"), "--replace").status == 0)
+            try installation.start()
+            #expect(try installation.checkStatus() == 1)
+            let details = try installation.details(of: "databaseRestored")
+            #expect(details.contains(revoked), "\(details)")
+            #expect(details.components(separatedBy: "at an earlier restore: ").count == 2, "\(details)")
+            installation.stop()
+        }
     }
 
     @Test func `a restore does not destroy a key whose destruction was cancelled, and keeps the time of an export`()
@@ -124,6 +129,26 @@ import Vocabulary
         installation.stop()
         let undone = try restoreJSON()
         #expect(undone["usableAgainCount"] as? Int == 0 && undone["missingCount"] as? Int == 0, "\(undone)")
+        try installation.start()
+        #expect(try !installation.details(of: "databaseRestored").contains("Undone"))
+    }
+
+    @Test func `a restore names the audit records that the backup lacks`() throws {
+        let created = try installation.ctlJSON("backup", "create", backup)
+        let headOfBackup = try #require(
+            (created["auditHead"] as? String)?.split(separator: ":").first.flatMap { Int($0) })
+        #expect(try installation.ctl("merchant", "add", "merchant.com.later").status == 0)
+        let head = try #require(try installation.ctlJSON("status")["auditHead"] as? String)
+        installation.stop()
+        let undone = try restoreJSON()
+        #expect(undone["firstMissingAuditRecord"] as? Int == headOfBackup + 1, "\(undone)")
+        let last = try #require(undone["lastMissingAuditRecord"] as? Int)
+        #expect(last >= Int(head.split(separator: ":")[0]) ?? .max, "\(undone)")
+        try installation.start()
+        let details = try installation.details(of: "databaseRestored")
+        #expect(details.contains("audit records \(headOfBackup + 1) to \(last) are missing"), "\(details)")
+        let record = try #require(try installation.auditRecords("databaseRestored").first)
+        #expect((record["reason"] as? String)?.contains("\(headOfBackup + 1) to \(last)") == true, "\(record)")
     }
 
     @Test func `a restore names the certificates stored since the backup, and the same upload stores them again`()
