@@ -213,7 +213,7 @@ let composition: [Target] = [
         "DaemonKit",
         [
             "AdminServer", "PortalServer", "IssuerServer", "LocalHooks", "MetricsServer", "AppleGateway",
-            "DecryptorServer", "EventDelivery", "SQLiteStore", "ServerKit", "MetricsKit",
+            "DecryptorServer", "EventDelivery", "SQLiteStore", "PostgresStore", "ServerKit", "MetricsKit",
             "KeyCustody",
             "MerchantOperations",
             "MerchantCore", "PaymentToken", "PassProvisioning", "WireAPI", "Vocabulary", "Secrets", "LocalSocket",

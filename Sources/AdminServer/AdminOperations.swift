@@ -20,6 +20,8 @@ package struct AdminOperations: Sendable {
     let events: EventOperations
     let webhooks: WebhookOperations
     let monitoring: Monitoring
+    /// Knows the daemons that share the database.
+    let nodes: any NodeDirectory
     /// Manages the machines that may call the portal.
     let access: AccessOperations
     let invitations: InvitationOperations
@@ -67,6 +69,7 @@ package struct AdminOperations: Sendable {
         events = operations.events
         webhooks = operations.webhooks
         monitoring = operations.monitoring
+        nodes = operations.nodes
         access = operations.access
         invitations = operations.invitations
         portalSessions = operations.portalSessions

@@ -8,7 +8,7 @@ package enum AdminRoutes {
     package static let all: [AdminRoute] = [
         merchants, keys, keyTransitions, registrations, domains, rolls, merchantTokens, access, invitations, operators,
         audit, backups,
-        masterKey, reload, events, webhooks, monitoring,
+        masterKey, reload, events, webhooks, nodes, monitoring,
     ].flatMap(\.self)
 
     /// The largest body of a request that imports a key, in bytes.

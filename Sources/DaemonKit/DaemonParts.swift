@@ -10,7 +10,6 @@ import MerchantOperations
 import MetricsKit
 import PaymentToken
 import PortalServer
-import SQLiteStore
 import Vocabulary
 import WireAPI
 
@@ -24,8 +23,8 @@ struct DaemonParts {
     let sockets: DaemonSockets
     let lifecycle: Lifecycle
     let observedStore: ObservedStore
+    let backend: any StoreBackend
     let lock: InstanceLock
-    let claims: ClaimsFile
     let outbound: OutboundParts
     let rotation: MasterKeyRotation
     let operations: Operations
@@ -43,11 +42,12 @@ struct DaemonParts {
     let logger: Logger
 
     init(
-        _ prepared: PreparedStart, _ live: LiveSettings, _ observedStore: ObservedStore, _ opened: MasterKeys.Opened,
-        lock: InstanceLock, lifecycle: Lifecycle, logger: Logger
+        _ prepared: PreparedStart, _ live: LiveSettings, _ observedStore: ObservedStore, _ backend: any StoreBackend,
+        _ opened: MasterKeys.Opened, lock: InstanceLock, lifecycle: Lifecycle, logger: Logger
     ) throws {
         let (settings, files) = (prepared.settings, prepared.files)
-        let (store, clock) = (observedStore.store, observedStore.clock)
+        let (store, clock, caches) = (observedStore.store, observedStore.clock, observedStore.caches)
+        self.backend = backend
         self.settings = settings
         self.live = live
         sockets = prepared.sockets
@@ -62,27 +62,27 @@ struct DaemonParts {
         portal = try PortalParts(settings, clock: clock, activeFindings: activeFindings, logger: logger)
         let custody = KeyCustody(
             keyring: opened.keyring, certificateIssuers: live.value { $0.certificateIssuers },
-            cache: observedStore.unsealedKeys, reading: store)
-        claims = ClaimsFile(path: settings.claimsPath, clock: clock, logger: logger)
+            cache: caches.unsealedKeys, reading: store)
         outbound = try OutboundParts(
             settings, files, store: observedStore, custody: custody, clock: clock, logger: logger)
         rotation = MasterKeyRotation(
-            settings.masterKey, store: store, opened: opened, daemonAsCaller: caller, clock: clock,
-            activeFindings: activeFindings, logger: logger)
+            settings.masterKey, store: store, opened: opened, daemonAsCaller: caller,
+            otherNodes: { try await backend.otherNodes() }, clock: clock, activeFindings: activeFindings, logger: logger
+        )
         let daemonHealth = DaemonHealth(store: store, activeFindings: activeFindings)
         self.daemonHealth = daemonHealth
         operations = Operations(
             Operations.Collaborators(
-                store: store, custodian: custody, mpanCustodian: custody, claims: claims.ledger, clock: clock,
+                store: store, custodian: custody, mpanCustodian: custody, claims: backend.ledger, clock: clock,
                 confirmedTime: observedStore.confirmedTime, environment: settings.environment,
                 verifier: live.value { $0.verifier }, rollPolicy: live.value { $0.rolls },
                 backupPolicy: live.value { $0.backupPolicy },
-                backups: BackupService(store: store, masterKey: settings.masterKey, clock: clock), masterKey: rotation,
+                backups: backend.backups, masterKey: rotation,
                 conditions: { daemonHealth.findings }, gateway: outbound.gateway,
                 merchantTokenGateway: outbound.gateway,
                 merchantTokenPolicy: settings.merchantTokens.policy, domainChecker: outbound.domainChecker,
-                webhooks: WebhookTester(live.value { $0.webhooks }), notifier: observedStore.notifier,
-                provisioning: Self.provisioning(live, nonces: claims.ledger),
+                webhooks: WebhookTester(live.value { $0.webhooks }), notifier: caches.notifier,
+                nodes: backend.nodes, provisioning: Self.provisioning(live, nonces: backend.ledger),
                 sessions: Self.sessions(live, gateway: outbound.gateway, logger: logger),
                 usageInformation: Self.usageInformation(settings, files)))
         if operations.provisioning != nil { lifecycle.servers.expect(.issuer) }
@@ -138,12 +138,13 @@ struct DaemonParts {
     /// The parts of the daemon that keep counters in memory, except the counters of the servers' requests.
     var metricsSources: [any MetricsSource] {
         [
-            observedStore.keyResponses, operations.tokenMetrics, operations.provisioningMetrics,
-            operations.sessionMetrics,
-            operations.merchantTokenMetrics,
-            StoreMetrics(observedStore.store, claims: claims.store),
-            outbound.gateway.metrics,
-        ]
+            observedStore.caches.keyResponses, operations.tokenMetrics, operations.provisioningMetrics,
+            operations.sessionMetrics, operations.merchantTokenMetrics, outbound.gateway.metrics,
+        ] + backend.metrics
+    }
+
+    var auditChainCheck: AuditChainCheck {
+        AuditChainCheck(operations: operations.audit, activeFindings: activeFindings, logger: logger)
     }
 
     /// A closure that determines the daemon's health for a response of the health route.

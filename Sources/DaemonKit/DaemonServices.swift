@@ -9,7 +9,6 @@ import MerchantOperations
 import MetricsKit
 import MetricsServer
 import PortalServer
-import SQLiteStore
 import Schema
 import ServerKit
 import ServiceLifecycle
@@ -20,15 +19,14 @@ import WireAPI
 struct DaemonServices {
     let parts: DaemonParts
     let startRecord: StartRecord
-    /// The file of a backup that an earlier run did not finish; nil if there is none.
-    let backupDraft: String?
 
     /// All services in the order of their start. At a shutdown they stop in reverse order, one after the other: first the
     /// notifications, which report the shutdown to systemd, then the servers by the steps of ``ShutdownBudget``. The
     /// services that stop later then store what is only in memory, such as the uses of keys by the last requests.
     var all: [any Service] {
         let groups: [[any Service]] = [
-            watchdog, signals, storing, schedule, events, merchantTokens, auditHeads, checks, backups, sessionExpiry,
+            watchdog, signals, storing, schedule, events, merchantTokens, auditHeads, checks,
+            parts.backend.backupServices(parts), sessionExpiry,
             [decryptorServer, SimultaneousServices(otherServers)], notifications,
         ]
         return groups.flatMap { $0 }
@@ -42,11 +40,13 @@ struct DaemonServices {
     private var settings: Settings { parts.settings }
     private var live: LiveSettings { parts.live }
     private var lifecycle: Lifecycle { parts.lifecycle }
-    private var store: SQLiteStore { parts.observedStore.store }
+    private var store: any DaemonStore { parts.observedStore.store }
     private var clock: any WallClock { parts.observedStore.clock }
     private var activeFindings: ActiveFindings { parts.activeFindings }
     private var caller: Caller { parts.caller }
     private var logger: Logger { parts.logger }
+    /// For the work that only one of several daemons on a database does.
+    private var tasks: Lease { parts.backend.tasks }
 
     /// The services that write data from memory to the database, at intervals and at a shutdown.
     private var storing: [any Service] {
@@ -75,14 +75,15 @@ struct DaemonServices {
     private var schedule: [any Service] {
         [
             Recurring(
-                every: .seconds(60),
+                every: .seconds(60), with: tasks,
                 KeyDestruction(
                     operations: operations.transitions, caller: caller,
-                    eraseIfDue: { [store] in try await store.eraseRemovedBytesIfDue() }, logger: logger)),
+                    eraseIfDue: { [backend = parts.backend] in try await backend.eraseIfDue() }, logger: logger)),
             Recurring(
-                every: .seconds(60), RollSchedule(operations: operations.renewals, caller: caller, logger: logger)),
+                every: .seconds(60), with: tasks,
+                RollSchedule(operations: operations.renewals, caller: caller, logger: logger)),
             Recurring(
-                every: .seconds(15),
+                every: .seconds(15), with: tasks,
                 RegistrationResolver(operations: operations.openCalls, caller: caller, logger: logger)),
             parts.rotation,
         ]
@@ -91,22 +92,27 @@ struct DaemonServices {
     private var events: [any Service] {
         [
             Recurring(
-                every: .seconds(3_600),
+                every: .seconds(3_600), with: tasks,
                 EventExpiry(
                     operations: operations.events, retention: live.value { $0.eventRetention }, logger: logger)),
-            EventDelivery(
-                to: live.value { $0.webhooks }, deliveries: operations.deliveries, notifier: operations.notifier,
-                logger: logger),
+            OnOneNode(
+                tasks,
+                EventDelivery(
+                    to: live.value { $0.webhooks }, deliveries: operations.deliveries, notifier: operations.notifier,
+                    logger: logger)),
         ]
     }
 
     private var merchantTokens: [any Service] {
         [
             Recurring(
-                every: .seconds(600), TokenNotificationExpiry(operations: operations.tokenEvents, logger: logger)),
-            TokenEventFetcher(
-                operations: operations.tokenEvents, arrivals: operations.tokenNotificationArrivals,
-                changedKeys: parts.observedStore.changedKeys, caller: caller, logger: logger),
+                every: .seconds(600), with: tasks,
+                TokenNotificationExpiry(operations: operations.tokenEvents, logger: logger)),
+            OnOneNode(
+                tasks,
+                TokenEventFetcher(
+                    operations: operations.tokenEvents, arrivals: operations.tokenNotificationArrivals,
+                    changedKeys: parts.observedStore.caches.changedKeys, caller: caller, logger: logger)),
         ]
     }
 
@@ -114,14 +120,15 @@ struct DaemonServices {
 
     private var headEvents: [any Service] {
         guard let interval = settings.auditHead.eventInterval else { return [] }
-        return [Recurring(every: interval, HeadEvents(operations: operations.audit, logger: logger))]
+        return [Recurring(every: interval, with: tasks, HeadEvents(operations: operations.audit, logger: logger))]
     }
 
     private var shipping: [any Service] {
         guard
             let shipping = HeadShipping(
-                settings: settings.auditHead, store: store, clock: clock, activeFindings: activeFindings, logger: logger
-            )
+                settings: settings.auditHead, operations: operations.audit, clock: clock,
+                activeFindings: activeFindings,
+                logger: logger)
         else { return [] }
         return [
             Recurring(
@@ -134,18 +141,7 @@ struct DaemonServices {
     }
 
     private var checks: [any Service] {
-        [
-            Recurring(
-                every: .seconds(86_400), mayBlock: true,
-                DatabaseCheck(
-                    store: store, operations: operations.audit, integrity: operations.integrity,
-                    activeFindings: activeFindings,
-                    logger: logger)),
-            Recurring(
-                every: .seconds(2), mayBlock: true,
-                StoreRecovery(
-                    store: store, lock: parts.lock, reserve: DiskReserve(directory: settings.stateDirectory),
-                    servers: lifecycle.servers, activeFindings: activeFindings, logger: logger)),
+        parts.backend.checks(parts) + [
             Recurring(every: .seconds(2), mayBlock: true, StartRecordRetry(startRecord: startRecord)),
             Recurring(every: .seconds(5), start: .afterOneInterval, mayBlock: true, FreeMemoryReturn(logger: logger)),
             Recurring(
@@ -157,23 +153,13 @@ struct DaemonServices {
         ]
     }
 
-    private var backups: [any Service] {
-        [
-            BackupDraftRemoval(draft: backupDraft, store: store),
-            Recurring(
-                every: BackupSchedule.longestPause, mayBlock: true, wokenBy: live.changes,
-                BackupSchedule(
-                    settings: live.value { $0.backup }, operations: operations.backups,
-                    confirmedTime: parts.observedStore.confirmedTime, caller: caller, clock: clock,
-                    startedAt: parts.startedAt, activeFindings: activeFindings, logger: logger)),
-        ]
-    }
-
     /// Only if the settings define a portal.
     private var sessionExpiry: [any Service] {
         guard parts.portalServer != nil else { return [] }
         return [
-            Recurring(every: .seconds(600), SessionExpiry(operations: operations.portalSessions, logger: logger))
+            Recurring(
+                every: .seconds(600), with: tasks,
+                SessionExpiry(operations: operations.portalSessions, logger: logger))
         ]
     }
 
@@ -208,7 +194,8 @@ struct DaemonServices {
             sessions: operations.merchantSessions, mpans: operations.mpans, refusals: operations.refusals,
             integrity: operations.integrity, policy: live.value { $0.callers }, health: parts.health,
             openAPI: Schema.openAPI,
-            responses: parts.observedStore.keyResponses, requests: parts.requestMetrics, accessLog: parts.accessLog,
+            responses: parts.observedStore.caches.keyResponses, requests: parts.requestMetrics,
+            accessLog: parts.accessLog,
             loopProbe: lifecycle.loopProbe, logger: logger,
             onListening: { [servers = lifecycle.servers] in servers.didStartListening(.decryptor) })
     }
@@ -272,10 +259,9 @@ struct DaemonServices {
     /// Only if systemd expects signs of life.
     private var watchdog: [any Service] {
         guard let interval = lifecycle.systemd.watchdogInterval else { return [] }
-        let check = LivenessCheck([
-            LivenessCheck.Part("event loops of the decryptor socket", ask: lifecycle.loopProbe.ask),
-            LivenessCheck.Part("database", ask: StoreProbe(store: store).ask),
-        ])
+        let check = LivenessCheck(
+            [LivenessCheck.Part("event loops of the decryptor socket", ask: lifecycle.loopProbe.ask)]
+                + parts.backend.livenessParts)
         return [Watchdog(every: interval, check: check, notifier: notifier, logger: logger)]
     }
 }

@@ -34,6 +34,8 @@ package struct Operations: Sendable {
         package let domainChecker: any DomainChecker
         package let webhooks: any WebhookTesting
         package let notifier: EventNotifier
+        /// Knows the daemons that share the database.
+        package let nodes: any NodeDirectory
         /// nil if the settings define no in-app provisioning.
         package let provisioning: ProvisioningOperations.Ports?
         package let sessions: SessionOperations.Ports
@@ -55,7 +57,8 @@ package struct Operations: Sendable {
             merchantTokenGateway: any MerchantTokenGateway = NotConfiguredGateway(),
             merchantTokenPolicy: MerchantTokenPolicy = MerchantTokenPolicy(), domainChecker: any DomainChecker,
             webhooks: any WebhookTesting = NoWebhooks(), notifier: EventNotifier,
-            provisioning: ProvisioningOperations.Ports? = nil, sessions: SessionOperations.Ports? = nil,
+            nodes: any NodeDirectory = NoNodes(), provisioning: ProvisioningOperations.Ports? = nil,
+            sessions: SessionOperations.Ports? = nil,
             usageInformation: UsageInformationOperations.Ports? = nil
         ) {
             self.store = store
@@ -77,6 +80,7 @@ package struct Operations: Sendable {
             self.domainChecker = domainChecker
             self.webhooks = webhooks
             self.notifier = notifier
+            self.nodes = nodes
             self.provisioning = provisioning
             self.sessions = sessions ?? .notConfigured(environment)
             self.usageInformation = usageInformation
@@ -124,6 +128,8 @@ package struct Operations: Sendable {
     /// Merchant sessions of Apple Pay on the Web, not to be confused with ``portalSessions``.
     package let merchantSessions: SessionOperations
     package let validationURLAudit: ValidationURLAudit
+    /// Knows the daemons that share the database.
+    package let nodes: any NodeDirectory
 
     /// Wakes the tasks that wait for events. The store notifies this object of new events.
     package let notifier: EventNotifier
@@ -150,6 +156,7 @@ package struct Operations: Sendable {
         // protocols that the use case names in its `Records`; `{ _ in }` gives it no access.
         let keyRecords = KeyOperations.Records(store, reads: { $0 }, writes: { $0 })
         notifier = parts.notifier
+        nodes = parts.nodes
         refusals = RefusalLog(clock: clock)
 
         merchants = Merchants(

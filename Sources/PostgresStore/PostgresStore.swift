@@ -17,14 +17,17 @@ package final class PostgresStore: MerchantRepository, Sendable {
     private let pool: ConnectionPool
     private let jobs: JobQueue
     private let queue: WriteQueue
+    private let acknowledgements: ChangeAcknowledgements?
 
     /// - Parameters:
     ///   - clock: gives the time at which writes began to fail, for ``health``.
     ///   - confirmedTime: the daemon's own count of time, which does not change when the machine's clock is set. If the
     ///     machine's clock was set back, events get this time. If nil, events keep the time of the machine's clock.
+    ///   - lease: the lease of this daemon, if several daemons share the database. A change of a key pair then returns
+    ///     only when no other daemon uses the key pair as it was before.
     package init(
         _ database: PostgresDatabase, clock: any WallClock, observers: StoreObservers = StoreObservers(),
-        confirmedTime: ConfirmedTime? = nil
+        confirmedTime: ConfirmedTime? = nil, lease: NodeLease? = nil
     ) {
         opener = database.opener
         let limits = opener.settings.limits
@@ -32,7 +35,11 @@ package final class PostgresStore: MerchantRepository, Sendable {
             try opener.open().connection
         }
         jobs = JobQueue(threads: limits.readers, longest: limits.queue)
-        queue = WriteQueue(opener: opener, clock: clock, observers: observers, confirmedTime: confirmedTime)
+        let acknowledgements = lease.map { [opener] in ChangeAcknowledgements(opener, $0) }
+        self.acknowledgements = acknowledgements
+        queue = WriteQueue(
+            opener: opener, clock: clock, observers: observers, confirmedTime: confirmedTime,
+            acknowledgements: acknowledgements)
     }
 
     /// Whether writes succeed, and if not, why.
@@ -47,6 +54,7 @@ package final class PostgresStore: MerchantRepository, Sendable {
     /// Refuses new reads and writes, commits the waiting writes, and closes the connections. Blocks the calling thread.
     package func close() {
         queue.groups.finish()
+        acknowledgements?.finish()
         pool.close()
     }
 
@@ -80,7 +88,7 @@ extension PostgresStore {
     package func eraseRemovedBytes() async throws {
         try await onThread { [opener] in
             let connection = try opener.open().connection
-            try connection.run("SET statement_timeout = 0; SET lock_timeout = 0")
+            try connection.removeTimeLimits()
             for table in ["sealed_private_keys", "sealed_mpans", "data_keys"] { try connection.run("VACUUM \(table)") }
         }
         pool.closeIdle()

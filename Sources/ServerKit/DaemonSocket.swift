@@ -8,8 +8,8 @@ package enum DaemonSocket: String, CaseIterable, Sendable {
     /// `schema/openapi.yaml`.
     private static let adminResources: Set<Substring> = [
         "access", "audit", "backups", "certificates", "domain-checks", "domain-file", "events", "invitations",
-        "master-key", "merchant-tokens", "merchants", "operator-logins", "operator-sessions", "registrations", "reload",
-        "rolls", "status", "webhooks",
+        "master-key", "merchant-tokens", "merchants", "nodes", "operator-logins", "operator-sessions", "registrations",
+        "reload", "rolls", "status", "webhooks",
     ]
     private static let adminKeyOperations: Set<Substring> = ["csr", "destroy", "promote", "restore", "revoke"]
 

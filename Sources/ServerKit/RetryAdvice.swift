@@ -38,7 +38,7 @@ extension ProblemTable {
             .sessionIdentityMissing, .validationURLRefused,
             .merchantTokenNotFound, .merchantTokenStateConflict, .mpanNotStored, .usageInformationFailed,
             .gatewayRefused, .gatewayUnauthorized, .gatewayUntrusted, .gatewayNotConfigured, .keyDamaged,
-            .backupFailed, .masterKeyConflict, .settingsInvalid:
+            .backupFailed, .notSupportedByStore, .masterKeyConflict, .settingsInvalid:
             .never
         }
     }

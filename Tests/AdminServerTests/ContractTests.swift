@@ -245,7 +245,7 @@ import Yams
                 ("AuditVerificationDocument", "GET", "/v1/audit/verification", nil),
                 ("EventPage", "GET", "/v1/events?limit=2", nil), ("EventPage", "GET", "/v1/events?newest=true", nil),
                 ("RedeliveredEventsDocument", "POST", "/v1/events/redeliver", nil),
-                ("WebhookPage", "GET", "/v1/webhooks", nil),
+                ("WebhookPage", "GET", "/v1/webhooks", nil), ("NodePage", "GET", "/v1/nodes", nil),
                 ("WebhookTestDocument", "POST", "/v1/webhooks/test", #"{"webhook": "ops"}"#),
                 ("WebhookTestDocument", "POST", "/v1/webhooks/test", #"{"webhook": "broken"}"#),
                 ("Problem", "POST", "/v1/webhooks/test", #"{"webhook": "none"}"#),

@@ -41,6 +41,44 @@ import Testing
         #expect(problems.count == 4, "\(problems)")
     }
 
+    /// Valid settings of a daemon on PostgreSQL. A check does not connect to the server.
+    private func setPostgreSQL(_ settings: inout SettingsText) {
+        for name in ["backup.directory", "backup.every"] { settings[yaml: name] = nil }
+        settings.set("store.kind", "postgresql")
+        settings.set("store.postgresql.connection", "host=/run/postgresql")
+    }
+
+    @Test func `a check of a daemon on PostgreSQL needs no server`() throws {
+        #expect(try prepare(setPostgreSQL).warnings == [])
+    }
+
+    @Test(arguments: [
+        ("nowhere", false), ("directory", false), ("empty", false), ("readable.key", false), ("portal.key", false),
+        ("webhook.secret", true),
+    ])
+    func `a password file holds one line and is readable for its owner only`(name: String, isAccepted: Bool) throws {
+        func set(_ settings: inout SettingsText) {
+            setPostgreSQL(&settings)
+            settings.set("store.postgresql.password-file", fixture.path(name))
+        }
+        guard !isAccepted else {
+            #expect(try prepare(set).warnings == [])
+            return
+        }
+        let problems = try problems(set)
+        #expect(problems.count == 1 && problems[0].contains("'store.postgresql.password-file'"), "\(problems)")
+    }
+
+    @Test func `a state directory with a SQLite database is refused for a daemon on PostgreSQL`() throws {
+        let state = fixture.path("s0")
+        try FileManager.default.createDirectory(
+            atPath: state, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(atPath: state) }
+        try Data([1]).write(to: URL(filePath: "\(state)/merchantkeyd.sqlite"))
+        let problems = try problems(setPostgreSQL)
+        #expect(problems.count == 1 && problems[0].contains("merchantkeyd.sqlite"), "\(problems)")
+    }
+
     @Test func `a place for backups or audit heads that cannot be written is a warning`() throws {
         let warnings = try prepare {
             $0.set("backup.directory", fixture.path("nowhere"))

@@ -90,4 +90,67 @@ import Testing
         #expect(record.rounds.withLock { $0 } == [])
         #expect(record.roundsAtFinish.withLock { $0 } == [0])
     }
+
+    /// Notes in each round whether the lease is valid.
+    struct LeaseWitness: RecurringTask {
+        let lease: Lease
+        let rounds: AsyncStream<Bool>.Continuation
+
+        func run() async { rounds.yield(lease.isValid) }
+    }
+
+    @Test func `a task runs only with its lease`() async throws {
+        let (rounds, continuation) = AsyncStream.makeStream(of: Bool.self)
+        let lease = Lease()
+        let record = Record()
+        let group = ServiceGroup(
+            services: [
+                Recurring(
+                    every: .milliseconds(1), with: lease, LeaseWitness(lease: lease, rounds: continuation)),
+                Recurring(every: .milliseconds(1), Counter(record: record)),
+            ], logger: Logger(label: "test"))
+        async let ended: Void = group.run()
+        // A task without a lease has run often before the lease begins.
+        for await round in record.begun where round >= 20 { break }
+        lease.extend(to: .now + .seconds(3600))
+        for await isValid in rounds {
+            #expect(isValid)
+            break
+        }
+        await group.triggerGracefulShutdown()
+        try await ended
+    }
+
+    /// Notes its runs, and ends at a shutdown or when it is cancelled.
+    struct LongWork: Service {
+        let runs: AsyncStream<String>.Continuation
+
+        func run() async throws {
+            runs.yield("begin")
+            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: .seconds(86_400)) }
+            runs.yield("end")
+        }
+    }
+
+    @Test func `a service begins with the lease, ends with it, and begins again with the next one`() async throws {
+        let (runs, continuation) = AsyncStream.makeStream(of: String.self)
+        let lease = Lease()
+        lease.extend(to: .now + .seconds(3600))
+        let group = ServiceGroup(
+            services: [OnOneNode(lease, LongWork(runs: continuation))], logger: Logger(label: "test"))
+        async let ended: Void = group.run()
+        var seen: [String] = []
+        for await run in runs {
+            seen.append(run)
+            switch seen.count {
+            case 1: lease.extend(to: .now)
+            case 2: lease.extend(to: .now + .seconds(3600))
+            case 3: await group.triggerGracefulShutdown()
+            default: break
+            }
+            if seen.count == 4 { break }
+        }
+        try await ended
+        #expect(seen == ["begin", "end", "begin", "end"])
+    }
 }

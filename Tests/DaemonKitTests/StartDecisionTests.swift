@@ -29,7 +29,7 @@ import Vocabulary
         }
     }
 
-    @Test(arguments: Rows.storage + Rows.databaseAndLog + Rows.content + Rows.otherFiles)
+    @Test(arguments: Rows.all)
     func `the observation alone decides`(row: Row) {
         let plain = Codes(StartDecision(on: row.observation, acceptsOlderDatabase: false))
         let accepted = Codes(StartDecision(on: row.observation, acceptsOlderDatabase: true))
@@ -48,12 +48,12 @@ import Vocabulary
     }
 
     @Test func `every code is decided by some row`() {
-        let rows = Rows.storage + Rows.databaseAndLog + Rows.content + Rows.otherFiles
+        let rows = Rows.all
         let decided = Set(rows.flatMap { $0.observation.findings.map(\.code) })
         #expect(Set(StartFinding.Code.allCases).subtracting(decided) == [])
     }
 
-    @Test(arguments: Rows.storage + Rows.databaseAndLog + Rows.content + Rows.otherFiles)
+    @Test(arguments: Rows.all)
     func `a finding says what is wrong and what to do`(row: Row) {
         for finding in row.observation.findings {
             #expect(!finding.what.isEmpty && !finding.remedy.isEmpty)

@@ -136,4 +136,25 @@ struct PartsTests {
         cache.fill(entry, for: hash, cache.ticket(for: hash))
         #expect(cache.entry(for: hash, at: clock.now) != nil)
     }
+
+    @Test func `without a lease no entry is used, and a change of all keys drops every entry`() {
+        let clock = HandClock()
+        let lease = Lease()
+        let cache = KeyResponseCache(lease: lease)
+        let hashes = (0..<50).map { PublicKeyHash(of: [$0]) }
+        let entry = KeyResponseCache.Entry(
+            merchantIdentifier: Stage.merchant, algorithm: .ecV1, response: response("{}"), readAt: clock.now)
+        let early = hashes.map { cache.ticket(for: $0) }
+        for hash in hashes { cache.fill(entry, for: hash, cache.ticket(for: hash)) }
+        #expect(hashes.allSatisfy { cache.entry(for: $0, at: clock.now) == nil })
+        lease.extend(to: .now + .seconds(3600))
+        #expect(hashes.allSatisfy { cache.entry(for: $0, at: clock.now) != nil })
+        lease.extend(to: .now)
+        #expect(cache.entry(for: hashes[0], at: clock.now) == nil)
+        lease.extend(to: .now + .seconds(3600))
+        cache.allKeysChanged()
+        #expect(hashes.allSatisfy { cache.entry(for: $0, at: clock.now) == nil } && cache.footprint == 0)
+        for (hash, ticket) in zip(hashes, early) { cache.fill(entry, for: hash, ticket) }
+        #expect(hashes.allSatisfy { cache.entry(for: $0, at: clock.now) == nil })
+    }
 }

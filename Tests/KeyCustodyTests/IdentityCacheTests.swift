@@ -32,6 +32,17 @@ import Vocabulary
         #expect(!isKnown())
     }
 
+    @Test func `an identity is not known without a lease, or after a change of all keys`() {
+        let lease = Lease()
+        let cache = IdentityCache(lease: lease)
+        cache.store(identity(), of: owner, readAt: now, cache.version(issuers: 0))
+        #expect(cache.identity(of: owner, at: now, issuers: 0) == nil)
+        lease.extend(to: .now + .seconds(3600))
+        #expect(cache.identity(of: owner, at: now, issuers: 0) != nil)
+        cache.allKeysChanged()
+        #expect(cache.identity(of: owner, at: now, issuers: 0) == nil)
+    }
+
     @Test func `an identity that was read before a change is not stored`() {
         let version = cache.version(issuers: 0)
         cache.keysChanged([hash])

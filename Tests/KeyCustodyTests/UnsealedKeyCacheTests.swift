@@ -23,6 +23,33 @@ import Vocabulary
         #expect(try fixture.symmetricKey(hash, .ephemeralPublicKey(point)) == first)
     }
 
+    @Test func `without a lease the key is read from the store, and a change of all keys empties the cache`() throws {
+        let store = MemoryStore()
+        let reads = Mutex(0)
+        let lease = Lease()
+        let cache = UnsealedKeyCache(lease: lease)
+        let keyring = try Keyring(opening: store, with: MasterKey.random(), at: .now)
+        let custody = KeyCustody(keyring: keyring, cache: cache) { hash in
+            reads.withLock { $0 += 1 }
+            return store.pairs.withLock { $0[hash] }
+        }
+        let new = try custody.generateKeyPair(
+            algorithm: .ecV1, purpose: .paymentProcessing, for: CustodyFixture.merchant)
+        store.add(new, of: CustodyFixture.merchant)
+        func use() throws -> Int {
+            _ = try custody.symmetricKey(new.publicKeyHash, from: .ephemeralPublicKey(point))
+            return reads.withLock { $0 }
+        }
+        #expect(try [use(), use()] == [1, 2])
+        lease.extend(to: .now + .seconds(3600))
+        #expect(try use() == 2)
+        cache.allKeysChanged()
+        #expect(cache.count == 0)
+        #expect(try [use(), use()] == [3, 3])
+        lease.extend(to: .now)
+        #expect(try use() == 4)
+    }
+
     @Test func `a key that is revoked while it is read is not cached`() throws {
         let store = MemoryStore()
         let reading = Mutex<(@Sendable () -> Void)?>(nil)

@@ -32,7 +32,10 @@ import Testing
         #expect(
             postgresql.subtracting(sqlite) == [
                 "instance.id", "instance.program", "instance.identifier", "audit_head.id", "audit_head.sequence",
-                "audit_head.hash",
+                "audit_head.hash", "nodes.name", "nodes.run", "nodes.version", "nodes.joined_at",
+                "nodes.applied_change",
+                "task_node.id", "task_node.name", "task_node.run", "key_changes.number",
+                "key_changes.public_key_hashes",
             ])
     }
 
@@ -44,7 +47,7 @@ import Testing
         #expect(sqlite.subtracting(postgresql) == [])
         #expect(
             postgresql.subtracting(sqlite) == [
-                "platform_integrators", "sealed_private_keys_by_data_key", "claims_by_time",
+                "platform_integrators", "sealed_private_keys_by_data_key", "claims_by_time", "key_changes_by_time",
             ])
     }
 

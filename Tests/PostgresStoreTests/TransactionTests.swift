@@ -75,6 +75,7 @@ import Vocabulary
                 let state = try? database.execute("SELECT state FROM key_pairs")
                 states.withLock { $0.append(state ?? "unknown") }
             }
+            func allKeysChanged() {}
         }
         let observer = Observer(database)
         let store = try database.store(observers: StoreObservers(keys: [observer]))

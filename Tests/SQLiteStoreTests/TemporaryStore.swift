@@ -75,6 +75,7 @@ final class RecordingObserver: KeyChangeObserver {
     private let notifications = Mutex<[[PublicKeyHash]]>([])
     var calls: [[PublicKeyHash]] { notifications.withLock { $0 } }
     func keysChanged(_ hashes: [PublicKeyHash]) { notifications.withLock { $0.append(hashes) } }
+    func allKeysChanged() {}
 }
 
 /// The `MerchantError` that `body` throws; nil for another error or none.

@@ -105,6 +105,7 @@ import Vocabulary
                 }
                 note(states)
             }
+            func allKeysChanged() {}
         }
         let seen = Mutex<[KeyState?]>([])
         let temporary = try TemporaryStore(observers: { path in

@@ -1572,6 +1572,44 @@ CREATE TABLE nonces (
 -- Exactly one of several simultaneous claims of a nonce wins.
 CREATE UNIQUE INDEX nonces_once ON nonces (digest);
 
+-- -------------------------------------------------------------------------------------------------------- nodes
+
+-- The daemons that use this database. Each has a lease: only until its end, by the clock of this server, does the daemon use
+-- what it has in memory. A daemon that changes a key pair waits until every other daemon with a lease has applied the change.
+CREATE TABLE nodes (
+    name text COLLATE "C" PRIMARY KEY CHECK (char_length(name) BETWEEN 1 AND 63),
+    -- Random, another number for each run of the daemon.
+    run bigint NOT NULL,
+    version text COLLATE "C" NOT NULL,
+    joined_at bigint NOT NULL,
+    lease_end timestamptz NOT NULL,
+    -- The last row of key_changes that the daemon has applied to what it has in memory.
+    applied_change bigint NOT NULL CHECK (applied_change >= 0)
+) WITH (fillfactor = 10);
+
+-- The daemon that does the work that only one daemon may do at a time, such as the delivery of events. Another daemon takes
+-- its place when this lease has ended.
+CREATE TABLE task_node (
+    id smallint PRIMARY KEY CHECK (id = 1),
+    name text COLLATE "C" NOT NULL,
+    run bigint NOT NULL,
+    lease_end timestamptz NOT NULL
+) WITH (fillfactor = 10);
+
+INSERT INTO task_node (id, name, run, lease_end) VALUES (1, '', 0, '-infinity');
+
+-- The key pairs that were changed in the last hour. Each transaction that changes key pairs adds a row. These transactions
+-- run one after another, so the numbers grow in the order of the commits.
+CREATE TABLE key_changes (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    -- One or several hashes of 32 bytes, one after another.
+    public_key_hashes bytea NOT NULL
+        CHECK (octet_length(public_key_hashes) > 0 AND octet_length(public_key_hashes) % 32 = 0),
+    changed_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+
+CREATE INDEX key_changes_by_time ON key_changes (changed_at);
+
 -- ------------------------------------------------------------------------------------------------------- rights
 
 -- If the operator has created the role merchantkeyd_daemon before, it gets the rights that a daemon needs at run time: it
@@ -1585,9 +1623,9 @@ BEGIN
         GRANT INSERT, UPDATE ON ALL TABLES IN SCHEMA merchantkeyd TO merchantkeyd_daemon;
         REVOKE INSERT, UPDATE ON instance, migrations FROM merchantkeyd_daemon;
         REVOKE UPDATE ON audit, events, token_notification_paths FROM merchantkeyd_daemon;
-        REVOKE INSERT ON audit_head, totals FROM merchantkeyd_daemon;
+        REVOKE INSERT ON audit_head, totals, task_node FROM merchantkeyd_daemon;
         GRANT DELETE ON idempotency_keys, key_watches, registration_domains, events, event_deliveries, access_secrets,
             portal_sessions, operator_logins, claims, nonces, token_notifications, token_notification_sources,
-            token_notification_lanes TO merchantkeyd_daemon;
+            token_notification_lanes, nodes, key_changes TO merchantkeyd_daemon;
     END IF;
 END $$;

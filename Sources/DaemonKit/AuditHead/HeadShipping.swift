@@ -1,14 +1,13 @@
 import Logging
 import MerchantCore
 import MerchantOperations
-import SQLiteStore
 import Synchronization
 
 /// Writes the audit head, which is the number and hash of the last audit record, to a file and to syslog: at the start,
 /// at an interval and at a shutdown. A later start compares the database with the file, and so detects removed audit
 /// records or an older copy of the database.
 struct HeadShipping: RecurringTask {
-    private let store: SQLiteStore
+    private let operations: AuditOperations
     private let activeFindings: ActiveFindings
     private let logger: Logger
     private var targets: [Target]
@@ -29,10 +28,10 @@ struct HeadShipping: RecurringTask {
 
     /// - Returns: nil if the settings name no target.
     init?(
-        settings: AuditHeadSettings, store: SQLiteStore, clock: any WallClock, activeFindings: ActiveFindings,
+        settings: AuditHeadSettings, operations: AuditOperations, clock: any WallClock, activeFindings: ActiveFindings,
         logger: Logger
     ) {
-        self.store = store
+        self.operations = operations
         self.activeFindings = activeFindings
         self.logger = logger
         targets = []
@@ -51,7 +50,7 @@ struct HeadShipping: RecurringTask {
 
     private mutating func ship() async {
         do {
-            guard let head = try await store.read({ try $0.auditHead() }) else { return }
+            guard let head = try await operations.head() else { return }
             progress.begunAt.withLock { $0 = .now }
             defer { progress.begunAt.withLock { $0 = nil } }
             var failures: [String] = []

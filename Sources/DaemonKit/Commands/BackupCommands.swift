@@ -25,13 +25,17 @@ struct BackupVerifyCommand: AsyncParsableCommand {
         guard verification.findings.isEmpty else { throw ChecksFailed() }
     }
 
+    private static let failure = "a backup cannot be verified"
+
     /// Root acts as the owner of the master key: without a file on the command line, that is the daemon's user.
     private func masterKeys() throws -> MasterKeys {
         guard let keyFile = masterKeyFile.first else {
-            return try MasterKeys(files: [], else: settingsOptions.settingsAsDaemon(reading: [file]).masterKey)
+            return try MasterKeys(
+                files: [], else: settingsOptions.settingsAsDaemon(reading: [file]).onlyOnSQLite(Self.failure).masterKey)
         }
         try FileOwner.become(of: keyFile, reading: [file] + masterKeyFile)
-        return try MasterKeys(files: masterKeyFile, else: settingsOptions.settings().masterKey)
+        return try MasterKeys(
+            files: masterKeyFile, else: settingsOptions.settings().onlyOnSQLite(Self.failure).masterKey)
     }
 }
 
@@ -59,6 +63,7 @@ struct BackupRestoreCommand: AsyncParsableCommand {
 
     func run() async throws {
         let settings = try settingsOptions.settingsAsDaemon(reading: [file] + masterKeyFile)
+            .onlyOnSQLite("a backup cannot be restored")
         let masterKeys = try MasterKeys(files: masterKeyFile, else: settings.masterKey)
         let restore = Restore(
             settings: settings, file: file, replaces: replace, acceptsFindings: acceptFindings,

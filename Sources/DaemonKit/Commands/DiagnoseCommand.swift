@@ -14,7 +14,10 @@ struct DiagnoseCommand: AsyncParsableCommand {
     func run() async throws {
         var diagnosis: Diagnosis
         do {
-            diagnosis = Diagnosis(settings: try settingsOptions.settingsAsDaemon(), clock: SystemClock())
+            let settings = try settingsOptions.settingsAsDaemon().onlyOnSQLite(
+                "the database cannot be diagnosed",
+                advice: "run 'merchantkeyctl config check' and 'merchantkeyctl status', and read the server's log")
+            diagnosis = Diagnosis(settings: settings, clock: SystemClock())
             await diagnosis.run()
         } catch let error as SettingsError {
             let checks = error.problems.map { Diagnosis.Check(name: "settings", outcome: .failure, detail: $0) }

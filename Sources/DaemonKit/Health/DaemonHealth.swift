@@ -1,13 +1,12 @@
 import MerchantCore
 import MerchantOperations
-import SQLiteStore
 
 /// The findings that `status` and the health route report: of the store, and of the daemon's services.
 struct DaemonHealth: Sendable {
     private static let whatStillWorks =
         "the daemon still answers requests for keys and decrypts tokens if the database can be read"
 
-    let store: SQLiteStore
+    let store: any StoreHealthReporting
     let activeFindings: ActiveFindings
 
     var findings: [StatusFinding] { (storeFinding.map { [$0] } ?? []) + activeFindings.all }

@@ -1,6 +1,5 @@
 import Dispatch
 import MerchantCore
-import SQLiteStore
 
 /// Finds out whether the database answers a read, for the watchdog.
 ///
@@ -10,7 +9,7 @@ struct StoreProbe: Sendable {
     /// A thread of its own, which a read that hangs may block.
     private static let queue = DispatchQueue(label: "store probe")
 
-    let store: SQLiteStore
+    let store: any MerchantRepository
 
     /// - Parameter answered: called when the read has finished, and never if it hangs.
     func ask(_ answered: @escaping @Sendable () -> Void) {

@@ -1,16 +1,15 @@
 import KeyCustody
 import MerchantCore
-import SQLiteStore
 
 /// Checks whether the next start will find the master keys that the database needs. Checks nothing if a key comes from
 /// a command. Once it has found every key, reads the files again only if one of them has changed.
 struct MasterKeyPresence {
     let settings: MasterKeySettings
-    let store: SQLiteStore
+    let store: any DataKeyRepository
     /// The attributes of the files when the last check found every key; nil if a key was missing.
     private var filesWithAllKeys: [FileStatus?]?
 
-    init(settings: MasterKeySettings, store: SQLiteStore) {
+    init(settings: MasterKeySettings, store: any DataKeyRepository) {
         self.settings = settings
         self.store = store
     }

@@ -2,7 +2,6 @@ import KeyCustody
 import Logging
 import MerchantCore
 import MerchantOperations
-import SQLiteStore
 import ServiceLifecycle
 import Synchronization
 import Vocabulary
@@ -46,11 +45,13 @@ import Vocabulary
 /// records whether the daemon created B.
 final class MasterKeyRotation: MasterKeyRotating, Service {
     private let settings: MasterKeySettings
-    private let store: SQLiteStore
+    private let store: any KeyRotationStore
     private let keyring: Keyring
     /// Where the start read the master keys from.
     private let sourcesAtStart: [MasterKeyIdentifier: MasterKeySource]
     private let clock: any WallClock
+    /// Returns the names of the other daemons that use the database now.
+    private let otherNodes: @Sendable () async throws -> [String]
     private let reencryption: Reencryption
     private let rotationStatus: RotationStatus
     private let logger: Logger
@@ -60,11 +61,15 @@ final class MasterKeyRotation: MasterKeyRotating, Service {
     private let (requests, requestContinuation) = AsyncStream.makeStream(
         of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
-    /// - Parameter daemonAsCaller: the caller in the audit record of a rotation's end. The record of a rotation's start
-    ///   has the caller of the request.
+    /// - Parameters:
+    ///   - daemonAsCaller: the caller in the audit record of a rotation's end. The record of a rotation's start has the
+    ///     caller of the request.
+    ///   - otherNodes: returns the names of the other daemons that use the database now. They do not have the new keys,
+    ///     so a rotation cannot begin while there are any.
     init(
-        _ settings: MasterKeySettings, store: SQLiteStore, opened: MasterKeys.Opened, daemonAsCaller: Caller,
-        clock: any WallClock, activeFindings: ActiveFindings, logger: Logger
+        _ settings: MasterKeySettings, store: any KeyRotationStore, opened: MasterKeys.Opened, daemonAsCaller: Caller,
+        otherNodes: @escaping @Sendable () async throws -> [String], clock: any WallClock,
+        activeFindings: ActiveFindings, logger: Logger
     ) {
         self.settings = settings
         self.store = store
@@ -72,6 +77,7 @@ final class MasterKeyRotation: MasterKeyRotating, Service {
         self.keyring = keyring
         sourcesAtStart = opened.sources
         self.clock = clock
+        self.otherNodes = otherNodes
         self.logger = logger
         rotationStatus = RotationStatus(settings, store: store, keyring: keyring, activeFindings: activeFindings)
         reencryption = Reencryption(
@@ -151,6 +157,13 @@ extension MasterKeyRotation {
                 steps: [
                     "resume the rotation that began at \(last.startedAt): \(last.done) of \(last.total.counted("private key")) re-encrypted"
                 ])
+        }
+        let others = try await otherNodes()
+        guard others.isEmpty else {
+            throw MerchantError(
+                .masterKeyConflict,
+                "other daemons use the database (\(others.joined(separator: ", "))), and would not have the new keys: stop them, run the rotation, copy the new master key to their machines, and start them again"
+            )
         }
         let rows = try store.dataKeys()
         let inUse = rows.last { $0.identifier == keyring.newest }?.masterKeyIdentifier

@@ -1,7 +1,6 @@
 import KeyCustody
 import Logging
 import MerchantCore
-import SQLiteStore
 import Vocabulary
 
 /// Performs a rotation that ``MasterKeyRotation`` has stored in the database: re-encrypts the private keys and
@@ -16,7 +15,7 @@ struct Reencryption: Sendable {
     private static let pauseWithUnreadableKeys = Duration.seconds(600)
 
     let settings: MasterKeySettings
-    let store: SQLiteStore
+    let store: any KeyRotationStore
     let keyring: Keyring
     /// The caller in the audit record of the rotation's end.
     let daemonAsCaller: Caller

@@ -1,7 +1,6 @@
 import KeyCustody
 import MerchantCore
 import MerchantOperations
-import SQLiteStore
 import Synchronization
 import Vocabulary
 
@@ -9,12 +8,12 @@ import Vocabulary
 /// used yet.
 final class RotationStatus: Sendable {
     private let settings: MasterKeySettings
-    private let store: SQLiteStore
+    private let store: any KeyRotationStore
     private let keyring: Keyring
     private let activeFindings: ActiveFindings
     private let currentBlocker = Mutex<String?>(nil)
 
-    init(_ settings: MasterKeySettings, store: SQLiteStore, keyring: Keyring, activeFindings: ActiveFindings) {
+    init(_ settings: MasterKeySettings, store: any KeyRotationStore, keyring: Keyring, activeFindings: ActiveFindings) {
         self.settings = settings
         self.store = store
         self.keyring = keyring

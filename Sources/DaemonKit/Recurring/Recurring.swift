@@ -25,24 +25,30 @@ extension RecurringTask {
 package struct Recurring<Work: RecurringTask>: Service, CustomStringConvertible {
     package enum Start { case immediately, afterOneInterval }
 
+    /// How often the lease is checked while another daemon has it.
+    private static var leaseInterval: Duration { .milliseconds(500) }
+
     private let interval: Duration
     private let start: Start
     private let mayBlock: Bool
     private let changes: ChangeSignal?
+    private let lease: Lease
     private let work: Work
 
     /// - Parameters:
     ///   - mayBlock: whether a round may wait for disks, network files or other programs. Such a task runs on separate
     ///     threads, so that it does not delay payments.
+    ///   - lease: no round begins without this lease.
     ///   - changes: a signal, such as a change of the settings that the task reads, that starts the next round at once.
     package init(
-        every interval: Duration, start: Start = .immediately, mayBlock: Bool = false,
+        every interval: Duration, start: Start = .immediately, mayBlock: Bool = false, with lease: Lease = .unlimited,
         wokenBy changes: ChangeSignal? = nil, _ work: Work
     ) {
         self.interval = interval
         self.start = start
         self.mayBlock = mayBlock
         self.changes = changes
+        self.lease = lease
         self.work = work
     }
 
@@ -61,6 +67,7 @@ package struct Recurring<Work: RecurringTask>: Service, CustomStringConvertible 
         do {
             if start == .afterOneInterval { try await Task.sleep(for: interval) }
             while !Task.isCancelled {
+                while !lease.isValid { try await Task.sleep(for: Self.leaseInterval) }
                 // Read before the round, so that a change during the round is not missed.
                 let generation = changes?.generation ?? 0
                 try await work.run()

@@ -3,8 +3,8 @@ import MerchantCore
 import MerchantOperations
 import SQLiteStore
 
-/// Detects when a database that could not be written, for example because the disk was full, can be written again. Also
-/// fills the reserve of disk space, and reports a database file that was moved or replaced.
+/// Detects when a SQLite database that could not be written, for example because the disk was full, can be written
+/// again. Also fills the reserve of disk space, and reports a database file that was moved or replaced.
 struct StoreRecovery: RecurringTask {
     let store: SQLiteStore
     let lock: InstanceLock
@@ -34,7 +34,9 @@ struct StoreRecovery: RecurringTask {
             didFillReserve = true
         }
         checkDiskSpace()
-        if case .impaired = store.health { await retryWrite() }
+        if case .impaired = store.health, await TrialWrite(store).run() {
+            logger.notice("the database can be written again")
+        }
         checkDatabaseFile()
         checkLockFile()
     }
@@ -45,12 +47,6 @@ struct StoreRecovery: RecurringTask {
             return activeFindings.clear(.diskNearlyFull)
         }
         activeFindings.set(.diskNearlyFull, space.level == .nearlyFull ? .critical : .warning, shortage)
-    }
-
-    /// Makes a trial write. If the write succeeds, the store accepts changes again.
-    private func retryWrite() async {
-        guard (try? await store.write({ try $0.setDaemonValue("trialWrite", "") })) != nil else { return }
-        logger.notice("the database can be written again")
     }
 
     /// If the database file was moved or replaced, writes the inode of the open file into the lock file. The next start

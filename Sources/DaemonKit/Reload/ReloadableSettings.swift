@@ -44,7 +44,7 @@ struct ReloadableSettings: Sendable {
     /// The settings with which the daemon starts.
     init(_ start: PreparedStart) {
         self.init(
-            start, backupPolicy: start.settings.backupPolicy,
+            start, backup: start.settings.backup, backupPolicy: start.settings.backupPolicy,
             verifier: Self.verifier(start, environment: start.settings.environment),
             portalFiles: start.settings.portal?.tlsFiles, provisioning: ReloadableProvisioning(start),
             sessions: start.settings.sessions, texts: SettingTexts(start.settings.inForce))
@@ -54,7 +54,7 @@ struct ReloadableSettings: Sendable {
     ///
     /// - Parameter read: contains all other values.
     init(
-        _ read: PreparedStart, backupPolicy: BackupPolicy, verifier: SignatureVerifier,
+        _ read: PreparedStart, backup: BackupSettings?, backupPolicy: BackupPolicy, verifier: SignatureVerifier,
         portalFiles: PortalTLS.Files?, provisioning: ReloadableProvisioning?, sessions: SessionPolicy,
         texts: SettingTexts
     ) {
@@ -62,9 +62,9 @@ struct ReloadableSettings: Sendable {
         callers = settings.policy
         (logLevel, logsRequests) = (settings.log.level, settings.log.logsRequests)
         (webhooks, eventRetention) = (settings.events.webhooks, settings.events.retention)
-        (backup, rolls) = (settings.backup, settings.rolls)
+        rolls = settings.rolls
         (tokenRoots, certificateIssuers) = (read.files.tokenRoots, read.files.certificateIssuers)
-        self.backupPolicy = backupPolicy
+        (self.backup, self.backupPolicy) = (backup, backupPolicy)
         self.verifier = verifier
         self.portalFiles = portalFiles
         self.provisioning = provisioning

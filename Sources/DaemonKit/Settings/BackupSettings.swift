@@ -40,6 +40,14 @@ extension BackupPolicy {
             "When a key with a certificate that is in no verified backup becomes a critical finding, or never.")
     }
 
+    /// For a store of which the daemon creates no backups.
+    mutating func reportNothing(_ reader: SettingsReader) {
+        (warningAfter, criticalAfter) = (nil, nil)
+        for name in ["backup.missing.warn-after", "backup.missing.critical-after"] {
+            reader.showDefault("never", of: name)
+        }
+    }
+
     private static func delay(
         _ reader: SettingsReader, _ name: String, inProduction standard: String, _ environment: Environment,
         _ summary: String
@@ -47,7 +55,7 @@ extension BackupPolicy {
         let format = SettingFormat<Duration?>.durationOrNever
         let fallback = environment == .production ? standard : "never"
         if let delay = reader.optional(
-            name, format, whenUnset: "\(standard) in production, never in sandbox", summary)
+            name, format, whenUnset: "\(standard) in production on SQLite, else never", summary)
         {
             return delay
         }

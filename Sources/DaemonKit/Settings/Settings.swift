@@ -11,6 +11,7 @@ package struct Settings: Sendable {
     let source: SettingsSource
     package let environment: Environment
     package let stateDirectory: String
+    package let store: StoreSettings
     package let masterKey: MasterKeySettings
     /// Which callers may do what; the standard policy if the file has no `callers`.
     package let policy: CallerPolicy
@@ -116,8 +117,10 @@ extension Settings {
         let merchantTokens = MerchantTokenSettings(reading: reader, environment: environment)
         let auditHead = AuditHeadSettings(reading: reader)
         let backup = reader.collect { try BackupSettings.read(reader) }
-        let backupPolicy = BackupPolicy(
+        var backupPolicy = BackupPolicy(
             reading: reader, environment: environment, isScheduled: backup.flatMap { $0 } != nil)
+        let store = reader.collect { try StoreSettings(reading: reader, environment: variables) }
+        if store?.postgresql != nil { backupPolicy.reportNothing(reader) }
         let gateway = reader.collect { try GatewaySettings(reading: reader) }
         let sessions = SessionPolicy(reading: reader, environment: environment)
         let domainCheck = DomainCheckSettings(reading: reader)
@@ -126,13 +129,14 @@ extension Settings {
         let log = LogSettings(reading: reader)
         let metrics = MetricsSettings.read(reader)
         // If there is no problem, none of these values is nil.
-        guard reader.problems.isEmpty, let directory, let masterKey, let portal, let provisioning, let backup,
+        guard reader.problems.isEmpty, let directory, let store, let masterKey, let portal, let provisioning,
+            let backup,
             let gateway, let events
         else { throw SettingsError(problems: reader.problems) }
         self.source = source
         self.environment = environment
         self.stateDirectory = directory
-        self.masterKey = masterKey
+        (self.store, self.masterKey) = (store, masterKey)
         policy = callers ?? .standard(ownUID: getuid())
         (self.adminSocket, self.decryptorSocket, self.issuerSocket) = (adminSocket, decryptorSocket, issuerSocket)
         (self.portal, self.trust, self.provisioning, self.auditHead) = (portal, trust, provisioning, auditHead)

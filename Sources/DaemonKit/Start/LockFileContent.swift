@@ -14,6 +14,7 @@ import Vocabulary
 /// | `claims open` | the claims file is in use, or was left with a write-ahead log |
 /// | `lost TEXT` | a loss that the operator accepted and that the audit does not contain yet |
 /// | `master-key SOURCE` | where the daemon that uses the directory read the master key |
+/// | `node RUN` | the number of the daemon's run on a PostgreSQL database |
 /// | `end` | the last line; lines below it are the rest of an earlier, longer content and are ignored |
 ///
 /// While the daemon opens the database, the file contains neither `open` nor `closed`, because a log may or may not
@@ -39,6 +40,9 @@ package struct LockFileContent: Equatable, Sendable {
     /// The source of the master key with which the daemon that uses the directory opened the database, as
     /// ``MasterKeySource/description`` names it. Nil until the database is open.
     package var masterKeySource: String?
+    /// The number of the last daemon's run on a PostgreSQL database. The next daemon with this state directory takes its
+    /// place at once, because only one process at a time has the lock file.
+    package var nodeRun: Int64?
 
     package init(expectsLog: Bool = false, wasClosedWithoutLog: Bool = false) {
         self.expectsLog = expectsLog
@@ -150,6 +154,7 @@ extension LockFileContent {
     private static let claimsOpen = "claims open"
     private static let lost = "lost "
     private static let masterKey = "master-key "
+    private static let node = "node "
     private static let end = "end"
 
     package var lines: [String] {
@@ -160,6 +165,7 @@ extension LockFileContent {
         if let head { lines.append(Self.head + head.text) }
         if let log { lines.append(Self.log + log.text) }
         if expectsClaimsLog { lines.append(Self.claimsOpen) }
+        if let nodeRun { lines.append("\(Self.node)\(nodeRun)") }
         lines += lossesNotInAudit.map { Self.lost + Self.oneLine($0) }
         // The source comes last, because its text can be long, and content beyond the largest size is cut off.
         if let masterKeySource { lines.append(Self.masterKey + Self.oneLine(masterKeySource)) }
@@ -188,6 +194,8 @@ extension LockFileContent {
                 log = Log(text: text)
             } else if let text = after(Self.lost) {
                 lossesNotInAudit.append(String(text))
+            } else if let text = after(Self.node) {
+                nodeRun = Int64(text)
             } else if let text = after(Self.masterKey) {
                 masterKeySource = String(text)
             }

@@ -27,7 +27,8 @@ struct MasterKeyCheck {
             findings.refuse("'master-key.file': \(path) cannot be examined: \(PathAccess.lastError)")
             return ""
         }
-        guard FileStatus(of: settings.databasePath) == nil else {
+        // Only the connected daemon knows whether a PostgreSQL database needs the missing key.
+        guard settings.store.postgresql != nil || FileStatus(of: settings.databasePath) == nil else {
             // A start reports this as a finding, together with the other findings about the state directory.
             if purpose != .start, let finding = StartObserver.forCheck(settings).missingMasterKey {
                 findings.refuse("\(finding.message) [\(finding.code.rawValue)]")

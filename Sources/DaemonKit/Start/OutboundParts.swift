@@ -4,7 +4,6 @@ import KeyCustody
 import Logging
 import MerchantCore
 import OutboundHTTP
-import SQLiteStore
 import Vocabulary
 
 /// The parts of the daemon that connect to Apple and to merchants' domains.
@@ -60,7 +59,7 @@ struct OutboundParts {
         _ settings: GatewaySettings, _ files: ReferencedFiles, store: ObservedStore, custody: KeyCustody, logger: Logger
     ) -> any IdentitySource {
         let platform = settings.identityMerchant
-        let custodyIdentities = CustodyIdentities(custody: custody, cache: store.identities) {
+        let custodyIdentities = CustodyIdentities(custody: custody, cache: store.caches.identities) {
             [store = store.store] owner, time in
             try store.readNow { try $0.identityKeys(of: owner, platform: platform, at: time) }
         }

@@ -34,6 +34,7 @@ package struct PreparedStart: Sendable {
         if purpose == .start { try InstanceLock.requireFree(directory: settings.stateDirectory) }
         var findings = PreparationFindings()
         if let problem = StateDirectory.problem(settings.stateDirectory) { findings.refuse(problem) }
+        PostgreSQLCheck.run(settings, &findings)
         let masterKey = MasterKeyCheck(settings: settings, purpose: purpose).run(&findings)
         let sockets = SocketPaths(settings, inherited: inherited).check(&findings)
         ListenAddressCheck.run(settings, for: purpose, &findings)

@@ -36,6 +36,8 @@ package struct StartFinding: Equatable, Sendable {
         case claimsMissing
         /// The write-ahead log of the claims file is missing, although the last daemon was not shut down cleanly.
         case claimsLogMissing
+        /// Another daemon uses the same node name on the PostgreSQL database.
+        case nodeNameInUse
     }
 
     /// What the daemon does if its start has the finding.
@@ -84,7 +86,7 @@ extension StartFinding.Code {
     package var consequence: StartFinding.Consequence {
         switch self {
         case .restoreUnfinished, .logFromEarlierTime, .logOfAnotherDatabase, .databaseOlderThanLog, .masterKeyMissing,
-            .masterKeyRejected:
+            .masterKeyRejected, .nodeNameInUse:
             .refusal
         case .databaseMissing, .databaseReplaced, .logMissing, .logEmptied, .databaseOlderThanShippedHead,
             .acceptedLossNotInAudit:

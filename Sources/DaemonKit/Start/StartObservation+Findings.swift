@@ -4,6 +4,7 @@ import Vocabulary
 extension StartObservation {
     /// Everything that is wrong, most severe first.
     package var findings: [StartFinding] {
+        if let server { return findings(on: server) }
         if isRestoreUnfinished {
             return [
                 StartFinding(
@@ -76,7 +77,7 @@ extension StartObservation {
 // MARK: - Master key and warnings
 
 extension StartObservation {
-    private var masterKeyFinding: StartFinding? {
+    var masterKeyFinding: StartFinding? {
         switch masterKey {
         case .file(_, exists: false): missingMasterKeyFinding
         case .rejected(let why):
@@ -89,7 +90,9 @@ extension StartObservation {
 
     /// Nil also before the first start, when there is no database either.
     var missingMasterKeyFinding: StartFinding? {
-        guard case .file(let path, exists: false) = masterKey, database != nil else { return nil }
+        guard case .file(let path, exists: false) = masterKey, server?.hasContent ?? (database != nil) else {
+            return nil
+        }
         return StartFinding(
             .masterKeyMissing, "the master key of the database \(databasePath) is missing",
             why: "there is no file \(path)",
@@ -130,7 +133,7 @@ extension StartObservation {
     }
 
     /// The finding is only a warning, because a platform may begin in Apple's sandbox and then go to production.
-    private var environmentFinding: StartFinding? {
+    var environmentFinding: StartFinding? {
         environmentChange.map { change in
             StartFinding(
                 .environmentChanged,
@@ -144,7 +147,7 @@ extension StartObservation {
         }
     }
 
-    private var noShippedHeadFinding: StartFinding? {
+    var noShippedHeadFinding: StartFinding? {
         guard let auditComparison, auditComparison.restoredFrom == nil, auditComparison.headInDatabase != nil,
             case .none(let file) = auditComparison.shippedHead
         else { return nil }

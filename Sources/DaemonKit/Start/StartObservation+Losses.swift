@@ -14,7 +14,7 @@ extension StartObservation {
 
     /// Each finding has exactly the text in the lock file. If the operator accepts the loss again,
     /// ``InstanceLock/storeAcceptedLosses(_:)`` recognises the text and does not store the loss twice.
-    private var acceptedLosses: [StartFinding] {
+    var acceptedLosses: [StartFinding] {
         lockFile.lossesNotInAudit.map {
             StartFinding(
                 .acceptedLossNotInAudit, $0,
@@ -92,7 +92,7 @@ extension StartObservation {
             remedy: "put back the file, or restore a backup")
     }
 
-    private var lossShownByShippedHead: StartFinding? {
+    var lossShownByShippedHead: StartFinding? {
         guard let auditComparison, auditComparison.restoredFrom == nil,
             case .found(let file, _, let at, let difference?) = auditComparison.shippedHead
         else { return nil }

@@ -80,11 +80,14 @@ package struct StartObservation: Equatable, Sendable {
         }
     }
 
-    // The messages of findings contain the paths.
+    // The messages of findings contain the paths. On PostgreSQL, the path of the database is the name of the database.
     package var databasePath: String
     package var lockPath: String
     package var claimsPath: String
 
+    /// What was found on the PostgreSQL server; nil if the daemon uses SQLite. With a server, the properties about files
+    /// have their initial values, except ``masterKey`` and ``lockFile``.
+    package var server: Server?
     /// Nil if the file is missing.
     package var database: File?
     /// The database's write-ahead log; nil if the file is missing.

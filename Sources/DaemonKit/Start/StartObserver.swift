@@ -82,7 +82,7 @@ struct StartObserver {
     /// Whether the write-ahead log of the claims file exists.
     var hasClaimsLog: Bool { Self.file("\(settings.claimsPath)-wal") != nil }
 
-    private var masterKey: StartObservation.MasterKey {
+    var masterKey: StartObservation.MasterKey {
         guard case .file(let path) = settings.masterKey.current else { return .supplied }
         return .file(path: path, exists: access(path, F_OK) == 0)
     }

@@ -1,4 +1,4 @@
-import MerchantCore
+package import MerchantCore
 package import MerchantOperations
 package import MetricsKit
 import Synchronization
@@ -76,6 +76,13 @@ package final class KeyResponseCache: KeyChangeObserver, Sendable {
             youngCost = 0
         }
 
+        /// Also makes every ticket invalid.
+        mutating func removeAll() {
+            epoch += 1
+            (young, old) = ([:], [:])
+            youngCost = 0
+        }
+
         mutating func remove(_ hash: PublicKeyHash) {
             if let former = young.removeValue(forKey: hash) { youngCost -= former.cost }
             old.removeValue(forKey: hash)
@@ -87,12 +94,16 @@ package final class KeyResponseCache: KeyChangeObserver, Sendable {
         let shard = Mutex(Shard())
     }
 
+    private let lease: Lease
     private let shards: [LockedShard]
     /// The limit in bytes for one generation of one shard.
     private let generationLimit: Int
 
-    /// - Parameter maximumBytes: the limit of the memory of all entries. An entry takes about 2.5 KiB.
-    package init(maximumBytes: Int = 64 * 1024 * 1024) {
+    /// - Parameters:
+    ///   - maximumBytes: the limit of the memory of all entries. An entry takes about 2.5 KiB.
+    ///   - lease: without a valid lease, no entry is used.
+    package init(maximumBytes: Int = 64 * 1024 * 1024, lease: Lease = .unlimited) {
+        self.lease = lease
         shards = (0..<Self.shardCount).map { _ in LockedShard() }
         generationLimit = maximumBytes / Self.shardCount / 2
     }
@@ -106,11 +117,16 @@ package final class KeyResponseCache: KeyChangeObserver, Sendable {
         }
     }
 
-    /// Returns the entry of a key; nil if there is none or it is too old.
+    package func allKeysChanged() {
+        for lockedShard in shards { lockedShard.shard.withLock { $0.removeAll() } }
+    }
+
+    /// Returns the entry of a key; nil if there is none, it is too old or there is no valid lease.
     package func entry(for hash: PublicKeyHash, at now: Timestamp) -> Entry? {
-        lockedShard(of: hash).shard.withLock { shard in
+        let mayUse = lease.isValid
+        return lockedShard(of: hash).shard.withLock { shard in
             let young = shard.young[hash]
-            guard let entry = young ?? shard.old[hash], entry.isFresh(at: now) else {
+            guard mayUse, let entry = young ?? shard.old[hash], entry.isFresh(at: now) else {
                 shard.misses += 1
                 return nil
             }

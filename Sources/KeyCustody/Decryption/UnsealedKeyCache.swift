@@ -1,4 +1,4 @@
-import MerchantCore
+package import MerchantCore
 import Synchronization
 package import Vocabulary
 
@@ -38,17 +38,24 @@ package final class UnsealedKeyCache: KeyChangeObserver {
     }
 
     private let capacity: Int
+    private let lease: Lease
     private let state = Mutex(State())
 
-    /// - Parameter capacity: the largest number of keys in the cache. Each key takes about 2 KB.
-    package init(capacity: Int = UnsealedKeyCache.defaultCapacity) { self.capacity = max(1, capacity) }
+    /// - Parameters:
+    ///   - capacity: the largest number of keys in the cache. Each key takes about 2 KB.
+    ///   - lease: without a valid lease, no key of the cache is used.
+    package init(capacity: Int = UnsealedKeyCache.defaultCapacity, lease: Lease = .unlimited) {
+        self.capacity = max(1, capacity)
+        self.lease = lease
+    }
 
     /// The number of keys in the cache.
     package var count: Int { state.withLock { $0.indexes.count } }
 
-    /// - Returns: nil if the cache does not contain the key.
+    /// - Returns: nil if the cache does not contain the key, or if there is no valid lease.
     func key(_ hash: PublicKeyHash) -> DecryptionKey? {
-        state.withLock { state in
+        guard lease.isValid else { return nil }
+        return state.withLock { state in
             guard let index = state.indexes[hash] else { return nil }
             state.slots[index]?.wasUsed = true
             return state.slots[index]?.key
@@ -86,6 +93,14 @@ package final class UnsealedKeyCache: KeyChangeObserver {
                 state.slots[index] = nil
                 state.vacant.append(index)
             }
+        }
+    }
+
+    /// Empties the cache, and marks all reads as stale.
+    package func allKeysChanged() {
+        state.withLock { state in
+            for hash in state.pendingReads.keys { state.pendingReads[hash]?.isStale = true }
+            (state.slots, state.vacant, state.indexes, state.hand) = ([], [], [:], 0)
         }
     }
 

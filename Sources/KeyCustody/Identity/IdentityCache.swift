@@ -38,11 +38,15 @@ package final class IdentityCache: KeyChangeObserver {
         var entries: [IdentityOwner: Entry] = [:]
     }
 
+    private let lease: Lease
     private let state = Mutex(State())
 
-    package init() {}
+    /// - Parameter lease: without a valid lease, no identity of the cache is used.
+    package init(lease: Lease = .unlimited) { self.lease = lease }
 
-    package func keysChanged(_ hashes: [PublicKeyHash]) {
+    package func keysChanged(_ hashes: [PublicKeyHash]) { allKeysChanged() }
+
+    package func allKeysChanged() {
         state.withLock { state in
             state.changes += 1
             state.entries.removeAll(keepingCapacity: true)
@@ -52,7 +56,8 @@ package final class IdentityCache: KeyChangeObserver {
     package func version(issuers: Int) -> Version { state.withLock { Version(changes: $0.changes, issuers: issuers) } }
 
     package func identity(of owner: IdentityOwner, at now: Timestamp, issuers: Int) -> ClientIdentity? {
-        state.withLock { state in
+        guard lease.isValid else { return nil }
+        return state.withLock { state in
             guard let entry = state.entries[owner], entry.version.issuers == issuers, entry.isFresh(at: now) else {
                 return nil
             }

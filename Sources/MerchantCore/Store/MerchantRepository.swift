@@ -34,6 +34,9 @@ package protocol MerchantRepository: Sendable {
 /// Is notified which key pairs a commit has changed, before the commit's caller gets its result.
 package protocol KeyChangeObserver: Sendable {
     func keysChanged(_ hashes: [PublicKeyHash])
+
+    /// Any key pair may have changed, and it is not known which.
+    func allKeysChanged()
 }
 
 /// Is notified of the new audit head after a commit, before the commit's caller gets its result.

@@ -5,6 +5,8 @@ package import Vocabulary
 package struct StoreChanges: Sendable {
     /// The key pairs that were changed.
     package private(set) var changedKeys: Set<PublicKeyHash> = []
+    /// Whether one of the key pairs existed before, so that a daemon may have it in memory.
+    package private(set) var changesKnownKeys = false
     /// Whether events or deliveries to webhooks may have been added.
     package private(set) var mayHaveNewEvents = false
     /// The last audit record that was appended; nil if none was appended.
@@ -14,7 +16,10 @@ package struct StoreChanges: Sendable {
 
     package init() {}
 
-    package mutating func noteKeyPair(_ hash: PublicKeyHash) { changedKeys.insert(hash) }
+    package mutating func noteKeyPair(_ hash: PublicKeyHash, isNew: Bool = false) {
+        changedKeys.insert(hash)
+        changesKnownKeys = changesKnownKeys || !isNew
+    }
 
     package mutating func noteEvents() { mayHaveNewEvents = true }
 
@@ -26,6 +31,7 @@ package struct StoreChanges: Sendable {
     /// Adds the changes of a later transaction.
     package mutating func add(_ other: StoreChanges) {
         changedKeys.formUnion(other.changedKeys)
+        changesKnownKeys = changesKnownKeys || other.changesKnownKeys
         mayHaveNewEvents = mayHaveNewEvents || other.mayHaveNewEvents
         auditHead = other.auditHead ?? auditHead
         auditedActions += other.auditedActions

@@ -28,6 +28,11 @@ package final class ChangedKeys: KeyChangeObserver {
         signal.send()
     }
 
+    package func allKeysChanged() {
+        changes.withLock { $0 = .many }
+        signal.send()
+    }
+
     /// Returns the changes since the last call.
     package func take() -> Changes {
         changes.withLock { changes in

@@ -60,6 +60,10 @@ package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
     }
 
     package var health: StoreHealth { groups.health }
+
+    /// How many claims wait for the next commit.
+    var waitingClaims: Int { groups.waitingCount }
+
     package var clockBehindClaims: ClockBehindClaims? { newestClaimTime.clockBehindClaims(at: clock.now) }
 
     /// Refuses new claims, commits the waiting claims, and closes the connections. Blocks the calling thread.

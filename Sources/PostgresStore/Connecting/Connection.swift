@@ -7,18 +7,20 @@ import Synchronization
 final class Connection: @unchecked Sendable {
     // Proof for @unchecked Sendable: `exclusively` ends the process if two threads use the connection at the same time.
     // ``ConnectionPool`` and ``WriteGroups`` hand a connection from one thread to the next under a lock.
-    private let pointer: OpaquePointer
+    let pointer: OpaquePointer
     private let isInUse = Atomic(false)
     /// The prepared statements, by their SQL text.
     private var statements: [String: PreparedStatement] = [:]
     /// Whether an error has made the connection unusable.
     private(set) var isLost = false
+    /// How long to wait for the response to one request; nil: without a limit.
+    var longestResponse: Duration?
     private let notices: NoticeHandler
 
     /// Connects, and waits for each host at most as long as `connect_timeout` of the connection string.
     ///
     /// - Throws: ``PostgresError``.
-    init(parameters: borrowing ConnectionParameters, notices: NoticeHandler) throws {
+    init(parameters: borrowing ConnectionParameters, notices: NoticeHandler, longestResponse: Duration?) throws {
         let opened = parameters.withKeywordsAndValues { PQconnectdbParams($0, $1, 0) }
         guard let opened else { throw PostgresError.outOfMemory }
         guard PQstatus(opened) == CONNECTION_OK else {
@@ -27,6 +29,7 @@ final class Connection: @unchecked Sendable {
         }
         pointer = opened
         self.notices = notices
+        self.longestResponse = longestResponse
         notices.receive(from: opened)
     }
 
@@ -41,7 +44,7 @@ final class Connection: @unchecked Sendable {
     @discardableResult
     func run(_ sql: String) throws -> String? {
         try exclusively {
-            let result = try checked(PQexec(pointer, sql))
+            let result = try checked { PQsendQuery($0, sql) }
             defer { PQclear(result) }
             guard PQntuples(result) > 0, PQgetisnull(result, 0, 0) == 0 else { return nil }
             return PQgetvalue(result, 0, 0).map { String(cString: $0) }
@@ -54,7 +57,7 @@ final class Connection: @unchecked Sendable {
     ///   transaction back, and reports that only in the command tag.
     func commit() throws {
         try exclusively {
-            let result = try checked(PQexec(pointer, "COMMIT"))
+            let result = try checked { PQsendQuery($0, "COMMIT") }
             defer { PQclear(result) }
             guard let tag = PQcmdStatus(result), String(cString: tag) == "COMMIT" else {
                 throw MerchantError(
@@ -70,31 +73,41 @@ final class Connection: @unchecked Sendable {
         try exclusively {
             let statement = try prepared(sql)
             let parameters = try EncodedParameters(arguments, as: statement.parameterTypes)
-            let result = try checked(parameters.execute(statement.name, on: pointer))
+            let result = try checked { parameters.send(statement.name, on: $0) }
             return QueryResult(result, columns: statement.columns)
         }
     }
 
-    private func exclusively<Result>(_ body: () throws -> Result) rethrows -> Result {
+    func exclusively<Result>(_ body: () throws -> Result) rethrows -> Result {
         precondition(!isInUse.exchange(true, ordering: .acquiring), "two threads use one connection at the same time")
         defer { isInUse.store(false, ordering: .releasing) }
         return try body()
     }
 
+    /// Call this when libpq has reported that the connection cannot be used any more.
+    func markLost() { isLost = true }
+
     private func prepared(_ sql: String) throws -> PreparedStatement {
         if let known = statements[sql] { return known }
         let name = "s\(statements.count)"
         // The server determines the types of the parameters.
-        PQclear(try checked(PQprepare(pointer, name, sql, 0, nil)))
-        let description = try checked(PQdescribePrepared(pointer, name))
+        PQclear(try checked { PQsendPrepare($0, name, sql, 0, nil) })
+        let description = try checked { PQsendDescribePrepared($0, name) }
         defer { PQclear(description) }
         let statement = PreparedStatement(name: name, describedBy: description)
         statements[sql] = statement
         return statement
     }
 
+    /// Sends a request and waits for its response.
+    ///
     /// - Throws: ``PostgresError`` unless the result is a success.
-    private func checked(_ result: OpaquePointer?) throws -> OpaquePointer {
+    private func checked(_ send: (OpaquePointer) -> CInt) throws -> OpaquePointer {
+        let result: OpaquePointer?
+        do { result = try response(to: send) } catch {
+            isLost = true
+            throw error
+        }
         if let result, [PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY].contains(PQresultStatus(result)) {
             return result
         }

@@ -105,14 +105,16 @@ extension ConnectionSettings {
         /// How long the store asks for the outcome of a commit whose response it did not receive.
         package var settlement = Duration.seconds(10)
 
+        /// How long the store waits for a response. The server's own limit comes first, unless the server hangs.
+        var response: Duration { statement + .seconds(5) }
+
         package init() {}
 
         /// libpq's options. The last three let libpq detect a server that no longer answers.
         fileprivate var options: [String: String] {
-            let unacknowledged = statement + .seconds(5)
-            return [
+            [
                 "connect_timeout": "\(max(2, connecting.components.seconds))",
-                "tcp_user_timeout": "\(unacknowledged.milliseconds)", "keepalives_idle": "10",
+                "tcp_user_timeout": "\(response.milliseconds)", "keepalives_idle": "10",
                 "keepalives_interval": "5", "keepalives_count": "3",
             ]
         }

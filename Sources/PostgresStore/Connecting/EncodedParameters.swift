@@ -25,15 +25,17 @@ struct EncodedParameters {
         bytes.append(0)
     }
 
-    /// - Returns: a `PGresult`, with all values in the binary format.
-    func execute(_ statement: String, on connection: OpaquePointer) -> OpaquePointer? {
+    /// Sends a request to execute the statement. Its result has all values in the binary format.
+    ///
+    /// - Returns: 1 if the request was sent.
+    func send(_ statement: String, on connection: OpaquePointer) -> CInt {
         let formats = [Int32](repeating: 1, count: lengths.count)
         return bytes.withUnsafeBytes { bytes in
             let values: [UnsafePointer<CChar>?] = offsets.map { offset in
                 guard let offset, let start = bytes.baseAddress else { return nil }
                 return (start + offset).assumingMemoryBound(to: CChar.self)
             }
-            return PQexecPrepared(connection, statement, Int32(lengths.count), values, lengths, formats, 1)
+            return PQsendQueryPrepared(connection, statement, Int32(lengths.count), values, lengths, formats, 1)
         }
     }
 }

@@ -15,7 +15,7 @@ extension StoreTransaction {
             INSERT INTO key_pairs (\(KeyPairRow.insertedColumns))
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
             """, KeyPairRow.values(keyPair, new, id: id))
-        changes.noteKeyPair(keyPair.publicKeyHash)
+        changes.noteKeyPair(keyPair.publicKeyHash, isNew: true)
     }
 
     func update(_ keyPair: KeyPair) throws {

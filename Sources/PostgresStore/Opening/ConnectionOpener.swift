@@ -10,8 +10,9 @@ struct ConnectionOpener: Sendable {
     /// - Throws: ``PostgresError``; `storeUnavailable` if the server does not fulfil ``ServerChecks``.
     func open() throws -> (connection: Connection, server: ServerIdentity) {
         let parameters = ConnectionParameters(settings.options, password: try settings.password())
-        let connection = try Connection(parameters: parameters, notices: notices)
         let limits = settings.limits
+        let connection = try Connection(
+            parameters: parameters, notices: notices, longestResponse: limits.response)
         // `pg_temp` is the last schema, so that no temporary table can hide one of the daemon's tables.
         try connection.run(
             """

@@ -18,7 +18,8 @@ enum Migrations {
         _ migrations: [(name: String, sql: String)], on connection: Connection, at now: Timestamp
     ) throws {
         // A migration of a large table can take longer than a statement of a request.
-        try connection.run("SET statement_timeout = 0; SET lock_timeout = 0; SELECT pg_advisory_lock(\(lock))")
+        try connection.removeTimeLimits()
+        try connection.run("SELECT pg_advisory_lock(\(lock))")
         defer { _ = try? connection.run("SELECT pg_advisory_unlock(\(lock))") }
         let version =
             switch try InstanceGuard.check(connection) {

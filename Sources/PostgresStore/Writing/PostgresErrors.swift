@@ -39,7 +39,8 @@ enum PostgresErrors {
     private static func detail(of error: PostgresError) -> String {
         let cause = [error.message, error.sqlState.map { "SQLSTATE \($0)" }].compactMap { $0 }.joined(separator: ", ")
         return switch error.sqlState {
-        case nil: "the connection to PostgreSQL failed: check that the server runs and that it can be reached: \(cause)"
+        case nil:
+            "the connection to PostgreSQL failed: check that the server runs, and that the connection string and the password file are right: \(cause)"
         case "57P01", "57P02", "57P03":
             "PostgreSQL is shutting down or starting: try again when it accepts connections: \(cause)"
         case "53300":

@@ -14,6 +14,18 @@ struct PendingWrite: GroupedWrite {
     let refuse: @Sendable (any Error) -> Void
 }
 
+/// The result of one transaction of a group.
+private struct GroupedResult: Sendable {
+    let returnResult: @Sendable () -> Void
+    /// Whether other daemons may have a key pair in memory as it was before the transaction.
+    let changesKnownKeys: Bool
+
+    init(_ returnResult: @escaping @Sendable () -> Void, _ changes: StoreChanges) {
+        self.returnResult = returnResult
+        changesKnownKeys = changes.changesKnownKeys
+    }
+}
+
 /// Commits the transactions of many callers in groups. Each transaction has a savepoint of its own, so that a failed
 /// transaction does not undo the others of its group.
 final class WriteQueue: Sendable {
@@ -25,31 +37,45 @@ final class WriteQueue: Sendable {
     let auditedActions: LabeledCounter<AuditAction>
 
     init(
-        opener: ConnectionOpener, clock: any WallClock, observers: StoreObservers, confirmedTime: ConfirmedTime?
+        opener: ConnectionOpener, clock: any WallClock, observers: StoreObservers, confirmedTime: ConfirmedTime?,
+        acknowledgements: ChangeAcknowledgements?
     ) {
         let auditedActions = LabeledCounter<AuditAction>()
         self.auditedActions = auditedActions
         groups = WriteGroups(
             .audited, opener: opener, limits: opener.settings.limits, largestGroup: Self.largestGroup, clock: clock
         ) { group, connection in
-            var results: [@Sendable () -> Void] = []
+            var results: [GroupedResult] = []
             var changes = StoreChanges()
             let earliestEventTime = confirmedTime?.earliestEventTime
             for write in group {
                 let transaction = StoreTransaction(connection: connection, earliestEventTime: earliestEventTime)
                 if group.count == 1 {
                     // A group of one write needs no savepoint: its failure undoes the whole transaction.
-                    results.append(try Self.run(write, in: transaction))
+                    let returnResult = try Self.run(write, in: transaction)
+                    results.append(GroupedResult(returnResult, transaction.changes))
                     changes.add(transaction.changes)
                 } else {
                     results.append(try Self.runInSavepoint(write, in: transaction, noting: &changes))
                 }
             }
-            let (returnResults, committedChanges) = (results, changes)
+            let number =
+                acknowledgements == nil || changes.changedKeys.isEmpty
+                ? nil : try KeyChangeLog.append(changes.changedKeys, on: connection)
+            if acknowledgements != nil, !changes.changedKeys.isEmpty || changes.mayHaveNewEvents {
+                try ChangeNotice.send(on: connection)
+            }
+            let (committedResults, committedChanges) = (results, changes)
             return {
                 for action in committedChanges.auditedActions { auditedActions.add(action) }
                 observers.notify(committedChanges)
-                for returnResult in returnResults { returnResult() }
+                for result in committedResults {
+                    if let acknowledgements, let number, result.changesKnownKeys {
+                        acknowledgements.add(number, result.returnResult)
+                    } else {
+                        result.returnResult()
+                    }
+                }
             }
         }
     }
@@ -62,23 +88,23 @@ final class WriteQueue: Sendable {
 
     /// Runs one transaction of the group in a savepoint. If it fails, only its own changes are undone.
     ///
-    /// - Returns: a function that returns the result or the error to the caller.
+    /// - Returns: a function that returns the result or the error to the caller, and whether it must wait.
     /// - Throws: if the whole group must fail.
     private static func runInSavepoint(
         _ write: PendingWrite, in transaction: StoreTransaction, noting changes: inout StoreChanges
-    ) throws -> @Sendable () -> Void {
+    ) throws -> GroupedResult {
         let connection = transaction.connection
         try connection.run("SAVEPOINT one_write")
         do {
             let returnResult = try write.run(transaction)
             try connection.run("RELEASE one_write")
             changes.add(transaction.changes)
-            return returnResult
+            return GroupedResult(returnResult, transaction.changes)
         } catch {
             guard !connection.isLost else { throw error }
             try connection.run("ROLLBACK TO one_write; RELEASE one_write")
             let error = PostgresErrors.translated(error)
-            return { write.refuse(error) }
+            return GroupedResult({ write.refuse(error) }, StoreChanges())
         }
     }
 }

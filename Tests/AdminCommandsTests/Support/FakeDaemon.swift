@@ -46,6 +46,7 @@ final class FakeDaemon: Sendable {
     let socketPath: String
     private let listener: Int32
     private let ended = DispatchSemaphore(value: 0)
+    private let isStopped = Mutex(false)
     private let seen = Mutex<[Request]>([])
 
     var requests: [Request] { seen.withLock { $0 } }
@@ -68,8 +69,13 @@ final class FakeDaemon: Sendable {
         }
     }
 
-    /// Ends the thread; no request is answered any more.
+    /// Ends the thread; no request is answered any more. A second call does nothing.
     func stop() {
+        let wasStopped = isStopped.withLock { isStopped in
+            defer { isStopped = true }
+            return isStopped
+        }
+        guard !wasStopped else { return }
         shutdown(listener, Int32(SHUT_RDWR))
         // Otherwise the thread could accept a connection to another test's socket that gets the same descriptor.
         ended.wait()

@@ -134,9 +134,9 @@ import Vocabulary
     }
 
     @Test func `a restore names the audit records that the backup lacks`() throws {
-        let created = try installation.ctlJSON("backup", "create", backup)
+        let created = try installation.ctlJSON("backup", "create", backup)["backup"] as? [String: Any]
         let headOfBackup = try #require(
-            (created["auditHead"] as? String)?.split(separator: ":").first.flatMap { Int($0) })
+            (created?["auditHead"] as? String)?.split(separator: ":").first.flatMap { Int($0) })
         #expect(try installation.ctl("merchant", "add", "merchant.com.later").status == 0)
         let head = try #require(try installation.ctlJSON("status")["auditHead"] as? String)
         installation.stop()

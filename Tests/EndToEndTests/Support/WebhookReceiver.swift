@@ -48,12 +48,17 @@ final class WebhookReceiver: Sendable {
     }
 
     /// The received events of merchant tokens, in the order of their arrival, with repeats of a delivery.
-    func events() throws -> [Delivery] {
+    func events() throws -> [Delivery] { try received().compactMap(Delivery.init) }
+
+    /// The kinds of all received events, in the order of their arrival, with repeats of a delivery.
+    func kinds() throws -> [String] { try received().compactMap { $0["kind"] as? String } }
+
+    private func received() throws -> [[String: Any]] {
         guard let text = try? String(contentsOfFile: "\(directory)/got.jsonl", encoding: .utf8) else { return [] }
         return try text.split(separator: "\n").compactMap { line in
             let note = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:]
             #expect(note["valid"] as? Bool == true, "the signature of a delivery is not valid")
-            return (note["event"] as? [String: Any]).flatMap(Delivery.init)
+            return note["event"] as? [String: Any]
         }
     }
 

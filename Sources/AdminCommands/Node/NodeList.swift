@@ -1,0 +1,40 @@
+import ArgumentParser
+import MerchantKeyClient
+import Vocabulary
+import WireAPI
+
+struct NodeList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the daemons that share the PostgreSQL database, with their leases.",
+        discussion: """
+            LEASE (S) is how many more seconds a daemon may use what it has in memory; 'ended' if its lease has ended. \
+            UNAPPLIED is the number of changes of key pairs that it has not applied yet. TASKS marks the daemon that \
+            delivers events and runs the schedules. On SQLite the list is empty.
+            """,
+        examples: ["node list"])
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        try await global.withAdminClient { admin in
+            let response = try await admin.nodes()
+            try global.printer.show(response.json) { [NodeDocument.table(response.document.items)] }
+        }
+    }
+}
+
+extension NodeDocument {
+    fileprivate static func table(_ nodes: [NodeDocument]) -> Block {
+        .table(
+            headings: ["NODE", "LEASE (S)", "UNAPPLIED", "TASKS", "VERSION", "JOINED (UTC)"],
+            rows: nodes.map { node in
+                let isLive = node.leaseSeconds > 0
+                return [
+                    Cell(node.isThisDaemon ? "\(node.name) (this daemon)" : node.name),
+                    isLive ? Cell(Int(node.leaseSeconds)) : Cell("ended", .warning),
+                    Cell(node.unappliedChanges, node.unappliedChanges > 0 ? .warning : .plain),
+                    Cell(node.doesTasks ? "yes" : "-"), Cell(node.version), Cell(time: node.joinedAt),
+                ]
+            })
+    }
+}

@@ -1,0 +1,33 @@
+package import MerchantCore
+package import ServiceLifecycle
+
+/// Runs a service only while this daemon has the lease for the work that only one of several daemons does. Starts the
+/// service again when the daemon gets the lease again.
+package struct OnOneNode<Work: Service>: Service, CustomStringConvertible {
+    /// How often the lease is checked.
+    private static var interval: Duration { .milliseconds(500) }
+
+    private let lease: Lease
+    private let work: Work
+
+    package init(_ lease: Lease, _ work: Work) { (self.lease, self.work) = (lease, work) }
+
+    package func run() async throws {
+        guard !lease.isUnlimited else { return try await work.run() }
+        while !Task.isShuttingDownGracefully, !Task.isCancelled {
+            guard lease.isValid else {
+                try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.interval) }
+                continue
+            }
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                tasks.addTask { try await work.run() }
+                tasks.addTask { while lease.isValid { try await Task.sleep(for: Self.interval) } }
+                // The work returns at a shutdown. It is cancelled if the lease ends first.
+                defer { tasks.cancelAll() }
+                try await tasks.next()
+            }
+        }
+    }
+
+    package var description: String { "\(Work.self)" }
+}

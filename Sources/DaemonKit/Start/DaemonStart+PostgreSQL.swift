@@ -1,0 +1,103 @@
+import Logging
+import MerchantCore
+import MerchantOperations
+import PostgresStore
+import ServiceLifecycle
+import Vocabulary
+
+extension DaemonStart {
+    /// What a start has opened on PostgreSQL.
+    private struct OpenedServer {
+        let observedStore: ObservedStore
+        let backend: PostgresBackend
+        let observation: StartObservation
+        let keyring: MasterKeys.Opened
+    }
+
+    /// Starts with a PostgreSQL database, and serves until a signal ends the daemon.
+    func onPostgreSQL(_ postgresql: PostgreSQLSettings) async throws {
+        reportOpening()
+        let opened = try StartLock.during(postgresql.connection) { try open(postgresql) }
+        do {
+            try await serve(opened.observedStore, opened.backend, opened.observation, opened.keyring)
+        } catch {
+            opened.backend.lease.end()
+            opened.backend.store.close()
+            throw error
+        }
+    }
+
+    private func open(_ postgresql: PostgreSQLSettings) throws -> OpenedServer {
+        var observation = StartObserver(settings: settings)
+            .observeServer(named: postgresql.connection.databaseName, lock.previousContent)
+        let clock = SystemClock()
+        // Creates the schema in an empty database, upgrades an older one, and refuses the database of another program.
+        let database = try PostgresDatabase(postgresql.connection, clock: clock, notice: logNotice)
+        let (memory, tasks) = (Lease(), Lease())
+        let caches = StoreCaches(lease: memory)
+        // The lock file is no observer of the audit: its entries are about the files of SQLite.
+        let observers = caches.observers(audit: nil)
+        let node = Node(
+            name: postgresql.node, version: Program.version, replacing: lock.previousContent.nodeRun)
+        let lease = NodeLease(
+            database, node: node, timing: postgresql.lease,
+            .init(memory: memory, tasks: tasks, observers: observers, report: logLease), clock: clock)
+        do {
+            // Waits, because the name may be of a daemon with another state directory that was killed.
+            try lease.begin(waiting: postgresql.lease.length + .seconds(2))
+        } catch NodeLease.Failure.nameInUse {
+            observation.server?.nameInUse = postgresql.node
+            try decide(on: observation)
+            throw MerchantError(.internalError, "the start was not refused although its node name is in use")
+        }
+        do {
+            try lock.update { $0.nodeRun = node.run }
+            let confirmedTime = ConfirmedTime(
+                clock: clock, last: try database.read { try ClockOperations.lastConfirmedTime(in: $0) })
+            let store = PostgresStore(
+                database, clock: clock, observers: observers, confirmedTime: confirmedTime, lease: lease)
+            do {
+                observation.server?.hasContent = try !store.dataKeys().isEmpty
+                try decide(on: observation)
+                try createMasterKey(observation.masterKey)
+                let observedStore = ObservedStore(
+                    store: store, clock: clock, confirmedTime: confirmedTime, caches: caches)
+                let keyring = try openKeyring(observedStore, observation)
+                let backend = PostgresBackend(
+                    store: store, claims: try PostgresClaims(database, clock: clock), lease: lease, memory: memory,
+                    tasks: tasks, settings: settings, lock: lock)
+                return OpenedServer(
+                    observedStore: observedStore, backend: backend, observation: observation, keyring: keyring)
+            } catch {
+                store.close()
+                throw error
+            }
+        } catch {
+            lease.end()
+            throw error
+        }
+    }
+
+    private var logLease: @Sendable (MerchantError?) -> Void {
+        let lastError = LastError()
+        return { [logger] error in
+            guard lastError.replace(by: error?.detail) else { return }
+            if let error {
+                logger.error(
+                    "the lease on the PostgreSQL database cannot be renewed: when it ends, the daemon does not use the keys in its memory any more",
+                    metadata: ["error": "\(error.detail)"])
+            } else {
+                logger.notice("the lease on the PostgreSQL database is renewed again")
+            }
+        }
+    }
+
+    /// Logs a notice of the server, such as a warning that the role must not vacuum a table.
+    private var logNotice: @Sendable (_ severity: String, _ sqlState: String, _ message: String) -> Void {
+        { [logger] severity, sqlState, message in
+            logger.log(
+                level: severity == "WARNING" ? .warning : .debug, "PostgreSQL reports a notice",
+                metadata: ["severity": "\(severity)", "sqlState": "\(sqlState)", "notice": "\(message)"])
+        }
+    }
+}

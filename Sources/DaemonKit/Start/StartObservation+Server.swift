@@ -1,0 +1,40 @@
+extension StartObservation {
+    /// What a start on PostgreSQL finds in the database.
+    package struct Server: Equatable, Sendable {
+        /// Whether the database contains a data key: whether a daemon has used it before.
+        package var hasContent = false
+        /// The name of this node if another daemon uses it on the database; otherwise nil.
+        package var nameInUse: String?
+
+        package init(hasContent: Bool = false, nameInUse: String? = nil) {
+            (self.hasContent, self.nameInUse) = (hasContent, nameInUse)
+        }
+    }
+
+    /// The findings that are possible on PostgreSQL, most severe first. ``databasePath`` is the name of the database.
+    func findings(on server: Server) -> [StartFinding] {
+        if let name = server.nameInUse {
+            return [
+                StartFinding(
+                    .nodeNameInUse, "another merchantkeyd uses the database \(databasePath) under the name '\(name)'",
+                    why: "its lease is valid",
+                    remedy: "give each daemon a 'store.postgresql.node' of its own, or stop the other daemon")
+            ]
+        }
+        return [masterKeyFinding].compactMap(\.self) + lossesOnServer
+            + [masterKeyWithoutContentFinding(server), noShippedHeadFinding, environmentFinding].compactMap(\.self)
+    }
+
+    private var lossesOnServer: [StartFinding] {
+        (lockFile.lossesNotInAudit.isEmpty ? [] : acceptedLosses) + [lossShownByShippedHead].compactMap(\.self)
+    }
+
+    /// The finding is only a warning, because an interrupted first start leaves the same.
+    private func masterKeyWithoutContentFinding(_ server: Server) -> StartFinding? {
+        guard case .file(let path, exists: true) = masterKey, !server.hasContent else { return nil }
+        return StartFinding(
+            .masterKeyWithoutDatabase, "there is a master key \(path), but the database \(databasePath) is empty",
+            why: "the daemon begins with an empty database",
+            remedy: "if this is not the first start, stop the daemon and check 'store.postgresql.connection'")
+    }
+}

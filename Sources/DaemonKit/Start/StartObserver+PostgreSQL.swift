@@ -1,0 +1,17 @@
+import MerchantCore
+
+extension StartObserver {
+    /// Observes what can be known before the daemon is connected.
+    ///
+    /// - Parameters:
+    ///   - name: the database and its server, for messages.
+    ///   - lockFile: what the last daemon wrote into the lock file. Only losses that the operator accepted concern a
+    ///     PostgreSQL database; the other entries are about the files of SQLite.
+    func observeServer(named name: String, _ lockFile: LockFileContent) -> StartObservation {
+        var found = StartObservation(
+            databasePath: name, lockPath: settings.lockPath, claimsPath: name, masterKey: masterKey)
+        found.server = StartObservation.Server()
+        found.lockFile.lossesNotInAudit = lockFile.lossesNotInAudit
+        return found
+    }
+}

@@ -1,0 +1,34 @@
+import Dispatch
+import Logging
+import MerchantCore
+import PostgresStore
+import ServiceLifecycle
+
+/// Renews the leases of this daemon on its PostgreSQL database, until the daemon shuts down.
+struct LeaseRenewal: Service {
+    let lease: NodeLease
+    let logger: Logger
+
+    /// - Throws: `storeUnavailable` if another daemon uses the same node name. The error ends the daemon.
+    func run() async throws {
+        do {
+            try await withTaskCancellationOrGracefulShutdownHandler {
+                try await withCheckedThrowingContinuation { continuation in
+                    // A thread of its own, because it waits for the server all the time.
+                    DispatchQueue(label: "merchantkeyd.lease").async { [lease] in
+                        continuation.resume(with: Result { try lease.run() })
+                    }
+                }
+            } onCancelOrGracefulShutdown: {
+                lease.stop()
+            }
+        } catch NodeLease.Failure.nameInUse {
+            let error = MerchantError(
+                .storeUnavailable,
+                "another merchantkeyd uses the PostgreSQL database under the name '\(lease.node.name)', so this one ends: give each daemon a 'store.postgresql.node' of its own"
+            )
+            logger.critical("\(error.detail)")
+            throw error
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Logging
+import MerchantCore
+import MerchantOperations
+import MetricsKit
+import PostgresStore
+import ServiceLifecycle
+
+/// The parts of a daemon on PostgreSQL. The server stores and checks its files itself, and its operator backs it up.
+struct PostgresBackend: StoreBackend {
+    let store: PostgresStore
+    let claims: PostgresClaims
+    let lease: NodeLease
+    /// For what the daemon has in memory.
+    let memory: Lease
+    let tasks: Lease
+    let settings: Settings
+    let lock: InstanceLock
+
+    var ledger: any ClaimLedger & NonceLedger { claims }
+
+    var backups: any BackupManaging { BackupsNotSupported() }
+
+    var metrics: [any MetricsSource] { [PostgresMetrics(store, claims: claims)] }
+
+    /// None: each read ends within the time limits of the connection, and a restart of the daemon does not repair the
+    /// server or the network. The daemon would only lose the keys that it has in memory.
+    var livenessParts: [LivenessCheck.Part] { [] }
+
+    var nodes: any NodeDirectory { PostgresNodes(store, lease.node) }
+
+    func otherNodes() async throws -> [String] { try await PostgresNodes(store, lease.node).namesOfOthers() }
+
+    /// Nothing: PostgreSQL's autovacuum removes the old rows of an erasure that was interrupted.
+    func eraseIfDue() async throws {}
+
+    func checks(_ parts: DaemonParts) -> [any Service] {
+        [
+            Recurring(
+                every: .seconds(86_400), mayBlock: true, with: tasks, PostgresAuditCheck(audit: parts.auditChainCheck)),
+            Recurring(
+                every: .seconds(2), mayBlock: true,
+                PostgresRecovery(store: store, memory: memory, logger: parts.logger)),
+            LeaseRenewal(lease: lease, logger: parts.logger),
+        ]
+    }
+
+    func backupServices(_ parts: DaemonParts) -> [any Service] { [] }
+
+    func willServe() throws { try lock.markServing(masterKeyFrom: settings.masterKey.current) }
+
+    func abandon() { claims.close() }
+
+    func close() throws {
+        claims.close()
+        store.close()
+    }
+}
+
+extension InstanceLock {
+    /// Records where the daemon read the master key with which it opened the database.
+    func markServing(masterKeyFrom source: MasterKeySource) throws {
+        try update { $0.masterKeySource = source.description }
+    }
+}

@@ -1,0 +1,34 @@
+import MerchantCore
+import MetricsKit
+import ServiceLifecycle
+
+/// The parts of the daemon that differ between SQLite and PostgreSQL. Everything else uses the ports of the store.
+protocol StoreBackend: Sendable {
+    /// Records which payment tokens and nonces were used.
+    var ledger: any ClaimLedger & NonceLedger { get }
+    /// Creates and verifies backups, or refuses to.
+    var backups: any BackupManaging { get }
+    var metrics: [any MetricsSource] { get }
+    /// The lease for the work that only one of several daemons on a database does.
+    var tasks: Lease { get }
+    /// The parts that must answer the watchdog.
+    var livenessParts: [LivenessCheck.Part] { get }
+
+    /// Knows the other daemons on the database.
+    var nodes: any NodeDirectory { get }
+    /// - Returns: the names of the other daemons that use the database now.
+    func otherNodes() async throws -> [String]
+    /// Erases copies of destroyed keys, if an earlier erasure failed or was interrupted.
+    func eraseIfDue() async throws
+    /// The services that check and repair the store.
+    func checks(_ parts: DaemonParts) -> [any Service]
+    /// The services that create backups.
+    func backupServices(_ parts: DaemonParts) -> [any Service]
+
+    /// Call when the start is recorded, and before the servers accept requests.
+    func willServe() throws
+    /// Closes what this value has opened, after the daemon failed. Does not close the store.
+    func abandon()
+    /// Closes everything, including the store, after a clean shutdown.
+    func close() throws
+}

@@ -1,0 +1,41 @@
+import Synchronization
+
+/// A right that ends at a certain time, unless it is extended. The right to use what was read from the store and is kept
+/// in memory is a lease, and so is the right to do the work that only one of several daemons does.
+///
+/// If only this daemon changes the store, its leases never end: the store notifies the caches of each change. If several
+/// daemons share a database, another daemon may have changed a key. So with each change, a daemon waits until every
+/// other daemon has been notified of it or has no lease any more. Without a lease, a cache must behave as if it were
+/// empty.
+package final class Lease: Sendable {
+    /// For a store that only this daemon changes.
+    package static let unlimited = Lease(end: .max)
+
+    private static let origin = ContinuousClock.now
+    /// The end, in nanoseconds after ``origin``.
+    private let end: Atomic<Int64>
+
+    private init(end: Int64) { self.end = Atomic(end) }
+
+    /// Creates a lease that has ended.
+    package convenience init() { self.init(end: .min) }
+
+    /// Whether the lease has no end.
+    package var isUnlimited: Bool { end.load(ordering: .acquiring) == .max }
+
+    /// `ContinuousClock` also counts the time in which the machine is suspended.
+    package var isValid: Bool {
+        let end = end.load(ordering: .acquiring)
+        return end == .max || Self.nanoseconds(ContinuousClock.now) < end
+    }
+
+    /// Sets the end.
+    package func extend(to instant: ContinuousClock.Instant) {
+        end.store(Self.nanoseconds(instant), ordering: .releasing)
+    }
+
+    private static func nanoseconds(_ instant: ContinuousClock.Instant) -> Int64 {
+        let (seconds, attoseconds) = (instant - origin).components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+}

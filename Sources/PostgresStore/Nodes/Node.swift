@@ -1,0 +1,38 @@
+/// One run of a daemon on a database that several daemons share.
+package struct Node: Hashable, Sendable {
+    /// Differs from the name of every other daemon on the database. By default the name of the host.
+    package let name: String
+    /// A random number, which tells this run from other runs under the same name.
+    package let run: Int64
+    /// An earlier run that has certainly ended, although its lease may be valid; nil if there is none.
+    let predecessor: Int64?
+    /// The version of the program.
+    package let version: String
+
+    package init(name: String, version: String, replacing predecessor: Int64? = nil) {
+        self.name = name
+        run = Int64.random(in: Int64.min...Int64.max)
+        self.predecessor = predecessor
+        self.version = version
+    }
+}
+
+/// How long a lease is, and how often it is renewed.
+package struct LeaseTiming: Hashable, Sendable {
+    /// The greatest ``length`` of any daemon.
+    static let longest = Duration.seconds(60)
+
+    /// How long a lease is valid after its renewal.
+    package let length: Duration
+    package let renewal: Duration
+
+    /// - Parameter renewal: nil: three tenths of `length`.
+    package init(length: Duration = .seconds(10), renewal: Duration? = nil) {
+        self.length = length
+        self.renewal = renewal ?? length * 3 / 10
+    }
+
+    /// How much earlier a node stops to use its caches than the other nodes stop to wait for it. Covers clocks that do
+    /// not run equally fast.
+    var margin: Duration { length / 20 }
+}

@@ -1,0 +1,19 @@
+package import MerchantCore
+import Vocabulary
+
+/// The daemons on the database, as one of them sees them.
+package struct PostgresNodes: NodeDirectory {
+    private let store: PostgresStore
+    private let node: Node
+
+    package init(_ store: PostgresStore, _ node: Node) { (self.store, self.node) = (store, node) }
+
+    package func nodes() async throws -> [NodeState] {
+        try await store.readStore { try NodeRows(connection: $0.connection, node: node).all() }
+    }
+
+    /// The names of the other daemons that have a lease now, sorted.
+    package func namesOfOthers() async throws -> [String] {
+        try await nodes().filter { !$0.isThisDaemon && $0.leaseRemaining > .zero }.map(\.name)
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import MerchantTestSupport
+import Testing
+
+/// Several daemons on one PostgreSQL database.
+@Suite struct PostgresNodesTests {
+    private static let merchant = PostgresInstallation.merchant
+
+    let postgres: PostgresInstallation
+    /// The second daemon's programs, files and sockets.
+    let second: Installation
+
+    init() throws {
+        postgres = try PostgresInstallation()
+        second = try Installation()
+    }
+
+    private var first: Installation { postgres.installation }
+
+    /// Starts both daemons on a new database, with one master key.
+    private func startBoth(_ lines: String = "") throws {
+        let database = try postgres.server.createDatabase()
+        try first.start(config: postgres.config(database, lines, node: "one"))
+        try copyMasterKey()
+        try second.start(config: postgres.config(database, lines, node: "two", named: "second.yaml"))
+    }
+
+    private func copyMasterKey() throws {
+        try second.createStateDirectory()
+        try FileManager.default.copyItem(
+            atPath: first.path("state/master.key"), toPath: second.path("state/master.key"))
+    }
+
+    private func resolve(_ hash: String, on node: Installation) throws -> String {
+        try node.curl(node.decryptorSocket, "/v1/keys/\(pathSpelling(hash))").output
+    }
+
+    @Test func `when a revocation is acknowledged, no daemon uses the key`() throws {
+        try startBoth()
+        _ = try postgres.onboard()
+        for (round, name) in ["a", "b", "c", "d"].enumerated() {
+            // Certificates differ by the second in which their validity begins.
+            Installation.waitForNextSecond()
+            let hash = try first.certifiedKey(Self.merchant, name)
+            let token = try postgres.token(for: name)
+            for node in [first, second] {
+                #expect(try resolve(hash, on: node) == "200")
+                #expect(try node.ctl("token", "decrypt", token).status == 0)
+            }
+            let (changer, other) = round.isMultiple(of: 2) ? (first, second) : (second, first)
+            #expect(try changer.ctl("key", "revoke", hash, "--reason", "compromised", "--yes").status == 0)
+            #expect(try resolve(hash, on: other) != "200")
+            #expect(try other.ctl("token", "decrypt", token).refusalCode == "keyRevoked")
+        }
+        #expect(try second.ctl("audit", "verify").status == 0)
+    }
+
+    @Test func `a token is claimed once on all daemons`() throws {
+        try startBoth()
+        _ = try postgres.onboard()
+        for _ in 0..<5 {
+            let token = try postgres.token()
+            #expect(try second.ctl("token", "decrypt", token, "--claim").status == 0)
+            #expect(try first.ctl("token", "decrypt", token, "--claim").refusalCode == "tokenAlreadyClaimed")
+        }
+    }
+
+    @Test func `the list of nodes shows each daemon, its lease, and which one does the tasks`() throws {
+        try startBoth()
+        func nodes() throws -> [[String: Any]] {
+            try #require(try second.ctlJSON("node", "list")["items"] as? [[String: Any]])
+        }
+        let both = try nodes()
+        #expect(both.map { $0["name"] as? String } == ["one", "two"])
+        #expect(both.map { $0["doesTasks"] as? Bool } == [true, false])
+        #expect(both.map { $0["isThisDaemon"] as? Bool } == [false, true])
+        #expect(both.allSatisfy { ($0["leaseSeconds"] as? Double ?? 0) > 0 })
+        first.stop()
+        try second.eventually("the second daemon does the tasks", within: .seconds(30)) {
+            try nodes().map { $0["doesTasks"] as? Bool } == [true]
+        }
+    }
+
+    @Test func `a revocation waits for the lease of a frozen daemon, which then does not use the key`() throws {
+        try startBoth()
+        let hash = try postgres.onboard()
+        _ = try first.certifiedKey(Self.merchant, "other")
+        #expect(try resolve(hash, on: second) == "200")
+        let frozen = try #require(second.process)
+        kill(frozen, SIGSTOP)
+        #expect(try first.ctl("key", "revoke", hash, "--reason", "compromised", "--yes").status == 0)
+        kill(frozen, SIGCONT)
+        #expect(try resolve(hash, on: second) != "200")
+        try second.eventually("the frozen daemon serves again", within: .seconds(30)) {
+            try second.health().status == "200"
+        }
+    }
+
+    @Test func `a second daemon needs the master key and a name of its own`() throws {
+        let database = try postgres.server.createDatabase()
+        let config = try postgres.config(database, node: "one")
+        try first.start(config: config)
+        try second.expectRefusedStart(
+            "masterKeyMissing", ["--config", postgres.config(database, node: "two", named: "second.yaml")])
+        #expect(!FileManager.default.fileExists(atPath: second.path("state/master.key")))
+        try FileManager.default.copyItem(
+            atPath: first.path("state/master.key"), toPath: second.path("state/master.key"))
+        try second.expectRefusedStart("nodeNameInUse", ["--config", config])
+        #expect(try first.health().status == "200")
+    }
+
+    @Test func `events are delivered once, and by another daemon after the first was killed`() throws {
+        let webhook = try WebhookReceiver(for: first)
+        try startBoth(webhook.settings)
+        #expect(try first.ctl("merchant", "add", "merchant.com.example.a", "--target", "0").status == 0)
+        first.stop(SIGKILL)
+        #expect(try second.ctl("merchant", "add", Self.merchant).status == 0)
+        try second.apple("init")
+        let hash = try second.certifiedKey(Self.merchant, "first")
+        try second.eventually("the event is delivered", within: .seconds(60)) {
+            try webhook.kinds().contains("certificateStored")
+        }
+        #expect(try webhook.kinds().count { $0 == "certificateStored" } == 1)
+        #expect(try resolve(hash, on: second) == "200")
+    }
+
+    @Test func `a rotation of the master key names the other daemons, and works without them`() throws {
+        try startBoth()
+        _ = try postgres.onboard()
+        let refused = try first.ctl("master-key", "rotate", "--yes")
+        #expect(refused.refusalCode == "masterKeyConflict" && refused.error.contains("two"), "\(refused.error)")
+        second.stop()
+        #expect(try first.ctl("master-key", "rotate", "--yes").status == 0)
+        #expect(try first.ctl("token", "decrypt", postgres.token()).status == 0)
+    }
+}

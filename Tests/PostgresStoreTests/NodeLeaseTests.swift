@@ -1,0 +1,170 @@
+import Dispatch
+import MerchantCore
+import MerchantTestSupport
+import PostgresStore
+import Synchronization
+import Testing
+import Vocabulary
+
+/// Several daemons share a database: none uses a key pair from memory after a change of it was acknowledged.
+@Suite struct NodeLeaseTests {
+    let database: TemporaryDatabase
+
+    init() throws {
+        database = try TemporaryDatabase()
+        try database.store().close()
+    }
+
+    private static func timing(length: Duration) -> LeaseTiming {
+        LeaseTiming(length: length, renewal: .milliseconds(100))
+    }
+
+    private func addKeyPair(_ store: PostgresStore) async throws {
+        try await store.write { transaction in
+            try transaction.insert(Sample.record(0))
+            try transaction.insert(Sample.keyPair(1), Sample.new(Sample.keyPair(1)))
+        }
+    }
+
+    @Test func `a change returns only after the caches of every other daemon have dropped the key pair`() async throws {
+        let nodes = try (0..<3).map { try SharedNode("node\($0)", on: database) }
+        defer { for node in nodes { node.close() } }
+        try await addKeyPair(nodes[0].store)
+        for number in 0..<20 {
+            let state: KeyState = number.isMultiple(of: 2) ? .standby : .revoked
+            try await nodes[number % 3].store.write { try $0.update(Sample.keyPair(1, state)) }
+            for node in nodes {
+                let drops = node.caches.calls.count { $0 == .keys([Sample.hash(1)]) }
+                #expect(drops >= number + 1, "\(node.lease.node.name)")
+            }
+        }
+    }
+
+    @Test func `a change waits for a daemon that is slow, and not longer`() async throws {
+        let (first, second) = (try SharedNode("a", on: database), try SharedNode("b", on: database))
+        defer { for node in [first, second] { node.close() } }
+        try await addKeyPair(first.store)
+        try await eventually { second.caches.calls.contains(.keys([Sample.hash(1)])) }
+        let gate = DispatchSemaphore(value: 0)
+        second.caches.gate.withLock { $0 = gate }
+        let change = Task {
+            try await first.store.write { try $0.update(Sample.keyPair(1, .revoked)) }
+            return second.caches.calls.count { $0 == .keys([Sample.hash(1)]) }
+        }
+        try await eventually { try database.execute("SELECT state FROM key_pairs") == "revoked" }
+        // A change of another kind does not wait.
+        try await first.store.write { try $0.insert(Sample.record(7)) }
+        second.caches.gate.withLock { $0 = nil }
+        gate.signal()
+        #expect(try await change.value == 2)
+    }
+
+    @Test func `a change waits until the lease of a daemon that is frozen has run out, and not longer`() async throws {
+        let timing = Self.timing(length: .seconds(3))
+        let first = try SharedNode("a", on: database, timing: timing)
+        let frozen = try SharedNode("b", on: database, timing: timing, isRenewed: false)
+        defer { for node in [first, frozen] { node.close() } }
+        try await addKeyPair(first.store)
+        #expect(frozen.memory.isValid)
+        try await first.store.write { try $0.update(Sample.keyPair(1, .revoked)) }
+        #expect(!frozen.memory.isValid)
+        // The lease of the frozen daemon has also run out in the table, or will within the time for which clocks may
+        // differ. After that no change waits for it.
+        try await eventually {
+            try database.execute("SELECT lease_end + interval '1 second' < now() FROM nodes WHERE name = 'b'") == "t"
+        }
+        let begin = ContinuousClock.now
+        try await first.store.write { try $0.update(Sample.keyPair(1, .standby)) }
+        #expect(ContinuousClock.now - begin < timing.length)
+    }
+
+    @Test func `a daemon that was frozen for longer than its lease empties its caches before it uses them`()
+        async throws
+    {
+        let node = try SharedNode("a", on: database, timing: Self.timing(length: .milliseconds(300)), isRenewed: false)
+        defer { node.close() }
+        try await eventually { !node.memory.isValid }
+        #expect(node.caches.calls == [.all])
+        let thread = BlockingRun { [lease = node.lease] in try? lease.run() }
+        try await eventually { node.memory.isValid }
+        #expect(node.caches.calls == [.all, .all])
+        node.lease.stop()
+        thread.wait()
+        #expect(!node.memory.isValid)
+    }
+
+    @Test func `without the database the lease runs out, and a new one begins with empty caches`() async throws {
+        let node = try SharedNode("a", on: database, timing: Self.timing(length: .milliseconds(500)))
+        defer { node.close() }
+        #expect(node.memory.isValid && node.caches.calls == [.all])
+        try database.server.execute("ALTER DATABASE \(database.name) ALLOW_CONNECTIONS false", in: "postgres")
+        try database.server.execute(
+            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '\(database.name)'",
+            in: "postgres")
+        try await eventually { !node.memory.isValid }
+        #expect(node.reported.first??.code == .storeUnavailable)
+        try database.server.execute("ALTER DATABASE \(database.name) ALLOW_CONNECTIONS true", in: "postgres")
+        try await eventually { node.memory.isValid }
+        #expect(node.caches.calls == [.all, .all])
+        try await eventually { node.reported.last == .some(nil) }
+    }
+
+    @Test func `a second daemon with the same name is refused until the first has ended`() throws {
+        let first = try SharedNode("a", on: database)
+        #expect(throws: NodeLease.Failure.nameInUse) { try SharedNode("a", on: database) }
+        first.close()
+        try SharedNode("a", on: database).close()
+    }
+
+    @Test func `a daemon takes the name of one that was killed when its lease has run out`() throws {
+        let killed = try SharedNode(
+            "a", on: database, timing: Self.timing(length: .seconds(1)), isRenewed: false)
+        let next = try SharedNode("a", on: database, waiting: .seconds(30))
+        #expect(!killed.memory.isValid)
+        next.close()
+    }
+
+    @Test func `a daemon takes the place of its own earlier run at once, also for tasks`() throws {
+        let killed = try SharedNode("a", on: database, isRenewed: false)
+        let next = try SharedNode("a", on: database, replacing: killed.lease.node.run)
+        #expect(next.memory.isValid && next.tasks.isValid)
+        next.close()
+    }
+
+    @Test func `a daemon whose row was removed begins a new lease with empty caches`() async throws {
+        let node = try SharedNode("a", on: database, timing: Self.timing(length: .seconds(5)))
+        defer { node.close() }
+        try database.execute("DELETE FROM nodes")
+        try await eventually { node.caches.calls == [.all, .all] }
+        #expect(try database.execute("SELECT count(*) FROM nodes") == "1")
+    }
+
+    @Test func `only one daemon has the lease for tasks, and another one takes it after its end`() async throws {
+        let timing = Self.timing(length: .seconds(2))
+        let nodes = try (0..<3).map { try SharedNode("node\($0)", on: database, timing: timing) }
+        #expect(nodes.map(\.tasks.isValid) == [true, false, false])
+        nodes[0].close()
+        try await eventually { nodes.count { $0.tasks.isValid } == 1 }
+        let second = try #require(nodes.first { $0.tasks.isValid })
+        #expect(second !== nodes[0])
+        // A daemon that was killed: its row stays until another one takes its place.
+        let killed = try SharedNode("killed", on: database, timing: timing, isRenewed: false)
+        for node in nodes where node !== nodes[0] { node.close() }
+        _ = try killed.lease.begin(waiting: .zero)
+        #expect(killed.tasks.isValid)
+        let next = try SharedNode("next", on: database, timing: timing)
+        #expect(!next.tasks.isValid)
+        try await eventually { next.tasks.isValid }
+        #expect(!killed.tasks.isValid)
+        next.close()
+        killed.store.close()
+    }
+
+    @Test func `a daemon that ends leaves no lease`() throws {
+        let node = try SharedNode("a", on: database)
+        #expect(try database.execute("SELECT count(*) FROM nodes") == "1")
+        node.close()
+        #expect(try database.execute("SELECT count(*) FROM nodes") == "0")
+        #expect(!node.memory.isValid)
+    }
+}
