@@ -25,7 +25,8 @@ struct DaemonServices {
     /// services that stop later then store what is only in memory, such as the uses of keys by the last requests.
     var all: [any Service] {
         let groups: [[any Service]] = [
-            watchdog, signals, storing, schedule, events, merchantTokens, auditHeads, checks,
+            parts.backend.leases(parts), watchdog, signals, storing, schedule, events, merchantTokens, auditHeads,
+            checks,
             parts.backend.backupServices(parts), sessionExpiry,
             [decryptorServer, SimultaneousServices(otherServers)], notifications,
         ]

@@ -85,7 +85,7 @@ import Vocabulary
         defer { node.close() }
         try await eventually { !node.memory.isValid }
         #expect(node.caches.calls == [.all])
-        let thread = BlockingRun { [lease = node.lease] in try? lease.run() }
+        let thread = BlockingRun { [lease = node.lease] in try? lease.run { _ in true } }
         try await eventually { node.memory.isValid }
         #expect(node.caches.calls == [.all, .all])
         node.lease.stop()
@@ -158,6 +158,30 @@ import Vocabulary
         #expect(!killed.tasks.isValid)
         next.close()
         killed.store.close()
+    }
+
+    @Test func `old changes, and the rows of daemons that are gone for a week, are removed`() async throws {
+        try database.execute(
+            """
+            INSERT INTO key_changes (public_key_hashes, changed_at)
+            VALUES (zeros(32), now() - interval '2 hours'), (zeros(32), now());
+            INSERT INTO nodes (name, run, version, joined_at, lease_end, applied_change)
+            VALUES ('gone', 1, '1', 0, now() - interval '8 days', 0), ('stopped', 2, '1', 0, now() - interval '1 day', 0)
+            """)
+        let node = try SharedNode("a", on: database, timing: Self.timing(length: .seconds(5)))
+        defer { node.close() }
+        try await eventually { try database.execute("SELECT count(*) FROM key_changes") == "1" }
+        try await eventually {
+            try database.execute("SELECT string_agg(name, ' ' ORDER BY name) FROM nodes") == "a stopped"
+        }
+    }
+
+    @Test func `a daemon that had no lease while another one rotated the keys ends`() async throws {
+        let node = try SharedNode("a", on: database, timing: Self.timing(length: .milliseconds(300)), isRenewed: false)
+        defer { node.close() }
+        try await eventually { !node.memory.isValid }
+        #expect(throws: NodeLease.Failure.keysRotated) { try node.lease.run { $0 < 1 } }
+        #expect(!node.memory.isValid && node.caches.calls == [.all])
     }
 
     @Test func `a daemon that ends leaves no lease`() throws {

@@ -58,7 +58,7 @@ final class SharedNode: Sendable {
             return
         }
         Thread.detachNewThread { [lease, ended] in
-            try? lease.run()
+            try? lease.run { _ in true }
             ended.signal()
         }
     }

@@ -3,8 +3,6 @@ import http.client, json, os, shutil, signal, socket, subprocess, time
 
 from network import kill, run
 
-UNKNOWN = {"outcome": "unknown"}
-
 
 class UnixConnection(http.client.HTTPConnection):
     def __init__(self, path, timeout):

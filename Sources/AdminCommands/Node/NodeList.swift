@@ -7,9 +7,10 @@ struct NodeList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the daemons that share the PostgreSQL database, with their leases.",
         discussion: """
-            LEASE (S) is how many more seconds a daemon may use what it has in memory; 'ended' if its lease has ended. \
-            UNAPPLIED is the number of changes of key pairs that it has not applied yet. TASKS marks the daemon that \
-            delivers events and runs the schedules. On SQLite the list is empty.
+            LEASE (S) is how many more seconds a daemon may use its caches. 'ended': the daemon was killed, is frozen, \
+            or can't reach the database. UNAPPLIED is the number of changes of key pairs that it has not applied yet; \
+            above 0 for more than a second, changes of keys wait for this daemon. TASKS marks the daemon that delivers \
+            events and runs the schedules. On SQLite the list is empty.
             """,
         examples: ["node list"])
 

@@ -162,7 +162,7 @@ extension MasterKeyRotation {
         guard others.isEmpty else {
             throw MerchantError(
                 .masterKeyConflict,
-                "other daemons use the database (\(others.joined(separator: ", "))), and would not have the new keys: stop them, run the rotation, copy the new master key to their machines, and start them again"
+                "other daemons use the database (\(others.joined(separator: ", "))), and would not have the new keys: stop them, run the rotation, copy the new master key to their machines when the rotation is finished, and start them again"
             )
         }
         let rows = try store.dataKeys()

@@ -26,6 +26,8 @@ package struct OnOneNode<Work: Service>: Service, CustomStringConvertible {
                 defer { tasks.cancelAll() }
                 try await tasks.next()
             }
+            // The work has ended, or the lease has. A pause, in case that the work ends at once.
+            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.interval) }
         }
     }
 

@@ -1,11 +1,11 @@
 import Logging
 import MerchantCore
 
-/// Detects that the PostgreSQL server cannot be written, or can be written again. The health of the store shows whether
-/// the last write succeeded, so a write must be tried.
+/// Detects with a trial write that writes to the PostgreSQL server fail, or succeed again. The health of the store shows
+/// only whether the last write succeeded.
 struct PostgresRecovery: RecurringTask {
     let store: any DaemonStore
-    /// Without this lease, the connection to the server was lost.
+    /// If it has ended, the server could not be reached.
     let memory: Lease
     let logger: Logger
 

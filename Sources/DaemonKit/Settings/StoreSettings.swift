@@ -94,7 +94,7 @@ package struct PostgreSQLSettings: Sendable {
         }
         guard let name = node ?? Self.hostName else {
             throw SettingsError(
-                "'store.postgresql.node' is not set, and the host's name cannot be used instead; set it to a name that no other daemon on the database has, \(SettingFormat<String>.nodeName.expectation)"
+                "'store.postgresql.node' is not set, and the host's name cannot be used instead; set it to a name that no other daemon on the database has: 1 to 63 letters, digits, dots, hyphens or underscores"
             )
         }
         self.passwordFile = passwordFile

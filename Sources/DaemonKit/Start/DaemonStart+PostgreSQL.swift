@@ -35,7 +35,7 @@ extension DaemonStart {
         let database = try PostgresDatabase(postgresql.connection, clock: clock, notice: logNotice)
         let (memory, tasks) = (Lease(), Lease())
         let caches = StoreCaches(lease: memory)
-        // The lock file is no observer of the audit: its entries are about the files of SQLite.
+        // The lock file stores no audit head on PostgreSQL: that entry protects the files of SQLite.
         let observers = caches.observers(audit: nil)
         let node = Node(
             name: postgresql.node, version: Program.version, replacing: lock.previousContent.nodeRun)
@@ -65,7 +65,7 @@ extension DaemonStart {
                 let keyring = try openKeyring(observedStore, observation)
                 let backend = PostgresBackend(
                     store: store, claims: try PostgresClaims(database, clock: clock), lease: lease, memory: memory,
-                    tasks: tasks, settings: settings, lock: lock)
+                    tasks: tasks, keyring: keyring.keyring, settings: settings, lock: lock)
                 return OpenedServer(
                     observedStore: observedStore, backend: backend, observation: observation, keyring: keyring)
             } catch {
@@ -84,7 +84,7 @@ extension DaemonStart {
             guard lastError.replace(by: error?.detail) else { return }
             if let error {
                 logger.error(
-                    "the lease on the PostgreSQL database cannot be renewed: when it ends, the daemon does not use the keys in its memory any more",
+                    "the lease on the PostgreSQL database cannot be renewed: when it ends, each request needs the database and gets 503 without it; check the server, the network and the password file",
                     metadata: ["error": "\(error.detail)"])
             } else {
                 logger.notice("the lease on the PostgreSQL database is renewed again")

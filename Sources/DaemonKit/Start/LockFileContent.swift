@@ -14,7 +14,7 @@ import Vocabulary
 /// | `claims open` | the claims file is in use, or was left with a write-ahead log |
 /// | `lost TEXT` | a loss that the operator accepted and that the audit does not contain yet |
 /// | `master-key SOURCE` | where the daemon that uses the directory read the master key |
-/// | `node RUN` | the number of the daemon's run on a PostgreSQL database |
+/// | `node RUN BOOT` | the number of the daemon's run on a PostgreSQL database; BOOT identifies the boot |
 /// | `end` | the last line; lines below it are the rest of an earlier, longer content and are ignored |
 ///
 /// While the daemon opens the database, the file contains neither `open` nor `closed`, because a log may or may not
@@ -40,8 +40,9 @@ package struct LockFileContent: Equatable, Sendable {
     /// The source of the master key with which the daemon that uses the directory opened the database, as
     /// ``MasterKeySource/description`` names it. Nil until the database is open.
     package var masterKeySource: String?
-    /// The number of the last daemon's run on a PostgreSQL database. The next daemon with this state directory takes its
-    /// place at once, because only one process at a time has the lock file.
+    /// The number of the last daemon's run on a PostgreSQL database; nil if the machine was restarted since, or if the
+    /// file was copied from another machine. The next daemon with this state directory takes its place at once, because
+    /// only one process at a time has the lock file.
     package var nodeRun: Int64?
 
     package init(expectsLog: Bool = false, wasClosedWithoutLog: Bool = false) {
@@ -165,7 +166,7 @@ extension LockFileContent {
         if let head { lines.append(Self.head + head.text) }
         if let log { lines.append(Self.log + log.text) }
         if expectsClaimsLog { lines.append(Self.claimsOpen) }
-        if let nodeRun { lines.append("\(Self.node)\(nodeRun)") }
+        if let nodeRun { lines.append("\(Self.node)\(nodeRun) \(Machine.bootIdentifier)") }
         lines += lossesNotInAudit.map { Self.lost + Self.oneLine($0) }
         // The source comes last, because its text can be long, and content beyond the largest size is cut off.
         if let masterKeySource { lines.append(Self.masterKey + Self.oneLine(masterKeySource)) }
@@ -195,7 +196,8 @@ extension LockFileContent {
             } else if let text = after(Self.lost) {
                 lossesNotInAudit.append(String(text))
             } else if let text = after(Self.node) {
-                nodeRun = Int64(text)
+                let words = text.split(separator: " ")
+                nodeRun = words.count == 2 && words[1] == Machine.bootIdentifier ? Int64(words[0]) : nil
             } else if let text = after(Self.masterKey) {
                 masterKeySource = String(text)
             }

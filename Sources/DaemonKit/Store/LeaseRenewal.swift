@@ -1,4 +1,5 @@
 import Dispatch
+import KeyCustody
 import Logging
 import MerchantCore
 import PostgresStore
@@ -7,16 +8,18 @@ import ServiceLifecycle
 /// Renews the leases of this daemon on its PostgreSQL database, until the daemon shuts down.
 struct LeaseRenewal: Service {
     let lease: NodeLease
+    let keyring: Keyring
     let logger: Logger
 
-    /// - Throws: `storeUnavailable` if another daemon uses the same node name. The error ends the daemon.
+    /// - Throws: `storeUnavailable` if another daemon uses the same node name; `masterKeyConflict` if another daemon has
+    ///   rotated the keys. The error ends the daemon.
     func run() async throws {
         do {
             try await withTaskCancellationOrGracefulShutdownHandler {
                 try await withCheckedThrowingContinuation { continuation in
                     // A thread of its own, because it waits for the server all the time.
-                    DispatchQueue(label: "merchantkeyd.lease").async { [lease] in
-                        continuation.resume(with: Result { try lease.run() })
+                    DispatchQueue(label: "merchantkeyd.lease").async { [lease, keyring] in
+                        continuation.resume(with: Result { try lease.run { keyring.newest >= $0 } })
                     }
                 }
             } onCancelOrGracefulShutdown: {
@@ -26,6 +29,13 @@ struct LeaseRenewal: Service {
             let error = MerchantError(
                 .storeUnavailable,
                 "another merchantkeyd uses the PostgreSQL database under the name '\(lease.node.name)', so this one ends: give each daemon a 'store.postgresql.node' of its own"
+            )
+            logger.critical("\(error.detail)")
+            throw error
+        } catch NodeLease.Failure.keysRotated {
+            let error = MerchantError(
+                .masterKeyConflict,
+                "another merchantkeyd has rotated the keys of the PostgreSQL database while this one had no connection, so this one ends: copy the new master key to this machine, and start the daemon again"
             )
             logger.critical("\(error.detail)")
             throw error

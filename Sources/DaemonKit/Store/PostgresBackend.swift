@@ -1,3 +1,4 @@
+import KeyCustody
 import Logging
 import MerchantCore
 import MerchantOperations
@@ -13,6 +14,7 @@ struct PostgresBackend: StoreBackend {
     /// For what the daemon has in memory.
     let memory: Lease
     let tasks: Lease
+    let keyring: Keyring
     let settings: Settings
     let lock: InstanceLock
 
@@ -33,6 +35,10 @@ struct PostgresBackend: StoreBackend {
     /// Nothing: PostgreSQL's autovacuum removes the old rows of an erasure that was interrupted.
     func eraseIfDue() async throws {}
 
+    func leases(_ parts: DaemonParts) -> [any Service] {
+        [LeaseRenewal(lease: lease, keyring: keyring, logger: parts.logger)]
+    }
+
     func checks(_ parts: DaemonParts) -> [any Service] {
         [
             Recurring(
@@ -40,7 +46,6 @@ struct PostgresBackend: StoreBackend {
             Recurring(
                 every: .seconds(2), mayBlock: true,
                 PostgresRecovery(store: store, memory: memory, logger: parts.logger)),
-            LeaseRenewal(lease: lease, logger: parts.logger),
         ]
     }
 

@@ -38,6 +38,8 @@ struct SQLiteBackend: StoreBackend {
 
     func eraseIfDue() async throws { try await store.eraseRemovedBytesIfDue() }
 
+    func leases(_ parts: DaemonParts) -> [any Service] { [] }
+
     func checks(_ parts: DaemonParts) -> [any Service] {
         [
             Recurring(

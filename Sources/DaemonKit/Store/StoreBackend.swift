@@ -20,6 +20,8 @@ protocol StoreBackend: Sendable {
     func otherNodes() async throws -> [String]
     /// Erases copies of destroyed keys, if an earlier erasure failed or was interrupted.
     func eraseIfDue() async throws
+    /// The services that keep the leases of this daemon. They end after all services that need a lease.
+    func leases(_ parts: DaemonParts) -> [any Service]
     /// The services that check and repair the store.
     func checks(_ parts: DaemonParts) -> [any Service]
     /// The services that create backups.

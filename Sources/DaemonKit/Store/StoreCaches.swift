@@ -18,7 +18,7 @@ struct StoreCaches {
         identities = IdentityCache(lease: lease)
     }
 
-    /// - Parameter audit: is notified of each new audit head; nil: nobody.
+    /// - Parameter audit: is notified of each new audit head; nil: no observer.
     func observers(audit: (any AuditObserver)?) -> StoreObservers {
         StoreObservers(
             keys: [unsealedKeys, keyResponses, identities, changedKeys], events: notifier, audit: audit)

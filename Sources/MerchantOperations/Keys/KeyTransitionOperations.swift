@@ -179,7 +179,10 @@ package struct KeyTransitionOperations: Sendable {
         return try await records.write { transaction in
             let (plan, now) = (try makePlan(transaction, time), time.wall)
             let consequences = try RollEffects(of: plan.changes, in: transaction).consequences
-            if !dryRun { try plan.perform(in: transaction, at: now, for: request) }
+            if !dryRun {
+                if plan.changes.isEmpty { try transaction.confirm(plan.keyPair) }
+                try plan.perform(in: transaction, at: now, for: request)
+            }
             return KeyTransitionResult(
                 dryRun: dryRun, transitions: plan.transitions, warnings: plan.warnings + consequences,
                 key: try transaction.view(plan.changes.last?.after ?? plan.keyPair, at: now))

@@ -66,3 +66,11 @@ extension KeyTransitionPlan {
         for change in changes { try transaction.updateIdleSince(ofRollWith: change.after) }
     }
 }
+
+extension KeyPairWriting {
+    /// Writes a key pair that is in the requested state already.
+    ///
+    /// Several daemons can share a database. The request that changed the key pair may still wait for one of them, or may
+    /// have failed while it waited. This write makes a repeated request wait too.
+    func confirm(_ keyPair: KeyPair) throws { try update(keyPair) }
+}

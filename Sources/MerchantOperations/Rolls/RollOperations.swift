@@ -185,6 +185,7 @@ package struct RollOperations: Sendable {
             let progress = try transaction.view(roll, policy, at: earliest).progress
             switch progress.state {
             case .finished:
+                if !dryRun, let from = roll.from { try transaction.confirm(try transaction.existingKeyPair(from)) }
                 return RollTransitionResult(
                     dryRun: dryRun, transitions: [], warnings: [], roll: RollView(roll: roll, progress: progress),
                     nextKeyPairs: 0)
@@ -251,6 +252,7 @@ package struct RollOperations: Sendable {
             let to = try transaction.existingKeyPair(roll.to)
             switch progress.state {
             case .abandoned:
+                if !dryRun { try transaction.confirm(to) }
                 return RollTransitionResult(
                     dryRun: dryRun, transitions: [], warnings: [], roll: RollView(roll: roll, progress: progress))
             case .started, .certificateStored: break

@@ -5,9 +5,8 @@ import Synchronization
 
 /// Delays the result of a change of key pairs until no other daemon uses the key pairs as they were before.
 ///
-/// That is the case when every other daemon with a lease has applied the change. If the database cannot be asked, it is the
-/// case when the longest possible lease that was renewed before the change has ended: a daemon that renews its lease
-/// later applies the change before it uses its caches again.
+/// Every other daemon with a lease must have applied the change. If the database cannot be queried, waits for 60 s, the
+/// longest lease: after that each lease has ended, or was renewed, which applies the change.
 final class ChangeAcknowledgements: Sendable {
     private struct Waiting {
         let number: Int
@@ -19,16 +18,18 @@ final class ChangeAcknowledgements: Sendable {
     private struct State {
         var waiting: [Waiting] = []
         var isRunning = false
+        /// Whether the store is closing: the servers have ended, so nobody waits for the results any more.
+        var isClosing = false
     }
 
-    /// How long to wait before the table `nodes` is read again, in microseconds.
-    private static let interval: UInt32 = 2000
+    /// How long to wait before the table `nodes` is read again, in microseconds: as usual, and after a failure.
+    private static let (interval, retryInterval): (UInt32, UInt32) = (2000, 250_000)
 
     private let lease: NodeLease
     private let opener: ConnectionOpener
     private let state = Mutex(State())
     private let connection = Mutex<Connection?>(nil)
-    private let thread = DispatchQueue(label: "merchantkeyd.postgresql.acknowledgements")
+    private let queue = DispatchQueue(label: "merchantkeyd.postgresql.acknowledgements")
 
     init(_ opener: ConnectionOpener, _ lease: NodeLease) {
         self.opener = opener
@@ -44,12 +45,13 @@ final class ChangeAcknowledgements: Sendable {
             defer { state.isRunning = true }
             return !state.isRunning
         }
-        if mustStart { thread.async { self.run() } }
+        if mustStart { queue.async { self.run() } }
     }
 
-    /// Returns when no change waits. Blocks the calling thread.
+    /// Returns all results. Call this only after the servers have ended. Blocks the calling thread.
     func finish() {
-        repeat { thread.sync {} } while state.withLock { $0.isRunning }
+        state.withLock { $0.isClosing = true }
+        repeat { queue.sync {} } while state.withLock { $0.isRunning }
         connection.withLock { $0 = nil }
     }
 
@@ -58,14 +60,17 @@ final class ChangeAcknowledgements: Sendable {
             let applied = appliedByOthers()
             let now = ContinuousClock.now
             let (ready, isDone) = state.withLock { state in
-                let ready = state.waiting.filter { $0.number <= applied || $0.end <= now }
-                state.waiting.removeAll { $0.number <= applied || $0.end <= now }
+                func isReady(_ change: Waiting) -> Bool {
+                    state.isClosing || change.number <= applied || change.end <= now
+                }
+                let ready = state.waiting.filter(isReady)
+                state.waiting.removeAll(where: isReady)
                 state.isRunning = !state.waiting.isEmpty
                 return (ready, !state.isRunning)
             }
             for change in ready { change.returnResult() }
             if isDone { return }
-            usleep(Self.interval)
+            usleep(applied < 0 ? Self.retryInterval : Self.interval)
         }
     }
 

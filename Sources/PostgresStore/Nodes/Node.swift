@@ -32,7 +32,6 @@ package struct LeaseTiming: Hashable, Sendable {
         self.renewal = renewal ?? length * 3 / 10
     }
 
-    /// How much earlier a node stops to use its caches than the other nodes stop to wait for it. Covers clocks that do
-    /// not run equally fast.
+    /// How much earlier than its end in the database a node stops using its caches. Covers clock drift.
     var margin: Duration { length / 20 }
 }

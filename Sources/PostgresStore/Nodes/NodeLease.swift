@@ -5,20 +5,22 @@ import Synchronization
 /// The leases of this daemon on a database that several daemons share: one for what it has in memory, and one for the
 /// work that only one daemon does.
 ///
-/// ``run()`` renews the leases, and notifies the observers of the changes of other daemons. While the database cannot be
+/// ``run(hasDataKey:)`` renews the leases, and notifies the observers of the changes of other daemons. While the database cannot be
 /// reached, the leases end. When a new lease begins, all caches are emptied.
 ///
 /// A renewal has three steps in this order, so that no change is missed: the row in `nodes` gets a later end; then the
 /// changes that are committed by now are read and applied; then the lease is extended. A change that is committed after
 /// the first step sees the lease and waits for this daemon, and an earlier change is read in the second step.
 package final class NodeLease: Sendable {
-    /// Why the daemon must end.
+    /// Why the daemon must exit.
     package enum Failure: Error, Hashable {
         /// Another daemon has a lease under the same name.
         case nameInUse
+        /// Another daemon has stored a data key that this daemon does not have, while this one had no lease.
+        case keysRotated
     }
 
-    /// What ``NodeLease`` extends and notifies.
+    /// The leases that ``NodeLease`` extends, and the caches that it notifies.
     package struct Dependents: Sendable {
         /// For the caches that are among the observers.
         let memory: Lease
@@ -36,12 +38,18 @@ package final class NodeLease: Sendable {
         }
     }
 
+    /// Whether the daemon has the data key with this identifier.
+    package typealias DataKeyCheck = @Sendable (Int) -> Bool
+
     private struct Session {
         let connection: Connection
         var appliedChange: Int
         var nextRenewal: ContinuousClock.Instant
+        var nextRemoval = ContinuousClock.now
     }
 
+    /// How often rows that are not needed any more are removed.
+    private static let removalInterval = Duration.seconds(600)
     /// How long to wait after a failure before the next attempt to connect.
     private static let retryInterval = Duration.milliseconds(500)
 
@@ -74,7 +82,7 @@ package final class NodeLease: Sendable {
         while true {
             do {
                 return try PostgresErrors.translating {
-                    let begun = try beginSession(on: try connect())
+                    let begun = try beginSession(on: try connect(), nil)
                     session.withLock { $0 = begun }
                 }
             } catch Failure.nameInUse where ContinuousClock.now < deadline {
@@ -85,17 +93,18 @@ package final class NodeLease: Sendable {
 
     /// Renews the leases until ``stop()`` is called, and then ends them. Blocks the calling thread.
     ///
+    /// - Parameter hasDataKey: whether the daemon has the data key with this identifier.
     /// - Throws: ``Failure``, with which the daemon must end.
-    package func run() throws {
+    package func run(hasDataKey: @escaping DataKeyCheck) throws {
         defer { end() }
         while !stopSignal.isSet {
             do {
-                var current = try session.withLock { $0 } ?? beginAgain()
+                var current = try session.withLock { $0 } ?? beginAgain(hasDataKey)
                 if !dependents.memory.isValid {
                     // The process was stopped, or the machine suspended, for longer than the lease.
-                    current = try beginSession(on: current.connection)
+                    current = try beginSession(on: current.connection, hasDataKey)
                 } else if ContinuousClock.now >= current.nextRenewal {
-                    try renew(&current)
+                    try renew(&current, hasDataKey)
                 }
                 keep(current)
                 if try current.connection.waitForNotification(
@@ -117,11 +126,11 @@ package final class NodeLease: Sendable {
         }
     }
 
-    /// Ends ``run()``.
+    /// Ends ``run(hasDataKey:)``.
     package func stop() { stopSignal.set() }
 
-    /// Ends the leases. Blocks the calling thread. Call this only if ``run()`` was not called: ``run()`` ends the leases
-    /// itself.
+    /// Ends the leases. Blocks the calling thread. Do not call this while ``run(hasDataKey:)`` runs. After ``run(hasDataKey:)`` has returned, it
+    /// has no effect.
     package func end() {
         dependents.memory.extend(to: .now)
         dependents.tasks.extend(to: .now)
@@ -130,7 +139,7 @@ package final class NodeLease: Sendable {
             return session
         }
         // Without this, the other daemons would wait for this daemon until its lease ends.
-        if let last { try? rows(last).leave() }
+        if let last, !last.connection.isLost { try? rows(last).leave() }
     }
 }
 
@@ -141,40 +150,64 @@ extension NodeLease {
 
     private func connect() throws -> Connection {
         let connection = try opener.open().connection
+        // A renewal that takes longer is of no use, and a shutdown waits for it.
+        connection.longestResponse = timing.length
         try connection.run("SELECT set_config('idle_session_timeout', '0', false)")
         try connection.run("LISTEN \(ChangeNotice.channel)")
         return connection
     }
 
-    private func beginAgain() throws -> Session {
-        let begun = try beginSession(on: try connect())
+    private func beginAgain(_ hasDataKey: @escaping DataKeyCheck) throws -> Session {
+        let begun = try beginSession(on: try connect(), hasDataKey)
         dependents.report(nil)
         return begun
     }
 
-    private func beginSession(on connection: Connection) throws -> Session {
+    /// - Parameter hasDataKey: nil at the start, when the daemon has no data keys yet.
+    private func beginSession(on connection: Connection, _ hasDataKey: DataKeyCheck?) throws -> Session {
         let begin = ContinuousClock.now
-        guard
-            let last = try NodeRows(connection: connection, node: node).join(for: timing.length, at: clock.now)
-        else { throw Failure.nameInUse }
-        // Only after the row was committed: a change that does not wait for this daemon is older than what is read now.
+        // `join` says that all changes are applied, so the caches must not be used any more when it is committed.
+        dependents.memory.extend(to: .now)
+        let rows = NodeRows(connection: connection, node: node)
+        guard let last = try rows.join(for: timing.length, at: clock.now) else { throw Failure.nameInUse }
+        if let hasDataKey, let newest = try rows.newestDataKey(), !hasDataKey(newest) {
+            // A rotation on this daemon stores the new data key shortly before the daemon uses it.
+            usleep(1_000_000)
+            guard hasDataKey(newest) else { throw Failure.keysRotated }
+        }
+        // Empties the caches only after the row is committed: a change that was committed earlier did not wait for this
+        // daemon, so nothing that was read before may stay.
         for observer in dependents.observers.keys { observer.allKeysChanged() }
         let session = Session(connection: connection, appliedChange: last, nextRenewal: begin + timing.renewal)
         try extendLeases(session, renewedAt: begin)
-        try KeyChangeLog.removeOld(on: connection)
+        // The notices of events that were added meanwhile are lost.
+        dependents.observers.events?.eventsChanged()
         return session
     }
 
-    private func renew(_ session: inout Session) throws {
+    private func renew(_ session: inout Session, _ hasDataKey: @escaping DataKeyCheck) throws {
         let begin = ContinuousClock.now
         guard try rows(session).renew(for: timing.length) else {
-            // The lease ended after ``run()`` had checked it, or an operator has removed the row.
-            session = try beginSession(on: session.connection)
+            // The lease ended after ``run(hasDataKey:)`` had checked it, or an operator has removed the row.
+            session = try beginSession(on: session.connection, hasDataKey)
             return
         }
         try apply(&session)
         try extendLeases(session, renewedAt: begin)
         session.nextRenewal = begin + timing.renewal
+        guard begin >= session.nextRemoval else { return }
+        session.nextRemoval = begin + Self.removalInterval
+        try removeOld(session)
+    }
+
+    /// Removes rows that are not needed any more. A failure must not end the lease.
+    private func removeOld(_ session: Session) throws {
+        do {
+            try KeyChangeLog.removeOld(on: session.connection)
+            try rows(session).removeOld()
+        } catch {
+            if session.connection.isLost { throw error }
+        }
     }
 
     private func extendLeases(_ session: Session, renewedAt begin: ContinuousClock.Instant) throws {

@@ -4,8 +4,8 @@ import Vocabulary
 
 /// The statements on the table `nodes`.
 struct NodeRows {
-    /// How much longer other daemons respect a lease than it is, because the clock of the server may be set forward a
-    /// little.
+    /// How long after its end the other daemons still treat a lease as valid, so that a small jump of the server's clock
+    /// does no harm.
     private static let slack = "interval '1 second'"
 
     let connection: Connection
@@ -50,6 +50,11 @@ struct NodeRows {
         _ = try connection.query("DELETE FROM nodes WHERE name = $1 AND run = $2", [node.name, node.run])
     }
 
+    /// Removes the rows of daemons whose leases ended more than a week ago.
+    func removeOld() throws {
+        try connection.run("DELETE FROM nodes WHERE lease_end < clock_timestamp() - interval '7 days'")
+    }
+
     /// Takes or keeps the lease for the work that only one daemon does, until the end of this daemon's lease.
     ///
     /// - Returns: false if another daemon has this lease.
@@ -63,15 +68,18 @@ struct NodeRows {
         ).changedRows == 1
     }
 
-    /// The lowest number that one of the other nodes with a lease has applied; nil if no other node has a lease.
-    ///
+    /// The last change that every other node with a lease has applied; nil if no other node has a lease.
     func lowestAppliedByOthers() throws -> Int? {
         try connection.query(
             """
             SELECT min(applied_change) AS lowest FROM nodes
-            WHERE name <> $1 AND lease_end > clock_timestamp() - \(Self.slack)
-            """, [node.name]
+            WHERE run <> $1 AND lease_end > clock_timestamp() - \(Self.slack)
+            """, [node.run]
         ).first?.int64IfAny("lowest").map { Int($0) }
+    }
+
+    func newestDataKey() throws -> Int? {
+        try connection.query("SELECT max(id) AS newest FROM data_keys").first?.int64IfAny("newest").map { Int($0) }
     }
 
     /// All nodes, sorted by name.

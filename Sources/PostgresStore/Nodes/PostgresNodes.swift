@@ -1,7 +1,7 @@
 package import MerchantCore
 import Vocabulary
 
-/// The daemons on the database, as one of them sees them.
+/// The daemons on the database, and which of them is this daemon.
 package struct PostgresNodes: NodeDirectory {
     private let store: PostgresStore
     private let node: Node

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Ends a thread that waits for a file descriptor.
+/// Wakes a thread that waits for a file descriptor.
 final class StopSignal: Sendable {
     /// Has a byte to read once the signal is set.
     let descriptor: CInt

@@ -114,6 +114,7 @@ extension Installation {
     ///
     /// - Parameter file: the path of the database; nil for the main database.
     func sql(_ script: String, in file: String? = nil) throws -> String {
+        if let rows = try store.execute(script) { return rows }
         let code = """
             import sqlite3, sys
             db = sqlite3.connect(sys.argv[1], isolation_level=None)

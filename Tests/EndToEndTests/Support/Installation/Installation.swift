@@ -13,9 +13,13 @@ final class Installation: Sendable {
     static let fixtures = ProcessInfo.processInfo.environment["MERCHANTKEYD_FIXTURES"]
 
     private let scratch: Scratch
+    let store: TestStore
     private let daemon = Guarded<ChildProcess?>(nil)
 
-    init() throws { scratch = try Scratch() }
+    init() throws {
+        scratch = try Scratch()
+        store = try TestStore()
+    }
 
     deinit {
         daemon.value?.signal(SIGTERM)
@@ -56,7 +60,9 @@ final class Installation: Sendable {
             ["\(Self.programs)/merchantkeyd", "--state-directory", stateDirectory]
                 + (config.map { ["--config", $0] } ?? []) + arguments,
             error: .file(path("daemon.log")),
-            environment: ChildProcess.inheritedEnvironment.merging(environment) { $1 })
+            environment: ChildProcess.inheritedEnvironment.merging(try store.variables) { $1 }.merging(environment) {
+                $1
+            })
         daemon.value = process
         let end = ContinuousClock.now + .seconds(30)
         while ContinuousClock.now < end {
