@@ -26,7 +26,7 @@ import Testing
             .filter { $0.contains("master") }.sorted()
     }
 
-    @Test(.tags(.slow), .skippedInQuickRuns)
+    @Test(.onlyOnSQLite, .tags(.slow), .skippedInQuickRuns)
     func `a rotation that is killed at random times finishes, and every key can be used meanwhile`() throws {
         try installation.start()
         let population = try KeyPopulation(
@@ -90,7 +90,8 @@ import Testing
         )
     }
 
-    @Test func `a rotation erases all other data keys, and the audit records its start and end`() throws {
+    @Test(.onlyOnSQLite) func `a rotation erases all other data keys, and the audit records its start and end`() throws
+    {
         try installation.start()
         _ = try KeyPopulation(100, certified: 0, by: installation.adminSocket)
         let before = try status().masterKey
@@ -110,7 +111,7 @@ import Testing
         #expect(try installation.sql(erased) == "128 1\n129 1\n130 0")
     }
 
-    @Test func `the next rotation removes the incomplete file of a killed one, and no key`() throws {
+    @Test(.onlyOnSQLite) func `the next rotation removes the incomplete file of a killed one, and no key`() throws {
         try installation.start()
         let (key, incomplete) = (installation.path("state/master.key"), installation.path("state/.master.key.next.new"))
         let old = try Data(contentsOf: URL(filePath: key))
@@ -151,7 +152,8 @@ import Testing
         try installation.restart()
     }
 
-    @Test func `a rotation creates a lost master key file again, and every key can be used after a restart`() throws {
+    @Test(.onlyOnSQLite)
+    func `a rotation creates a lost master key file again, and every key can be used after a restart`() throws {
         try installation.start()
         let population = try KeyPopulation(20, certified: 5, by: installation.adminSocket)
         let expected = try population.symmetricKeys(by: installation.decryptorSocket)

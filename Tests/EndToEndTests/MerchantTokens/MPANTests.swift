@@ -45,7 +45,7 @@ struct MPANTests {
         return try #require(json as? [String: Any], "\(outcome.output)")
     }
 
-    @Test(arguments: ApplePeer.Kind.allCases)
+    @Test(.onlyOnSQLite, arguments: ApplePeer.Kind.allCases)
     func `the account number that Apple encrypted is read back, also after a rotation, and erased by an unlink`(
         kind: ApplePeer.Kind
     ) throws {
@@ -73,7 +73,7 @@ struct MPANTests {
         #expect(try installation.sql("SELECT erased, sealed_bytes = zeroblob(48) FROM sealed_mpans") == "1 1")
     }
 
-    @Test func `without the setting the account number is not stored`() throws {
+    @Test(.onlyOnSQLite) func `without the setting the account number is not stored`() throws {
         let apple = try ApplePeer(.sandbox, for: installation)
         let webhook = try WebhookReceiver(for: installation)
         try start(apple, webhook)

@@ -33,7 +33,7 @@ import Testing
         #expect(try installation.ctl("audit", "verify").status == 0)
     }
 
-    @Test(.enabled(if: SmallDisk.isPossible, "mounting a small file system takes root"))
+    @Test(.onlyOnSQLite, .enabled(if: SmallDisk.isPossible, "mounting a small file system takes root"))
     func `on a full disk exports and unverified decryptions are refused, and keys are resolved`() throws {
         let disk = try SmallDisk(at: installation.path("state"), megabytes: 12)
         let permits =

@@ -103,7 +103,7 @@ import Testing
         #expect(try raw.json()["primaryAccountNumber"] as? String == "4111111111111111")
     }
 
-    @Test(.enabled(if: Installation.hasPythonSQLite, "python3 is not installed"))
+    @Test(.onlyOnSQLite, .enabled(if: Installation.hasPythonSQLite, "python3 is not installed"))
     func `after a claim was made with a clock that was ahead, refused claims are critical until the file is replaced`()
         throws
     {
@@ -132,7 +132,8 @@ import Testing
         #expect(try !installation.findings().contains("claimsRefused"))
     }
 
-    @Test func `a claims file that was never touched is not reported, although the database was moved meanwhile`()
+    @Test(.onlyOnSQLite)
+    func `a claims file that was never touched is not reported, although the database was moved meanwhile`()
         throws
     {
         let installation = try serving()
@@ -150,7 +151,9 @@ import Testing
         #expect(try installation.ctl("token", "decrypt", token, "--claim").refusalCode == "tokenAlreadyClaimed")
     }
 
-    @Test func `a claims file that the daemon cannot use has no write-ahead log that could be missing`() throws {
+    @Test(.onlyOnSQLite) func `a claims file that the daemon cannot use has no write-ahead log that could be missing`()
+        throws
+    {
         let installation = try serving()
         installation.stop()
         let claims = installation.path("state/claims.sqlite")
@@ -164,7 +167,8 @@ import Testing
         #expect(!installation.log.contains("finding=claims"))
     }
 
-    @Test func `a missing claims file is created again and reported; a damaged one stops claims and nothing else`()
+    @Test(.onlyOnSQLite)
+    func `a missing claims file is created again and reported; a damaged one stops claims and nothing else`()
         throws
     {
         let installation = try serving()
