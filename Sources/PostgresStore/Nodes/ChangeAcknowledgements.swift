@@ -18,7 +18,7 @@ final class ChangeAcknowledgements: Sendable {
     private struct State {
         var waiting: [Waiting] = []
         var isRunning = false
-        /// Whether the store is closing: the servers have ended, so nobody waits for the results any more.
+        /// Whether the store is closing. The servers have stopped before, so no request waits for a result.
         var isClosing = false
     }
 

@@ -5,8 +5,8 @@ import Synchronization
 /// The leases of this daemon on a database that several daemons share: one for what it has in memory, and one for the
 /// work that only one daemon does.
 ///
-/// ``run(hasDataKey:)`` renews the leases, and notifies the observers of the changes of other daemons. While the database cannot be
-/// reached, the leases end. When a new lease begins, all caches are emptied.
+/// ``run(hasDataKey:)`` renews the leases, and notifies the observers of the changes of other daemons. While the
+/// database cannot be reached, the leases end. When a new lease begins, all caches are emptied.
 ///
 /// A renewal has three steps in this order, so that no change is missed: the row in `nodes` gets a later end; then the
 /// changes that are committed by now are read and applied; then the lease is extended. A change that is committed after
@@ -129,8 +129,8 @@ package final class NodeLease: Sendable {
     /// Ends ``run(hasDataKey:)``.
     package func stop() { stopSignal.set() }
 
-    /// Ends the leases. Blocks the calling thread. Do not call this while ``run(hasDataKey:)`` runs. After ``run(hasDataKey:)`` has returned, it
-    /// has no effect.
+    /// Ends the leases. Blocks the calling thread. Do not call this while ``run(hasDataKey:)`` runs. After that method
+    /// has returned, this one has no effect.
     package func end() {
         dependents.memory.extend(to: .now)
         dependents.tasks.extend(to: .now)
