@@ -46,8 +46,8 @@ struct DaemonServices {
     private var activeFindings: ActiveFindings { parts.activeFindings }
     private var caller: Caller { parts.caller }
     private var logger: Logger { parts.logger }
-    /// For the work that only one of several daemons on a database does.
-    private var tasks: Lease { parts.backend.tasks }
+    /// While it is valid, this daemon is the leader: it does the work that only one of several daemons does.
+    private var leaderLease: Lease { parts.backend.leaderLease }
 
     /// The services that write data from memory to the database, at intervals and at a shutdown.
     private var storing: [any Service] {
@@ -76,15 +76,15 @@ struct DaemonServices {
     private var schedule: [any Service] {
         [
             Recurring(
-                every: .seconds(60), with: tasks,
+                every: .seconds(60), with: leaderLease,
                 KeyDestruction(
                     operations: operations.transitions, caller: caller,
                     eraseIfDue: { [backend = parts.backend] in try await backend.eraseIfDue() }, logger: logger)),
             Recurring(
-                every: .seconds(60), with: tasks,
+                every: .seconds(60), with: leaderLease,
                 RollSchedule(operations: operations.renewals, caller: caller, logger: logger)),
             Recurring(
-                every: .seconds(15), with: tasks,
+                every: .seconds(15), with: leaderLease,
                 RegistrationResolver(operations: operations.openCalls, caller: caller, logger: logger)),
             parts.rotation,
         ]
@@ -93,11 +93,11 @@ struct DaemonServices {
     private var events: [any Service] {
         [
             Recurring(
-                every: .seconds(3_600), with: tasks,
+                every: .seconds(3_600), with: leaderLease,
                 EventExpiry(
                     operations: operations.events, retention: live.value { $0.eventRetention }, logger: logger)),
-            OnOneNode(
-                tasks,
+            LeaderOnly(
+                leaderLease,
                 EventDelivery(
                     to: live.value { $0.webhooks }, deliveries: operations.deliveries, notifier: operations.notifier,
                     logger: logger)),
@@ -107,10 +107,10 @@ struct DaemonServices {
     private var merchantTokens: [any Service] {
         [
             Recurring(
-                every: .seconds(600), with: tasks,
+                every: .seconds(600), with: leaderLease,
                 TokenNotificationExpiry(operations: operations.tokenEvents, logger: logger)),
-            OnOneNode(
-                tasks,
+            LeaderOnly(
+                leaderLease,
                 TokenEventFetcher(
                     operations: operations.tokenEvents, arrivals: operations.tokenNotificationArrivals,
                     changedKeys: parts.observedStore.caches.changedKeys, caller: caller, logger: logger)),
@@ -121,7 +121,7 @@ struct DaemonServices {
 
     private var headEvents: [any Service] {
         guard let interval = settings.auditHead.eventInterval else { return [] }
-        return [Recurring(every: interval, with: tasks, HeadEvents(operations: operations.audit, logger: logger))]
+        return [Recurring(every: interval, with: leaderLease, HeadEvents(operations: operations.audit, logger: logger))]
     }
 
     private var shipping: [any Service] {
@@ -159,7 +159,7 @@ struct DaemonServices {
         guard parts.portalServer != nil else { return [] }
         return [
             Recurring(
-                every: .seconds(600), with: tasks,
+                every: .seconds(600), with: leaderLease,
                 SessionExpiry(operations: operations.portalSessions, logger: logger))
         ]
     }

@@ -15,8 +15,8 @@ package struct NodeDocument: Codable, Hashable, Sendable {
     package let leaseSeconds: Double
     /// How many changes of key pairs the daemon has not applied yet to what it has in memory.
     package var unappliedChanges = 0
-    /// Whether the daemon does the work that only one daemon does.
-    package var doesTasks = false
+    /// Whether the daemon is the leader, which delivers events and runs the schedules.
+    package var isLeader = false
     /// Whether this is the daemon that answers.
     package var isThisDaemon = false
 

@@ -112,7 +112,7 @@ import Testing
         async let ended: Void = group.run()
         // A task without a lease has run often before the lease begins.
         for await round in record.begun where round >= 20 { break }
-        lease.extend(to: .now + .seconds(3600))
+        lease.setEnd(.now + .seconds(3600))
         for await isValid in rounds {
             #expect(isValid)
             break
@@ -135,16 +135,16 @@ import Testing
     @Test func `a service begins with the lease, ends with it, and begins again with the next one`() async throws {
         let (runs, continuation) = AsyncStream.makeStream(of: String.self)
         let lease = Lease()
-        lease.extend(to: .now + .seconds(3600))
+        lease.setEnd(.now + .seconds(3600))
         let group = ServiceGroup(
-            services: [OnOneNode(lease, LongWork(runs: continuation))], logger: Logger(label: "test"))
+            services: [LeaderOnly(lease, LongWork(runs: continuation))], logger: Logger(label: "test"))
         async let ended: Void = group.run()
         var seen: [String] = []
         for await run in runs {
             seen.append(run)
             switch seen.count {
-            case 1: lease.extend(to: .now)
-            case 2: lease.extend(to: .now + .seconds(3600))
+            case 1: lease.setEnd(.now)
+            case 2: lease.setEnd(.now + .seconds(3600))
             case 3: await group.triggerGracefulShutdown()
             default: break
             }

@@ -147,11 +147,11 @@ struct PartsTests {
         let early = hashes.map { cache.ticket(for: $0) }
         for hash in hashes { cache.fill(entry, for: hash, cache.ticket(for: hash)) }
         #expect(hashes.allSatisfy { cache.entry(for: $0, at: clock.now) == nil })
-        lease.extend(to: .now + .seconds(3600))
+        lease.setEnd(.now + .seconds(3600))
         #expect(hashes.allSatisfy { cache.entry(for: $0, at: clock.now) != nil })
-        lease.extend(to: .now)
+        lease.setEnd(.now)
         #expect(cache.entry(for: hashes[0], at: clock.now) == nil)
-        lease.extend(to: .now + .seconds(3600))
+        lease.setEnd(.now + .seconds(3600))
         cache.allKeysChanged()
         #expect(hashes.allSatisfy { cache.entry(for: $0, at: clock.now) == nil } && cache.footprint == 0)
         for (hash, ticket) in zip(hashes, early) { cache.fill(entry, for: hash, ticket) }

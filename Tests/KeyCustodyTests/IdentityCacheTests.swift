@@ -37,7 +37,7 @@ import Vocabulary
         let cache = IdentityCache(lease: lease)
         cache.store(identity(), of: owner, readAt: now, cache.version(issuers: 0))
         #expect(cache.identity(of: owner, at: now, issuers: 0) == nil)
-        lease.extend(to: .now + .seconds(3600))
+        lease.setEnd(.now + .seconds(3600))
         #expect(cache.identity(of: owner, at: now, issuers: 0) != nil)
         cache.allKeysChanged()
         #expect(cache.identity(of: owner, at: now, issuers: 0) == nil)

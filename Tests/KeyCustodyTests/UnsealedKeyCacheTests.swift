@@ -41,12 +41,12 @@ import Vocabulary
             return reads.withLock { $0 }
         }
         #expect(try [use(), use()] == [1, 2])
-        lease.extend(to: .now + .seconds(3600))
+        lease.setEnd(.now + .seconds(3600))
         #expect(try use() == 2)
         cache.allKeysChanged()
         #expect(cache.count == 0)
         #expect(try [use(), use()] == [3, 3])
-        lease.extend(to: .now)
+        lease.setEnd(.now)
         #expect(try use() == 4)
     }
 

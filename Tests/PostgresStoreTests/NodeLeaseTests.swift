@@ -65,9 +65,9 @@ import Vocabulary
         let frozen = try SharedNode("b", on: database, timing: timing, isRenewed: false)
         defer { for node in [first, frozen] { node.close() } }
         try await addKeyPair(first.store)
-        #expect(frozen.memory.isValid)
+        #expect(frozen.cacheLease.isValid)
         try await first.store.write { try $0.update(Sample.keyPair(1, .revoked)) }
-        #expect(!frozen.memory.isValid)
+        #expect(!frozen.cacheLease.isValid)
         // The lease of the frozen daemon has also run out in the table, or will within the time for which clocks may
         // differ. After that no change waits for it.
         try await eventually {
@@ -83,28 +83,28 @@ import Vocabulary
     {
         let node = try SharedNode("a", on: database, timing: Self.timing(length: .milliseconds(300)), isRenewed: false)
         defer { node.close() }
-        try await eventually { !node.memory.isValid }
+        try await eventually { !node.cacheLease.isValid }
         #expect(node.caches.calls == [.all])
         let thread = BlockingRun { [lease = node.lease] in try? lease.run { _ in true } }
-        try await eventually { node.memory.isValid }
+        try await eventually { node.cacheLease.isValid }
         #expect(node.caches.calls == [.all, .all])
         node.lease.stop()
         thread.wait()
-        #expect(!node.memory.isValid)
+        #expect(!node.cacheLease.isValid)
     }
 
     @Test func `without the database the lease runs out, and a new one begins with empty caches`() async throws {
         let node = try SharedNode("a", on: database, timing: Self.timing(length: .milliseconds(500)))
         defer { node.close() }
-        #expect(node.memory.isValid && node.caches.calls == [.all])
+        #expect(node.cacheLease.isValid && node.caches.calls == [.all])
         try database.server.execute("ALTER DATABASE \(database.name) ALLOW_CONNECTIONS false", in: "postgres")
         try database.server.execute(
             "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '\(database.name)'",
             in: "postgres")
-        try await eventually { !node.memory.isValid }
+        try await eventually { !node.cacheLease.isValid }
         #expect(node.reported.first??.code == .storeUnavailable)
         try database.server.execute("ALTER DATABASE \(database.name) ALLOW_CONNECTIONS true", in: "postgres")
-        try await eventually { node.memory.isValid }
+        try await eventually { node.cacheLease.isValid }
         #expect(node.caches.calls == [.all, .all])
         try await eventually { node.reported.last == .some(nil) }
     }
@@ -120,14 +120,14 @@ import Vocabulary
         let killed = try SharedNode(
             "a", on: database, timing: Self.timing(length: .seconds(1)), isRenewed: false)
         let next = try SharedNode("a", on: database, waiting: .seconds(30))
-        #expect(!killed.memory.isValid)
+        #expect(!killed.cacheLease.isValid)
         next.close()
     }
 
-    @Test func `a daemon takes the place of its own earlier run at once, also for tasks`() throws {
+    @Test func `a daemon takes the place of its own earlier run at once, also as the leader`() throws {
         let killed = try SharedNode("a", on: database, isRenewed: false)
         let next = try SharedNode("a", on: database, replacing: killed.lease.node.run)
-        #expect(next.memory.isValid && next.tasks.isValid)
+        #expect(next.cacheLease.isValid && next.leaderLease.isValid)
         next.close()
     }
 
@@ -139,23 +139,23 @@ import Vocabulary
         #expect(try database.execute("SELECT count(*) FROM nodes") == "1")
     }
 
-    @Test func `only one daemon has the lease for tasks, and another one takes it after its end`() async throws {
+    @Test func `only one daemon is the leader, and another one becomes it after the end of its lease`() async throws {
         let timing = Self.timing(length: .seconds(2))
         let nodes = try (0..<3).map { try SharedNode("node\($0)", on: database, timing: timing) }
-        #expect(nodes.map(\.tasks.isValid) == [true, false, false])
+        #expect(nodes.map(\.leaderLease.isValid) == [true, false, false])
         nodes[0].close()
-        try await eventually { nodes.count { $0.tasks.isValid } == 1 }
-        let second = try #require(nodes.first { $0.tasks.isValid })
+        try await eventually { nodes.count { $0.leaderLease.isValid } == 1 }
+        let second = try #require(nodes.first { $0.leaderLease.isValid })
         #expect(second !== nodes[0])
         // A daemon that was killed: its row stays until another one takes its place.
         let killed = try SharedNode("killed", on: database, timing: timing, isRenewed: false)
         for node in nodes where node !== nodes[0] { node.close() }
         _ = try killed.lease.begin(waiting: .zero)
-        #expect(killed.tasks.isValid)
+        #expect(killed.leaderLease.isValid)
         let next = try SharedNode("next", on: database, timing: timing)
-        #expect(!next.tasks.isValid)
-        try await eventually { next.tasks.isValid }
-        #expect(!killed.tasks.isValid)
+        #expect(!next.leaderLease.isValid)
+        try await eventually { next.leaderLease.isValid }
+        #expect(!killed.leaderLease.isValid)
         next.close()
         killed.store.close()
     }
@@ -179,9 +179,9 @@ import Vocabulary
     @Test func `a daemon that had no lease while another one rotated the keys ends`() async throws {
         let node = try SharedNode("a", on: database, timing: Self.timing(length: .milliseconds(300)), isRenewed: false)
         defer { node.close() }
-        try await eventually { !node.memory.isValid }
+        try await eventually { !node.cacheLease.isValid }
         #expect(throws: NodeLease.Failure.keysRotated) { try node.lease.run { $0 < 1 } }
-        #expect(!node.memory.isValid && node.caches.calls == [.all])
+        #expect(!node.cacheLease.isValid && node.caches.calls == [.all])
     }
 
     @Test func `a daemon that ends leaves no lease`() throws {
@@ -189,6 +189,6 @@ import Vocabulary
         #expect(try database.execute("SELECT count(*) FROM nodes") == "1")
         node.close()
         #expect(try database.execute("SELECT count(*) FROM nodes") == "0")
-        #expect(!node.memory.isValid)
+        #expect(!node.cacheLease.isValid)
     }
 }

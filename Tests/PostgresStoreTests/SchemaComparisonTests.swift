@@ -34,7 +34,7 @@ import Testing
                 "instance.id", "instance.program", "instance.identifier", "audit_head.id", "audit_head.sequence",
                 "audit_head.hash", "nodes.name", "nodes.run", "nodes.version", "nodes.joined_at",
                 "nodes.applied_change",
-                "task_node.id", "task_node.name", "task_node.run", "key_changes.number",
+                "leader.id", "leader.name", "leader.run", "key_changes.number",
                 "key_changes.public_key_hashes",
             ])
     }

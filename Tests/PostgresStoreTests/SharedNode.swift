@@ -27,8 +27,8 @@ final class SharedNode: Sendable {
     }
 
     let caches = Caches()
-    let memory = Lease()
-    let tasks = Lease()
+    let cacheLease = Lease()
+    let leaderLease = Lease()
     let lease: NodeLease
     let store: PostgresStore
     private let reports = Mutex<[MerchantError?]>([])
@@ -47,7 +47,8 @@ final class SharedNode: Sendable {
         lease = NodeLease(
             opened, node: Node(name: name, version: "1", replacing: predecessor), timing: timing,
             .init(
-                memory: memory, tasks: tasks, observers: StoreObservers(keys: [caches]), report: { note.add($0) }),
+                cacheLease: cacheLease, leaderLease: leaderLease, observers: StoreObservers(keys: [caches]),
+                report: { note.add($0) }),
             clock: SystemClock())
         store = PostgresStore(
             opened, clock: SystemClock(), observers: StoreObservers(keys: [caches]), lease: lease)

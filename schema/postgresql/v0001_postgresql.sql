@@ -1587,16 +1587,16 @@ CREATE TABLE nodes (
     applied_change bigint NOT NULL CHECK (applied_change >= 0)
 ) WITH (fillfactor = 10);
 
--- The daemon that does the work that only one daemon may do at a time, such as the delivery of events. Another daemon takes
--- its place when this lease has ended.
-CREATE TABLE task_node (
+-- The leader is the daemon that does the work that only one daemon may do at a time, such as the delivery of events. Another
+-- daemon becomes the leader when this lease has ended.
+CREATE TABLE leader (
     id smallint PRIMARY KEY CHECK (id = 1),
     name text COLLATE "C" NOT NULL,
     run bigint NOT NULL,
     lease_end timestamptz NOT NULL
 ) WITH (fillfactor = 10);
 
-INSERT INTO task_node (id, name, run, lease_end) VALUES (1, '', 0, '-infinity');
+INSERT INTO leader (id, name, run, lease_end) VALUES (1, '', 0, '-infinity');
 
 -- The key pairs that were changed in the last hour. Each transaction that changes key pairs adds a row. These transactions
 -- run one after another, so the numbers grow in the order of the commits.
@@ -1623,7 +1623,7 @@ BEGIN
         GRANT INSERT, UPDATE ON ALL TABLES IN SCHEMA merchantkeyd TO merchantkeyd_daemon;
         REVOKE INSERT, UPDATE ON instance, migrations FROM merchantkeyd_daemon;
         REVOKE UPDATE ON audit, events, token_notification_paths FROM merchantkeyd_daemon;
-        REVOKE INSERT ON audit_head, totals, task_node FROM merchantkeyd_daemon;
+        REVOKE INSERT ON audit_head, totals, leader FROM merchantkeyd_daemon;
         GRANT DELETE ON idempotency_keys, key_watches, registration_domains, events, event_deliveries, access_secrets,
             portal_sessions, operator_logins, claims, nonces, token_notifications, token_notification_sources,
             token_notification_lanes, nodes, key_changes TO merchantkeyd_daemon;

@@ -9,7 +9,7 @@ struct NodeList: AsyncParsableCommand {
         discussion: """
             LEASE (S) is how many more seconds a daemon may use its caches. 'ended': the daemon was killed, is frozen, \
             or can't reach the database. UNAPPLIED is the number of changes of key pairs that it has not applied yet; \
-            above 0 for more than a second, changes of keys wait for this daemon. TASKS marks the daemon that delivers \
+            above 0 for more than a second, changes of keys wait for this daemon. LEADER marks the daemon that delivers \
             events and runs the schedules. On SQLite the list is empty.
             """,
         examples: ["node list"])
@@ -27,14 +27,14 @@ struct NodeList: AsyncParsableCommand {
 extension NodeDocument {
     fileprivate static func table(_ nodes: [NodeDocument]) -> Block {
         .table(
-            headings: ["NODE", "LEASE (S)", "UNAPPLIED", "TASKS", "VERSION", "JOINED (UTC)"],
+            headings: ["NODE", "LEASE (S)", "UNAPPLIED", "LEADER", "VERSION", "JOINED (UTC)"],
             rows: nodes.map { node in
                 let isLive = node.leaseSeconds > 0
                 return [
                     Cell(node.isThisDaemon ? "\(node.name) (this daemon)" : node.name),
                     isLive ? Cell(Int(node.leaseSeconds)) : Cell("ended", .warning),
                     Cell(node.unappliedChanges, node.unappliedChanges > 0 ? .warning : .plain),
-                    Cell(node.doesTasks ? "yes" : "-"), Cell(node.version), Cell(time: node.joinedAt),
+                    Cell(node.isLeader ? "yes" : "-"), Cell(node.version), Cell(time: node.joinedAt),
                 ]
             })
     }

@@ -19,6 +19,6 @@ extension NodeDocument {
         self.init(
             node.name, version: node.version, joinedAt: node.joinedAt,
             leaseSeconds: Double(node.leaseRemaining / .milliseconds(1)) / 1000)
-        (unappliedChanges, doesTasks, isThisDaemon) = (node.unappliedChanges, node.doesTasks, node.isThisDaemon)
+        (unappliedChanges, isLeader, isThisDaemon) = (node.unappliedChanges, node.isLeader, node.isThisDaemon)
     }
 }

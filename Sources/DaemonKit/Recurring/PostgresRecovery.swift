@@ -6,12 +6,12 @@ import MerchantCore
 struct PostgresRecovery: RecurringTask {
     let store: any DaemonStore
     /// If it has ended, the server could not be reached.
-    let memory: Lease
+    let cacheLease: Lease
     let logger: Logger
 
     func run() async {
         let wasReady = store.health == .ready
-        guard !wasReady || !memory.isValid else { return }
+        guard !wasReady || !cacheLease.isValid else { return }
         if await TrialWrite(store).run(), !wasReady { logger.notice("the database can be written again") }
     }
 }

@@ -33,15 +33,15 @@ extension DaemonStart {
         let clock = SystemClock()
         // Creates the schema in an empty database, upgrades an older one, and refuses the database of another program.
         let database = try PostgresDatabase(postgresql.connection, clock: clock, notice: logNotice)
-        let (memory, tasks) = (Lease(), Lease())
-        let caches = StoreCaches(lease: memory)
+        let (cacheLease, leaderLease) = (Lease(), Lease())
+        let caches = StoreCaches(lease: cacheLease)
         // The lock file stores no audit head on PostgreSQL: that entry protects the files of SQLite.
         let observers = caches.observers(audit: nil)
         let node = Node(
             name: postgresql.node, version: Program.version, replacing: lock.previousContent.nodeRun)
         let lease = NodeLease(
             database, node: node, timing: postgresql.lease,
-            .init(memory: memory, tasks: tasks, observers: observers, report: logLease), clock: clock)
+            .init(cacheLease: cacheLease, leaderLease: leaderLease, observers: observers, report: logLease), clock: clock)
         do {
             // Waits, because the name may be of a daemon with another state directory that was killed.
             try lease.begin(waiting: postgresql.lease.length + .seconds(2))
@@ -64,8 +64,8 @@ extension DaemonStart {
                     store: store, clock: clock, confirmedTime: confirmedTime, caches: caches)
                 let keyring = try openKeyring(observedStore, observation)
                 let backend = PostgresBackend(
-                    store: store, claims: try PostgresClaims(database, clock: clock), lease: lease, memory: memory,
-                    tasks: tasks, keyring: keyring.keyring, settings: settings, lock: lock)
+                    store: store, claims: try PostgresClaims(database, clock: clock), lease: lease, cacheLease: cacheLease,
+                    leaderLease: leaderLease, keyring: keyring.keyring, settings: settings, lock: lock)
                 return OpenedServer(
                     observedStore: observedStore, backend: backend, observation: observation, keyring: keyring)
             } catch {

@@ -11,9 +11,9 @@ struct PostgresBackend: StoreBackend {
     let store: PostgresStore
     let claims: PostgresClaims
     let lease: NodeLease
-    /// For what the daemon has in memory.
-    let memory: Lease
-    let tasks: Lease
+    /// Without it, the caches are not used.
+    let cacheLease: Lease
+    let leaderLease: Lease
     let keyring: Keyring
     let settings: Settings
     let lock: InstanceLock
@@ -42,10 +42,11 @@ struct PostgresBackend: StoreBackend {
     func checks(_ parts: DaemonParts) -> [any Service] {
         [
             Recurring(
-                every: .seconds(86_400), mayBlock: true, with: tasks, PostgresAuditCheck(audit: parts.auditChainCheck)),
+                every: .seconds(86_400), mayBlock: true, with: leaderLease,
+                PostgresAuditCheck(audit: parts.auditChainCheck)),
             Recurring(
                 every: .seconds(2), mayBlock: true,
-                PostgresRecovery(store: store, memory: memory, logger: parts.logger)),
+                PostgresRecovery(store: store, cacheLease: cacheLease, logger: parts.logger)),
         ]
     }
 

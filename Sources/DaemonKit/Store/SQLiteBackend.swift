@@ -26,7 +26,7 @@ struct SQLiteBackend: StoreBackend {
 
     var ledger: any ClaimLedger & NonceLedger { claims.ledger }
 
-    var tasks: Lease { .unlimited }
+    var leaderLease: Lease { .unlimited }
 
     var nodes: any NodeDirectory { NoNodes() }
 

@@ -9,8 +9,8 @@ protocol StoreBackend: Sendable {
     /// Creates and verifies backups, or refuses to.
     var backups: any BackupManaging { get }
     var metrics: [any MetricsSource] { get }
-    /// The lease for the work that only one of several daemons on a database does.
-    var tasks: Lease { get }
+    /// While it is valid, this daemon is the leader: it does the work that only one of several daemons does.
+    var leaderLease: Lease { get }
     /// The parts that must answer the watchdog.
     var livenessParts: [LivenessCheck.Part] { get }
 

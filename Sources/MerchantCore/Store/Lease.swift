@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A right that ends at a certain time, unless it is extended. The right to use what was read from the store and is kept
-/// in memory is a lease, and so is the right to do the work that only one of several daemons does.
+/// in memory is a lease, and so is the role of the leader, which does the work that only one of several daemons does.
 ///
 /// If only this daemon changes the store, its leases never end: the store notifies the caches of each change. If several
 /// daemons share a database, another daemon may have changed a key. So with each change, a daemon waits until every
@@ -30,7 +30,7 @@ package final class Lease: Sendable {
     }
 
     /// Sets the end.
-    package func extend(to instant: ContinuousClock.Instant) {
+    package func setEnd(_ instant: ContinuousClock.Instant) {
         end.store(Self.nanoseconds(instant), ordering: .releasing)
     }
 

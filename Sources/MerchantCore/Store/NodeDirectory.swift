@@ -10,18 +10,18 @@ package struct NodeState: Hashable, Sendable {
     package let leaseRemaining: Duration
     /// How many changes of key pairs the node has not applied yet.
     package let unappliedChanges: Int
-    /// Whether the node does the work that only one node does.
-    package let doesTasks: Bool
+    /// Whether the node is the leader: it does the work that only one node does, such as the delivery of events.
+    package let isLeader: Bool
     /// Whether this is the daemon that answers.
     package let isThisDaemon: Bool
 
     package init(
         name: String, version: String, joinedAt: Timestamp, leaseRemaining: Duration, unappliedChanges: Int,
-        doesTasks: Bool, isThisDaemon: Bool
+        isLeader: Bool, isThisDaemon: Bool
     ) {
         (self.name, self.version, self.joinedAt) = (name, version, joinedAt)
         (self.leaseRemaining, self.unappliedChanges) = (leaseRemaining, unappliedChanges)
-        (self.doesTasks, self.isThisDaemon) = (doesTasks, isThisDaemon)
+        (self.isLeader, self.isThisDaemon) = (isLeader, isThisDaemon)
     }
 }
 

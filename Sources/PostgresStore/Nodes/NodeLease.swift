@@ -2,8 +2,8 @@ import Glibc
 package import MerchantCore
 import Synchronization
 
-/// The leases of this daemon on a database that several daemons share: one for what it has in memory, and one for the
-/// work that only one daemon does.
+/// The leases of this daemon on a database that several daemons share: one for its caches, and one for the role of the
+/// leader, which does the work that only one daemon does.
 ///
 /// ``run(hasDataKey:)`` renews the leases, and notifies the observers of the changes of other daemons. While the
 /// database cannot be reached, the leases end. When a new lease begins, all caches are emptied.
@@ -22,19 +22,21 @@ package final class NodeLease: Sendable {
 
     /// The leases that ``NodeLease`` extends, and the caches that it notifies.
     package struct Dependents: Sendable {
-        /// For the caches that are among the observers.
-        let memory: Lease
-        /// For the work that only one daemon does.
-        let tasks: Lease
+        /// Without it, the caches among the observers must not be used.
+        let cacheLease: Lease
+        /// While it is valid, this daemon is the leader.
+        let leaderLease: Lease
         let observers: StoreObservers
         /// Called with the reason when the connection is lost, and with nil when a lease begins again.
         let report: @Sendable (MerchantError?) -> Void
 
         package init(
-            memory: Lease, tasks: Lease, observers: StoreObservers,
+            cacheLease: Lease, leaderLease: Lease, observers: StoreObservers,
             report: @escaping @Sendable (MerchantError?) -> Void = { _ in }
         ) {
-            (self.memory, self.tasks, self.observers, self.report) = (memory, tasks, observers, report)
+            (self.cacheLease, self.leaderLease, self.observers, self.report) = (
+                cacheLease, leaderLease, observers, report
+            )
         }
     }
 
@@ -100,7 +102,7 @@ package final class NodeLease: Sendable {
         while !stopSignal.isSet {
             do {
                 var current = try session.withLock { $0 } ?? beginAgain(hasDataKey)
-                if !dependents.memory.isValid {
+                if !dependents.cacheLease.isValid {
                     // The process was stopped, or the machine suspended, for longer than the lease.
                     current = try beginSession(on: current.connection, hasDataKey)
                 } else if ContinuousClock.now >= current.nextRenewal {
@@ -132,8 +134,8 @@ package final class NodeLease: Sendable {
     /// Ends the leases. Blocks the calling thread. Do not call this while ``run(hasDataKey:)`` runs. After that method
     /// has returned, this one has no effect.
     package func end() {
-        dependents.memory.extend(to: .now)
-        dependents.tasks.extend(to: .now)
+        dependents.cacheLease.setEnd(.now)
+        dependents.leaderLease.setEnd(.now)
         let last = session.withLock { session in
             defer { session = nil }
             return session
@@ -167,7 +169,7 @@ extension NodeLease {
     private func beginSession(on connection: Connection, _ hasDataKey: DataKeyCheck?) throws -> Session {
         let begin = ContinuousClock.now
         // `join` says that all changes are applied, so the caches must not be used any more when it is committed.
-        dependents.memory.extend(to: .now)
+        dependents.cacheLease.setEnd(.now)
         let rows = NodeRows(connection: connection, node: node)
         guard let last = try rows.join(for: timing.length, at: clock.now) else { throw Failure.nameInUse }
         if let hasDataKey, let newest = try rows.newestDataKey(), !hasDataKey(newest) {
@@ -212,8 +214,8 @@ extension NodeLease {
 
     private func extendLeases(_ session: Session, renewedAt begin: ContinuousClock.Instant) throws {
         let end = begin + timing.length - timing.margin
-        dependents.memory.extend(to: end)
-        if try rows(session).takeTasks() { dependents.tasks.extend(to: end) }
+        dependents.cacheLease.setEnd(end)
+        if try rows(session).takeLeadership() { dependents.leaderLease.setEnd(end) }
     }
 
     private func apply(_ session: inout Session) throws {

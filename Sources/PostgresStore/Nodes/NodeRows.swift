@@ -46,7 +46,7 @@ struct NodeRows {
 
     func leave() throws {
         _ = try connection.query(
-            "UPDATE task_node SET lease_end = '-infinity' WHERE name = $1 AND run = $2", [node.name, node.run])
+            "UPDATE leader SET lease_end = '-infinity' WHERE name = $1 AND run = $2", [node.name, node.run])
         _ = try connection.query("DELETE FROM nodes WHERE name = $1 AND run = $2", [node.name, node.run])
     }
 
@@ -55,15 +55,15 @@ struct NodeRows {
         try connection.run("DELETE FROM nodes WHERE lease_end < clock_timestamp() - interval '7 days'")
     }
 
-    /// Takes or keeps the lease for the work that only one daemon does, until the end of this daemon's lease.
+    /// Becomes or stays the leader until the end of this daemon's lease.
     ///
-    /// - Returns: false if another daemon has this lease.
-    func takeTasks() throws -> Bool {
+    /// - Returns: false if another daemon is the leader.
+    func takeLeadership() throws -> Bool {
         try connection.query(
             """
-            UPDATE task_node SET name = nodes.name, run = nodes.run, lease_end = nodes.lease_end FROM nodes
+            UPDATE leader SET name = nodes.name, run = nodes.run, lease_end = nodes.lease_end FROM nodes
             WHERE nodes.name = $1 AND nodes.run = $2
-                AND (task_node.run = $2 OR task_node.run = $3 OR task_node.lease_end < clock_timestamp() - \(Self.slack))
+                AND (leader.run = $2 OR leader.run = $3 OR leader.lease_end < clock_timestamp() - \(Self.slack))
             """, [node.name, node.run, node.predecessor]
         ).changedRows == 1
     }
@@ -89,14 +89,14 @@ struct NodeRows {
             SELECT nodes.name, nodes.run, nodes.version, joined_at,
                 (extract(epoch FROM nodes.lease_end - clock_timestamp()) * 1000)::bigint AS remaining,
                 (SELECT count(*) FROM key_changes WHERE number > applied_change) AS unapplied,
-                coalesce(task_node.run = nodes.run AND task_node.lease_end > clock_timestamp(), false) AS does_tasks
-            FROM nodes LEFT JOIN task_node ON true ORDER BY nodes.name
+                coalesce(leader.run = nodes.run AND leader.lease_end > clock_timestamp(), false) AS is_leader
+            FROM nodes LEFT JOIN leader ON true ORDER BY nodes.name
             """
         ).rows.map { row in
             NodeState(
                 name: try row.text("name"), version: try row.text("version"), joinedAt: try row.timestamp("joined_at"),
                 leaseRemaining: .milliseconds(try row.int64("remaining")),
-                unappliedChanges: try row.integer("unapplied"), doesTasks: try row.flag("does_tasks"),
+                unappliedChanges: try row.integer("unapplied"), isLeader: try row.flag("is_leader"),
                 isThisDaemon: try row.int64("run") == node.run)
         }
     }

@@ -65,19 +65,19 @@ import Testing
         }
     }
 
-    @Test func `the list of nodes shows each daemon, its lease, and which one does the tasks`() throws {
+    @Test func `the list of nodes shows each daemon, its lease, and which one is the leader`() throws {
         try startBoth()
         func nodes() throws -> [[String: Any]] {
             try #require(try second.ctlJSON("node", "list")["items"] as? [[String: Any]])
         }
         let both = try nodes()
         #expect(both.map { $0["name"] as? String } == ["one", "two"])
-        #expect(both.map { $0["doesTasks"] as? Bool } == [true, false])
+        #expect(both.map { $0["isLeader"] as? Bool } == [true, false])
         #expect(both.map { $0["isThisDaemon"] as? Bool } == [false, true])
         #expect(both.allSatisfy { ($0["leaseSeconds"] as? Double ?? 0) > 0 })
         first.stop()
-        try second.eventually("the second daemon does the tasks", within: .seconds(30)) {
-            try nodes().map { $0["doesTasks"] as? Bool } == [true]
+        try second.eventually("the second daemon is the leader", within: .seconds(30)) {
+            try nodes().map { $0["isLeader"] as? Bool } == [true]
         }
     }
 
