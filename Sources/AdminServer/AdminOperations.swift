@@ -20,8 +20,7 @@ package struct AdminOperations: Sendable {
     let events: EventOperations
     let webhooks: WebhookOperations
     let monitoring: Monitoring
-    /// Knows the daemons that share the database.
-    let nodes: any NodeDirectory
+    let nodes: NodeOperations
     /// Manages the machines that may call the portal.
     let access: AccessOperations
     let invitations: InvitationOperations

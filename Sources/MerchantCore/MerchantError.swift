@@ -50,6 +50,8 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         /// Too many key pairs of the merchant wait for a certificate.
         case tooManyPendingKeys
         case accessExists
+        /// The lease of a node is valid.
+        case nodeInUse
         /// Too many invitations of the merchant are open.
         case tooManyInvitations
         /// The settings define no portal.

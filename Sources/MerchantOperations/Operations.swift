@@ -128,8 +128,7 @@ package struct Operations: Sendable {
     /// Merchant sessions of Apple Pay on the Web, not to be confused with ``portalSessions``.
     package let merchantSessions: SessionOperations
     package let validationURLAudit: ValidationURLAudit
-    /// Knows the daemons that share the database.
-    package let nodes: any NodeDirectory
+    package let nodes: NodeOperations
 
     /// Wakes the tasks that wait for events. The store notifies this object of new events.
     package let notifier: EventNotifier
@@ -156,7 +155,7 @@ package struct Operations: Sendable {
         // protocols that the use case names in its `Records`; `{ _ in }` gives it no access.
         let keyRecords = KeyOperations.Records(store, reads: { $0 }, writes: { $0 })
         notifier = parts.notifier
-        nodes = parts.nodes
+        nodes = NodeOperations(parts.nodes, clock: clock)
         refusals = RefusalLog(clock: clock)
 
         merchants = Merchants(
@@ -168,12 +167,14 @@ package struct Operations: Sendable {
             records: keyRecords, custodian: parts.custodian, environment: parts.environment, clock: clock)
         transitions = KeyTransitionOperations(
             records: .init(store, reads: { _ in }, writes: { $0 }), policy: policy, uses: observedUses,
-            eraseRemovedBytes: { try await store.eraseRemovedBytes() }, confirmedTime: confirmedTime)
+            eraseRemovedBytes: { try await store.eraseRemovedBytes() }, nodes: parts.nodes,
+            confirmedTime: confirmedTime)
         preparation = SuccessorPreparation(
             records: .init(store, reads: { $0 }, writes: { $0 }), policy: policy, generation: generation, clock: clock)
         rolls = RollOperations(
             records: .init(store, reads: { $0 }, writes: { $0 }), policy: policy, generation: generation,
-            preparation: preparation, uses: observedUses, clock: clock, confirmedTime: confirmedTime)
+            preparation: preparation, uses: observedUses, nodes: parts.nodes, clock: clock, confirmedTime: confirmedTime
+        )
         renewals = RenewalSchedule(
             records: .init(store, reads: { $0 }, writes: { $0 }), policy: policy, rolls: rolls,
             preparation: preparation, clock: clock, confirmedTime: confirmedTime)

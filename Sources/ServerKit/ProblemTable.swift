@@ -32,6 +32,7 @@ package enum ProblemTable {
         case .keyBelongsToAnotherMerchant: (409, "key belongs to another merchant")
         case .tooManyPendingKeys: (409, "too many pending keys")
         case .accessExists: (409, "access exists")
+        case .nodeInUse: (409, "node in use")
         case .tooManyInvitations: (409, "too many invitations")
         case .portalNotConfigured: (409, "portal not configured")
         case .tokenAlreadyClaimed: (409, "token already claimed")

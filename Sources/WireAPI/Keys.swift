@@ -117,6 +117,9 @@ package struct KeyTransitionDocument: Codable, Hashable, Sendable {
     package var transitions: [Transition] = []
     /// Consequences of the operation that an admin should know, one sentence each.
     package var warnings: [String] = []
+    /// The daemons that may still use the key pairs as they were before, because they cannot reach the database.
+    /// Absent if there are none.
+    package var staleNodes: [NodeName]?
     /// The key pair in the request, as it is after the operation.
     package let key: KeyDocument
 

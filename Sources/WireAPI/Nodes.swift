@@ -2,17 +2,21 @@ package import Vocabulary
 
 extension Paths {
     package static let nodes = "/v1/nodes"
+    package static func node(_ name: NodeName) -> String { "\(nodes)/\(name)" }
 }
 
 /// One of the daemons that share a PostgreSQL database, as `GET /v1/nodes` lists it.
 package struct NodeDocument: Codable, Hashable, Sendable {
     /// The setting `store.postgresql.node`.
-    package let name: String
+    package let name: NodeName
     /// The version of the program.
     package let version: String
     package let joinedAt: Timestamp
     /// How much longer the lease is valid, in seconds; negative since its end.
     package let leaseSeconds: Double
+    /// How much longer the daemon may use the keys in its memory if it cannot renew its lease, in seconds: the lease
+    /// and the setting `store.postgresql.serve-stale`. Negative since then.
+    package let cacheSeconds: Double
     /// How many changes of key pairs the daemon has not applied yet to what it has in memory.
     package var unappliedChanges = 0
     /// Whether the daemon is the leader, which delivers events and runs the schedules.
@@ -20,7 +24,10 @@ package struct NodeDocument: Codable, Hashable, Sendable {
     /// Whether this is the daemon that answers.
     package var isThisDaemon = false
 
-    package init(_ name: String, version: String, joinedAt: Timestamp, leaseSeconds: Double) {
-        (self.name, self.version, self.joinedAt, self.leaseSeconds) = (name, version, joinedAt, leaseSeconds)
+    package init(
+        _ name: NodeName, version: String, joinedAt: Timestamp, leaseSeconds: Double, cacheSeconds: Double
+    ) {
+        (self.name, self.version, self.joinedAt) = (name, version, joinedAt)
+        (self.leaseSeconds, self.cacheSeconds) = (leaseSeconds, cacheSeconds)
     }
 }

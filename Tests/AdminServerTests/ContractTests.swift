@@ -246,6 +246,7 @@ import Yams
                 ("EventPage", "GET", "/v1/events?limit=2", nil), ("EventPage", "GET", "/v1/events?newest=true", nil),
                 ("RedeliveredEventsDocument", "POST", "/v1/events/redeliver", nil),
                 ("WebhookPage", "GET", "/v1/webhooks", nil), ("NodePage", "GET", "/v1/nodes", nil),
+                ("Problem", "DELETE", "/v1/nodes/none", nil),
                 ("WebhookTestDocument", "POST", "/v1/webhooks/test", #"{"webhook": "ops"}"#),
                 ("WebhookTestDocument", "POST", "/v1/webhooks/test", #"{"webhook": "broken"}"#),
                 ("Problem", "POST", "/v1/webhooks/test", #"{"webhook": "none"}"#),

@@ -96,6 +96,7 @@ import Vocabulary
                 ("GET", "/v1/events?merchant=\(stock.other)", nil), ("POST", "/v1/events/redeliver", nil),
                 ("POST", "/v1/keys/import", #"{"privateKey": "AAAA"}"#), ("GET", "/v1/webhooks", nil),
                 ("POST", "/v1/webhooks/test", #"{"webhook": "ops"}"#), ("GET", "/v1/nodes", nil),
+                ("DELETE", "/v1/nodes/host1", nil),
             ]
             for (method, path, body) in refused {
                 let reply = try await server.curl(method, path, body.map { .init($0.utf8) })

@@ -109,6 +109,46 @@ import Vocabulary
         try await eventually { node.reported.last == .some(nil) }
     }
 
+    @Test func `with serve-stale the caches are used for longer than the lease, but not after a new lease begins`()
+        async throws
+    {
+        let timing = LeaseTiming(length: .milliseconds(300), renewal: .milliseconds(100), serveStale: .seconds(3600))
+        let node = try SharedNode("a", on: database, timing: timing, isRenewed: false)
+        let other = try SharedNode("b", on: database)
+        defer { for node in [node, other] { node.close() } }
+        try await addKeyPair(other.store)
+        let nodes = PostgresNodes(other.store, other.lease.node)
+        #expect(!node.lease.isValid && node.cacheLease.isValid)
+        #expect(try await nodes.staleNodes() == [])
+        try await other.store.write { try $0.update(Sample.keyPair(1, .revoked)) }
+        #expect(try await nodes.staleNodes() == [node.lease.node.name])
+        #expect(try await nodes.nodes().map { $0.cacheRemaining > .seconds(3000) } == [true, false])
+        try node.lease.begin(waiting: .zero)
+        #expect(node.caches.calls == [.all, .all])
+        #expect(try await nodes.staleNodes() == [])
+    }
+
+    @Test func `only a daemon whose lease has ended can be removed`() async throws {
+        let first = try SharedNode("a", on: database)
+        let frozen = try SharedNode(
+            "b", on: database, timing: Self.timing(length: .milliseconds(300)), isRenewed: false)
+        defer { for node in [first, frozen] { node.close() } }
+        let nodes = PostgresNodes(first.store, first.lease.node)
+        let entry = AuditEntry(.nodeRemoved, by: Sample.caller, at: Sample.time)
+        func remove(_ name: NodeName) async -> MerchantError.Code? {
+            do {
+                try await nodes.remove(name, recording: entry)
+                return nil
+            } catch { return (error as? MerchantError)?.code }
+        }
+        let missing = try #require(NodeName("missing"))
+        #expect(await remove(first.lease.node.name) == .nodeInUse)
+        #expect(await remove(missing) == .notFound)
+        try await eventually { await remove(frozen.lease.node.name) == nil }
+        #expect(try await nodes.nodes().map(\.name) == [first.lease.node.name])
+        #expect(try database.execute("SELECT count(*) FROM audit WHERE action = 'nodeRemoved'") == "1")
+    }
+
     @Test func `a second daemon with the same name is refused until the first has ended`() throws {
         let first = try SharedNode("a", on: database)
         #expect(throws: NodeLease.Failure.nameInUse) { try SharedNode("a", on: database) }

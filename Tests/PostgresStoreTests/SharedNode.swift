@@ -45,7 +45,8 @@ final class SharedNode: Sendable {
         let opened = try database.open()
         let note = Note()
         lease = NodeLease(
-            opened, node: Node(name: name, version: "1", replacing: predecessor), timing: timing,
+            opened, node: Node(name: try #require(NodeName(name)), version: "1", replacing: predecessor),
+            timing: timing,
             .init(
                 cacheLease: cacheLease, leaderLease: leaderLease, observers: StoreObservers(keys: [caches]),
                 report: { note.add($0) }),

@@ -1583,6 +1583,9 @@ CREATE TABLE nodes (
     version text COLLATE "C" NOT NULL,
     joined_at bigint NOT NULL,
     lease_end timestamptz NOT NULL,
+    -- Until then the daemon may use what it has in memory although its lease has ended: store.postgresql.serve-stale. The
+    -- other daemons do not wait for it.
+    cache_end timestamptz NOT NULL,
     -- The last row of key_changes that the daemon has applied to what it has in memory.
     applied_change bigint NOT NULL CHECK (applied_change >= 0)
 ) WITH (fillfactor = 10);

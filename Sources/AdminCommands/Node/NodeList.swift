@@ -8,7 +8,8 @@ struct NodeList: AsyncParsableCommand {
         commandName: "list", abstract: "List the daemons that share the PostgreSQL database, with their leases.",
         discussion: """
             LEASE (S) is how many more seconds a daemon may use its caches. 'ended': the daemon was killed, is frozen, \
-            or can't reach the database. UNAPPLIED is the number of changes of key pairs that it has not applied yet; \
+            or can't reach the database. 'stale 240': its lease has ended, but it may use the keys in its memory for 240 \
+            more seconds (the setting store.postgresql.serve-stale). UNAPPLIED is the number of changes of key pairs that it has not applied yet; \
             above 0 for more than a second, changes of keys wait for this daemon. LEADER marks the daemon that delivers \
             events and runs the schedules. On SQLite the list is empty.
             """,
@@ -25,17 +26,20 @@ struct NodeList: AsyncParsableCommand {
 }
 
 extension NodeDocument {
-    fileprivate static func table(_ nodes: [NodeDocument]) -> Block {
+    static func table(_ nodes: [NodeDocument]) -> Block {
         .table(
             headings: ["NODE", "LEASE (S)", "UNAPPLIED", "LEADER", "VERSION", "JOINED (UTC)"],
             rows: nodes.map { node in
-                let isLive = node.leaseSeconds > 0
-                return [
-                    Cell(node.isThisDaemon ? "\(node.name) (this daemon)" : node.name),
-                    isLive ? Cell(Int(node.leaseSeconds)) : Cell("ended", .warning),
+                [
+                    Cell(node.isThisDaemon ? "\(node.name) (this daemon)" : node.name.text), node.leaseCell,
                     Cell(node.unappliedChanges, node.unappliedChanges > 0 ? .warning : .plain),
                     Cell(node.isLeader ? "yes" : "-"), Cell(node.version), Cell(time: node.joinedAt),
                 ]
             })
+    }
+
+    private var leaseCell: Cell {
+        if leaseSeconds > 0 { return Cell(Int(leaseSeconds)) }
+        return cacheSeconds > 0 ? Cell("stale \(Int(cacheSeconds))", .critical) : Cell("ended", .warning)
     }
 }

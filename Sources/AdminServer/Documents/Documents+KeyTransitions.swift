@@ -9,5 +9,6 @@ extension KeyTransitionDocument {
         dryRun = result.dryRun
         transitions = result.transitions.map { Transition($0.publicKeyHash, from: $0.from, to: $0.to) }
         warnings = result.warnings
+        staleNodes = result.staleNodes.isEmpty ? nil : result.staleNodes
     }
 }

@@ -1,6 +1,7 @@
 import Glibc
 import MerchantCore
 import PostgresStore
+import Vocabulary
 
 /// `store`: where the daemon stores its data.
 package enum StoreSettings: Sendable {
@@ -38,11 +39,15 @@ package enum StoreSettings: Sendable {
         let lease: Duration = reader.value(
             "store.postgresql.lease", .duration(inSeconds: 2...60, from: "2s", to: "60s"), default: "10s",
             "For the kind postgresql: how long the daemon uses the keys in its memory if it cannot reach the server.")
+        let serveStale: Duration = reader.value(
+            "store.postgresql.serve-stale", .duration(inSeconds: 0...86_400, from: "0s", to: "1d"), default: "0s",
+            "For the kind postgresql: how much longer the daemon then uses these keys, although another daemon may have revoked them."
+        )
         switch kind {
         case .sqlite:
             for name in [
                 "store.postgresql.connection", "store.postgresql.password-file", "store.postgresql.node",
-                "store.postgresql.lease",
+                "store.postgresql.lease", "store.postgresql.serve-stale",
             ] where reader.isSet(name) {
                 throw SettingsError(
                     "'\(name)' is set, but has an effect only with 'store.kind: postgresql'; set that or remove '\(name)'"
@@ -56,7 +61,7 @@ package enum StoreSettings: Sendable {
                     connection: connection,
                     passwordFile: passwordFile.map {
                         PasswordFile(path: $0, credentialsDirectory: variables["CREDENTIALS_DIRECTORY"])
-                    }, node: node, lease: LeaseTiming(length: lease)))
+                    }, node: node, lease: LeaseTiming(length: lease, serveStale: serveStale)))
         }
     }
 
@@ -80,13 +85,13 @@ package struct PostgreSQLSettings: Sendable {
     /// nil: the server needs no password.
     let passwordFile: PasswordFile?
     /// The name of this daemon among the daemons on the database.
-    let node: String
+    let node: NodeName
     let lease: LeaseTiming
 
     /// - Parameter node: nil: the name of the host.
     /// - Throws: ``SettingsError`` if the connection string is missing or not accepted, or if the name of the host
     ///   cannot be the name of a node.
-    init(connection text: String?, passwordFile: PasswordFile?, node: String?, lease: LeaseTiming) throws {
+    init(connection text: String?, passwordFile: PasswordFile?, node: NodeName?, lease: LeaseTiming) throws {
         guard let text, !text.isEmpty else {
             throw SettingsError(
                 "'store.postgresql.connection' is not set, but 'store.kind' is postgresql; set it to the connection string of the database, such as 'host=/run/postgresql dbname=merchantkeyd'"
@@ -94,7 +99,7 @@ package struct PostgreSQLSettings: Sendable {
         }
         guard let name = node ?? Self.hostName else {
             throw SettingsError(
-                "'store.postgresql.node' is not set, and the host's name cannot be used instead; set it to a name that no other daemon on the database has: 1 to 63 letters, digits, dots, hyphens or underscores"
+                "'store.postgresql.node' is not set, and the host's name cannot be used instead; set it to a name that no other daemon on the database has; \(NodeName.expectation)"
             )
         }
         self.passwordFile = passwordFile
@@ -108,27 +113,15 @@ package struct PostgreSQLSettings: Sendable {
     }
 
     /// nil if the host's name is not known or does not have the format of a node's name.
-    private static var hostName: String? {
+    private static var hostName: NodeName? {
         // The last byte stays zero.
         var buffer = [CChar](repeating: 0, count: 256)
         guard gethostname(&buffer, buffer.count - 1) == 0 else { return nil }
         let name = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-        return SettingFormat<String>.nodeName.parse(String(decoding: name, as: UTF8.self))
+        return NodeName(String(decoding: name, as: UTF8.self))
     }
 }
 
-extension SettingFormat where Value == String {
-    static var nodeName: Self {
-        Self(expectation: "expected 1 to 63 letters, digits, dots, hyphens and underscores") { text in
-            (1...63).contains(text.utf8.count)
-                && text.utf8.allSatisfy { byte in
-                    switch byte {
-                    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                        true
-                    default: false
-                    }
-                } ? text : nil
-        }
-    }
+extension SettingFormat where Value == NodeName {
+    static var nodeName: Self { Self(expectation: NodeName.expectation) { NodeName($0) } }
 }

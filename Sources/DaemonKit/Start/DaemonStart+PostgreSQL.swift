@@ -41,12 +41,13 @@ extension DaemonStart {
             name: postgresql.node, version: Program.version, replacing: lock.previousContent.nodeRun)
         let lease = NodeLease(
             database, node: node, timing: postgresql.lease,
-            .init(cacheLease: cacheLease, leaderLease: leaderLease, observers: observers, report: logLease), clock: clock)
+            .init(cacheLease: cacheLease, leaderLease: leaderLease, observers: observers, report: logLease),
+            clock: clock)
         do {
             // Waits, because the name may be of a daemon with another state directory that was killed.
             try lease.begin(waiting: postgresql.lease.length + .seconds(2))
         } catch NodeLease.Failure.nameInUse {
-            observation.server?.nameInUse = postgresql.node
+            observation.server?.nameInUse = postgresql.node.text
             try decide(on: observation)
             throw MerchantError(.internalError, "the start was not refused although its node name is in use")
         }
@@ -64,7 +65,8 @@ extension DaemonStart {
                     store: store, clock: clock, confirmedTime: confirmedTime, caches: caches)
                 let keyring = try openKeyring(observedStore, observation)
                 let backend = PostgresBackend(
-                    store: store, claims: try PostgresClaims(database, clock: clock), lease: lease, cacheLease: cacheLease,
+                    store: store, claims: try PostgresClaims(database, clock: clock), lease: lease,
+                    cacheLease: cacheLease,
                     leaderLease: leaderLease, keyring: keyring.keyring, settings: settings, lock: lock)
                 return OpenedServer(
                     observedStore: observedStore, backend: backend, observation: observation, keyring: keyring)

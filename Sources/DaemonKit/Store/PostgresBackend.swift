@@ -11,7 +11,7 @@ struct PostgresBackend: StoreBackend {
     let store: PostgresStore
     let claims: PostgresClaims
     let lease: NodeLease
-    /// Without it, the caches are not used.
+    /// Without it, the caches are not used. It ends later than the lease by `store.postgresql.serve-stale`.
     let cacheLease: Lease
     let leaderLease: Lease
     let keyring: Keyring
@@ -46,7 +46,12 @@ struct PostgresBackend: StoreBackend {
                 PostgresAuditCheck(audit: parts.auditChainCheck)),
             Recurring(
                 every: .seconds(2), mayBlock: true,
-                PostgresRecovery(store: store, cacheLease: cacheLease, logger: parts.logger)),
+                PostgresRecovery(store: store, lease: lease, logger: parts.logger)),
+            Recurring(
+                every: .seconds(1),
+                StaleKeysCheck(
+                    lease: lease, cacheLease: cacheLease, clock: parts.observedStore.clock,
+                    activeFindings: parts.activeFindings, logger: parts.logger)),
         ]
     }
 

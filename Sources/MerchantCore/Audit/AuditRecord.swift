@@ -72,6 +72,8 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case eventsRedelivered
     /// An admin sent a test event to a webhook.
     case webhookTested
+    /// An admin removed a daemon from the list of the daemons that share the database.
+    case nodeRemoved
     case masterKeyRotationStarted
     case masterKeyRotationFinished
     /// A machine got access to the portal.

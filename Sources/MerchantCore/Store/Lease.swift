@@ -29,6 +29,12 @@ package final class Lease: Sendable {
         return end == .max || Self.nanoseconds(ContinuousClock.now) < end
     }
 
+    /// How much longer the lease is valid; zero if it has ended. Call this only for a lease that has an end.
+    package var remaining: Duration {
+        let (end, now) = (end.load(ordering: .acquiring), Self.nanoseconds(ContinuousClock.now))
+        return end > now ? .nanoseconds(end - now) : .zero
+    }
+
     /// Sets the end.
     package func setEnd(_ instant: ContinuousClock.Instant) {
         end.store(Self.nanoseconds(instant), ordering: .releasing)

@@ -2,12 +2,14 @@ package import Vocabulary
 
 /// One of the daemons that share a database.
 package struct NodeState: Hashable, Sendable {
-    package let name: String
+    package let name: NodeName
     /// The version of the program.
     package let version: String
     package let joinedAt: Timestamp
     /// How much longer the lease is valid; negative since its end.
     package let leaseRemaining: Duration
+    /// How much longer the node may use what it has in memory if it cannot renew its lease; negative since then.
+    package let cacheRemaining: Duration
     /// How many changes of key pairs the node has not applied yet.
     package let unappliedChanges: Int
     /// Whether the node is the leader: it does the work that only one node does, such as the delivery of events.
@@ -16,11 +18,12 @@ package struct NodeState: Hashable, Sendable {
     package let isThisDaemon: Bool
 
     package init(
-        name: String, version: String, joinedAt: Timestamp, leaseRemaining: Duration, unappliedChanges: Int,
-        isLeader: Bool, isThisDaemon: Bool
+        name: NodeName, version: String, joinedAt: Timestamp, leaseRemaining: Duration, cacheRemaining: Duration,
+        unappliedChanges: Int, isLeader: Bool, isThisDaemon: Bool
     ) {
         (self.name, self.version, self.joinedAt) = (name, version, joinedAt)
-        (self.leaseRemaining, self.unappliedChanges) = (leaseRemaining, unappliedChanges)
+        (self.leaseRemaining, self.cacheRemaining) = (leaseRemaining, cacheRemaining)
+        self.unappliedChanges = unappliedChanges
         (self.isLeader, self.isThisDaemon) = (isLeader, isThisDaemon)
     }
 }
@@ -29,10 +32,34 @@ package struct NodeState: Hashable, Sendable {
 package protocol NodeDirectory: Sendable {
     /// - Returns: the nodes, sorted by name; none if no other daemon can use the database.
     func nodes() async throws -> [NodeState]
+
+    /// The other nodes that may still use key pairs as they were before the last change, sorted. Their leases have
+    /// ended, but their settings let them use what they have in memory for longer. Every node with a lease has applied
+    /// the change.
+    func staleNodes() async throws -> [NodeName]
+
+    /// Removes a node whose lease has ended from the list, and appends `entry` to the audit, in one transaction.
+    ///
+    /// - Throws: `notFound` if there is no such node; `nodeInUse` if its lease is valid.
+    func remove(_ name: NodeName, recording entry: AuditEntry) async throws
+}
+
+extension MerchantError {
+    package static func nodeNotFound(_ name: NodeName) -> MerchantError {
+        MerchantError(.notFound, "there is no node \(name): 'node list' shows the nodes")
+    }
+
+    package static func nodeInUse(_ name: NodeName) -> MerchantError {
+        MerchantError(
+            .nodeInUse,
+            "the lease of the node \(name) is valid: stop its daemon; if it was killed, wait until its lease has ended")
+    }
 }
 
 /// For a database that only this daemon uses.
 package struct NoNodes: NodeDirectory {
     package init() {}
     package func nodes() -> [NodeState] { [] }
+    package func staleNodes() -> [NodeName] { [] }
+    package func remove(_ name: NodeName, recording entry: AuditEntry) throws { throw MerchantError.nodeNotFound(name) }
 }

@@ -12,7 +12,9 @@ package struct KeyTransitionResult: Sendable {
 
     package let dryRun: Bool
     package let transitions: [Transition]
-    package let warnings: [String]
+    package var warnings: [String]
+    /// The daemons that may still use the key pairs as they were before, because they cannot reach the database.
+    package var staleNodes: [NodeName] = []
     /// The key pair that the request named, as it is after the operation.
     package let key: KeyView
 }
@@ -25,18 +27,21 @@ package struct KeyTransitionOperations: Sendable {
     private let policy: CurrentValue<RollPolicy>
     private let uses: KeyUses
     private let eraseRemovedBytes: @Sendable () async throws -> Void
+    private let nodes: any NodeDirectory
     /// The daemon's own count of time, which does not change when the machine's clock is set.
     private let confirmedTime: ConfirmedTime
 
     /// - Parameter eraseRemovedBytes: overwrites copies of destroyed private keys in the store's files.
     package init(
         records: Records, policy: CurrentValue<RollPolicy>, uses: KeyUses,
-        eraseRemovedBytes: @escaping @Sendable () async throws -> Void, confirmedTime: ConfirmedTime
+        eraseRemovedBytes: @escaping @Sendable () async throws -> Void, nodes: any NodeDirectory,
+        confirmedTime: ConfirmedTime
     ) {
         self.records = records
         self.policy = policy
         self.uses = uses
         self.eraseRemovedBytes = eraseRemovedBytes
+        self.nodes = nodes
         self.confirmedTime = confirmedTime
     }
 
@@ -176,7 +181,7 @@ package struct KeyTransitionOperations: Sendable {
         _ makePlan: @escaping @Sendable (any KeyTransitionWriting, ClockReading) throws -> KeyTransitionPlan
     ) async throws -> KeyTransitionResult {
         let time = confirmedTime.reading()
-        return try await records.write { transaction in
+        var result = try await records.write { transaction in
             let (plan, now) = (try makePlan(transaction, time), time.wall)
             let consequences = try RollEffects(of: plan.changes, in: transaction).consequences
             if !dryRun {
@@ -187,6 +192,12 @@ package struct KeyTransitionOperations: Sendable {
                 dryRun: dryRun, transitions: plan.transitions, warnings: plan.warnings + consequences,
                 key: try transaction.view(plan.changes.last?.after ?? plan.keyPair, at: now))
         }
+        if !dryRun {
+            // The change is stored, and every daemon with a lease has applied it.
+            result.staleNodes = try await nodes.staleNodes()
+            result.warnings += result.staleNodes.staleNodeWarnings
+        }
+        return result
     }
 }
 

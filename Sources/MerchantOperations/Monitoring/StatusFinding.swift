@@ -22,6 +22,8 @@ package struct StatusFinding: Hashable, Sendable {
         case clockUnconfirmed
         /// The database cannot be written.
         case storeFailing
+        /// The daemon cannot reach the PostgreSQL database, and uses the keys in its memory after the end of its lease.
+        case staleKeysUsed
         /// SQLite's integrity check found damage in the database, or a part of the database could not be checked.
         case storeDamaged
         /// A disk has little free space.

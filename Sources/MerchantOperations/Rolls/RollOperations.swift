@@ -7,6 +7,8 @@ package struct RollTransitionResult: Sendable {
     package let dryRun: Bool
     package let transitions: [KeyTransitionResult.Transition]
     package var warnings: [String]
+    /// The daemons that may still use the old key pair, because they cannot reach the database.
+    package var staleNodes: [NodeName] = []
     package let roll: RollView
     /// How many key pairs finishing the roll generates for the merchant's next roll; nil for other operations.
     package var nextKeyPairs: Int?
@@ -26,6 +28,7 @@ package struct RollOperations: Sendable {
     private let generation: KeyPairGeneration
     private let preparation: SuccessorPreparation
     private let uses: KeyUses
+    private let nodes: any NodeDirectory
     private let clock: any WallClock
     /// The daemon's own count of time. Quiet periods end by the earlier of this time and the machine's clock, so that a
     /// machine clock that is ahead does not end a quiet period early.
@@ -34,13 +37,14 @@ package struct RollOperations: Sendable {
     package init(
         records: Records, policy: CurrentValue<RollPolicy>, generation: KeyPairGeneration,
         preparation: SuccessorPreparation,
-        uses: KeyUses, clock: any WallClock, confirmedTime: ConfirmedTime
+        uses: KeyUses, nodes: any NodeDirectory, clock: any WallClock, confirmedTime: ConfirmedTime
     ) {
         self.records = records
         currentPolicy = policy
         self.generation = generation
         self.preparation = preparation
         self.uses = uses
+        self.nodes = nodes
         self.clock = clock
         self.confirmedTime = confirmedTime
     }
@@ -219,7 +223,11 @@ package struct RollOperations: Sendable {
                 roll: try transaction.view(try transaction.existingRoll(number), policy, at: earliest),
                 nextKeyPairs: max(0, missing))
         }
-        if !dryRun { await prepareNextPairs(&outcome, for: request) }
+        if !dryRun {
+            outcome.staleNodes = try await nodes.staleNodes()
+            outcome.warnings += outcome.staleNodes.staleNodeWarnings
+            await prepareNextPairs(&outcome, for: request)
+        }
         return outcome
     }
 

@@ -1,7 +1,9 @@
+package import Vocabulary
+
 /// One run of a daemon on a database that several daemons share.
 package struct Node: Hashable, Sendable {
     /// Differs from the name of every other daemon on the database. By default the name of the host.
-    package let name: String
+    package let name: NodeName
     /// A random number, which tells this run from other runs under the same name.
     package let run: Int64
     /// An earlier run that has certainly ended, although its lease may be valid; nil if there is none.
@@ -9,7 +11,7 @@ package struct Node: Hashable, Sendable {
     /// The version of the program.
     package let version: String
 
-    package init(name: String, version: String, replacing predecessor: Int64? = nil) {
+    package init(name: NodeName, version: String, replacing predecessor: Int64? = nil) {
         self.name = name
         run = Int64.random(in: Int64.min...Int64.max)
         self.predecessor = predecessor
@@ -25,13 +27,16 @@ package struct LeaseTiming: Hashable, Sendable {
     /// How long a lease is valid after its renewal.
     package let length: Duration
     package let renewal: Duration
+    /// How long after the end of its lease a node may use its caches. The other nodes do not wait for it then.
+    package let serveStale: Duration
 
     /// - Parameter renewal: nil: three tenths of `length`.
-    package init(length: Duration = .seconds(10), renewal: Duration? = nil) {
+    package init(length: Duration = .seconds(10), renewal: Duration? = nil, serveStale: Duration = .zero) {
         self.length = length
         self.renewal = renewal ?? length * 3 / 10
+        self.serveStale = serveStale
     }
 
-    /// How much earlier than its end in the database a node stops using its caches. Covers clock drift.
-    var margin: Duration { length / 20 }
+    /// How much earlier than its end in the database a lease ends on its node, for each `duration`. Covers clock drift.
+    static func withMargin(_ duration: Duration) -> Duration { duration * 19 / 20 }
 }

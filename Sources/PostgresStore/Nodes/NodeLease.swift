@@ -22,7 +22,8 @@ package final class NodeLease: Sendable {
 
     /// The leases that ``NodeLease`` extends, and the caches that it notifies.
     package struct Dependents: Sendable {
-        /// Without it, the caches among the observers must not be used.
+        /// Without it, the caches among the observers must not be used. It ends later than the node's lease by
+        /// ``LeaseTiming/serveStale``.
         let cacheLease: Lease
         /// While it is valid, this daemon is the leader.
         let leaderLease: Lease
@@ -61,6 +62,8 @@ package final class NodeLease: Sendable {
     private let dependents: Dependents
     private let clock: any WallClock
     private let session = Mutex<Session?>(nil)
+    /// The lease of this node.
+    private let lease = Lease()
     private let stopSignal = StopSignal()
 
     package init(
@@ -102,7 +105,7 @@ package final class NodeLease: Sendable {
         while !stopSignal.isSet {
             do {
                 var current = try session.withLock { $0 } ?? beginAgain(hasDataKey)
-                if !dependents.cacheLease.isValid {
+                if !lease.isValid {
                     // The process was stopped, or the machine suspended, for longer than the lease.
                     current = try beginSession(on: current.connection, hasDataKey)
                 } else if ContinuousClock.now >= current.nextRenewal {
@@ -128,14 +131,16 @@ package final class NodeLease: Sendable {
         }
     }
 
+    /// Whether this node has a lease now.
+    package var isValid: Bool { lease.isValid }
+
     /// Ends ``run(hasDataKey:)``.
     package func stop() { stopSignal.set() }
 
     /// Ends the leases. Blocks the calling thread. Do not call this while ``run(hasDataKey:)`` runs. After that method
     /// has returned, this one has no effect.
     package func end() {
-        dependents.cacheLease.setEnd(.now)
-        dependents.leaderLease.setEnd(.now)
+        for lease in [lease, dependents.cacheLease, dependents.leaderLease] { lease.setEnd(.now) }
         let last = session.withLock { session in
             defer { session = nil }
             return session
@@ -171,7 +176,7 @@ extension NodeLease {
         // `join` says that all changes are applied, so the caches must not be used any more when it is committed.
         dependents.cacheLease.setEnd(.now)
         let rows = NodeRows(connection: connection, node: node)
-        guard let last = try rows.join(for: timing.length, at: clock.now) else { throw Failure.nameInUse }
+        guard let last = try rows.join(timing, at: clock.now) else { throw Failure.nameInUse }
         if let hasDataKey, let newest = try rows.newestDataKey(), !hasDataKey(newest) {
             // A rotation on this daemon stores the new data key shortly before the daemon uses it.
             usleep(1_000_000)
@@ -189,7 +194,7 @@ extension NodeLease {
 
     private func renew(_ session: inout Session, _ hasDataKey: @escaping DataKeyCheck) throws {
         let begin = ContinuousClock.now
-        guard try rows(session).renew(for: timing.length) else {
+        guard try rows(session).renew(timing) else {
             // The lease ended after ``run(hasDataKey:)`` had checked it, or an operator has removed the row.
             session = try beginSession(on: session.connection, hasDataKey)
             return
@@ -213,8 +218,9 @@ extension NodeLease {
     }
 
     private func extendLeases(_ session: Session, renewedAt begin: ContinuousClock.Instant) throws {
-        let end = begin + timing.length - timing.margin
-        dependents.cacheLease.setEnd(end)
+        let end = begin + LeaseTiming.withMargin(timing.length)
+        lease.setEnd(end)
+        dependents.cacheLease.setEnd(end + LeaseTiming.withMargin(timing.serveStale))
         if try rows(session).takeLeadership() { dependents.leaderLease.setEnd(end) }
     }
 

@@ -15,39 +15,40 @@ struct NodeRows {
     ///
     /// - Returns: the number of the last change in the table `key_changes`; nil if another daemon has a lease under the
     ///   same name.
-    func join(for length: Duration, at now: Timestamp) throws -> Int? {
+    func join(_ timing: LeaseTiming, at now: Timestamp) throws -> Int? {
         try connection.query(
             """
-            INSERT INTO nodes (name, run, version, joined_at, lease_end, applied_change)
-            SELECT $1::text, $2::bigint, $3::text, $4::bigint, \(Self.end(of: length)), coalesce(max(number), 0)
+            INSERT INTO nodes (name, run, version, joined_at, lease_end, cache_end, applied_change)
+            SELECT $1::text, $2::bigint, $3::text, $4::bigint, \(Self.ends(timing)), coalesce(max(number), 0)
             FROM key_changes
             ON CONFLICT (name) DO UPDATE SET run = excluded.run, version = excluded.version,
-                joined_at = excluded.joined_at, lease_end = excluded.lease_end, applied_change = excluded.applied_change
+                joined_at = excluded.joined_at, lease_end = excluded.lease_end, cache_end = excluded.cache_end,
+                applied_change = excluded.applied_change
             WHERE nodes.run = excluded.run OR nodes.run = $5 OR nodes.lease_end < clock_timestamp()
             RETURNING applied_change
-            """, [node.name, node.run, node.version, now, node.predecessor]
+            """, [node.name.rawValue, node.run, node.version, now, node.predecessor]
         ).first?.integer("applied_change")
     }
 
     /// - Returns: false if the lease has run out, or if the row was removed or belongs to another daemon.
-    func renew(for length: Duration) throws -> Bool {
+    func renew(_ timing: LeaseTiming) throws -> Bool {
         try connection.query(
             """
-            UPDATE nodes SET lease_end = \(Self.end(of: length))
+            UPDATE nodes SET (lease_end, cache_end) = (\(Self.ends(timing)))
             WHERE name = $1 AND run = $2 AND lease_end > clock_timestamp()
-            """, [node.name, node.run]
+            """, [node.name.rawValue, node.run]
         ).changedRows == 1
     }
 
     func storeApplied(_ number: Int) throws {
         _ = try connection.query(
-            "UPDATE nodes SET applied_change = $3 WHERE name = $1 AND run = $2", [node.name, node.run, number])
+            "UPDATE nodes SET applied_change = $3 WHERE name = $1 AND run = $2", [node.name.rawValue, node.run, number])
     }
 
     func leave() throws {
         _ = try connection.query(
-            "UPDATE leader SET lease_end = '-infinity' WHERE name = $1 AND run = $2", [node.name, node.run])
-        _ = try connection.query("DELETE FROM nodes WHERE name = $1 AND run = $2", [node.name, node.run])
+            "UPDATE leader SET lease_end = '-infinity' WHERE name = $1 AND run = $2", [node.name.rawValue, node.run])
+        _ = try connection.query("DELETE FROM nodes WHERE name = $1 AND run = $2", [node.name.rawValue, node.run])
     }
 
     /// Removes the rows of daemons whose leases ended more than a week ago.
@@ -64,7 +65,7 @@ struct NodeRows {
             UPDATE leader SET name = nodes.name, run = nodes.run, lease_end = nodes.lease_end FROM nodes
             WHERE nodes.name = $1 AND nodes.run = $2
                 AND (leader.run = $2 OR leader.run = $3 OR leader.lease_end < clock_timestamp() - \(Self.slack))
-            """, [node.name, node.run, node.predecessor]
+            """, [node.name.rawValue, node.run, node.predecessor]
         ).changedRows == 1
     }
 
@@ -78,6 +79,32 @@ struct NodeRows {
         ).first?.int64IfAny("lowest").map { Int($0) }
     }
 
+    /// The other nodes that may use their caches without a lease, and have not applied the last change.
+    func staleNodes() throws -> [NodeName] {
+        try connection.query(
+            """
+            SELECT name FROM nodes WHERE run <> $1 AND lease_end <= clock_timestamp() - \(Self.slack)
+                AND cache_end > clock_timestamp() - \(Self.slack)
+                AND applied_change < (SELECT max(number) FROM key_changes)
+            ORDER BY name
+            """, [node.run]
+        ).rows.map { try $0.nodeName() }
+    }
+
+    /// Removes the row of a node whose lease has ended.
+    ///
+    /// - Returns: false if its lease is valid.
+    /// - Throws: `notFound` if there is no such node.
+    func remove(_ name: NodeName) throws -> Bool {
+        let removed = try connection.query(
+            "DELETE FROM nodes WHERE name = $1 AND lease_end <= clock_timestamp() - \(Self.slack)", [name.rawValue])
+        if removed.changedRows == 1 { return true }
+        guard try connection.query("SELECT FROM nodes WHERE name = $1", [name.rawValue]).first != nil else {
+            throw MerchantError.nodeNotFound(name)
+        }
+        return false
+    }
+
     func newestDataKey() throws -> Int? {
         try connection.query("SELECT max(id) AS newest FROM data_keys").first?.int64IfAny("newest").map { Int($0) }
     }
@@ -87,21 +114,30 @@ struct NodeRows {
         try connection.query(
             """
             SELECT nodes.name, nodes.run, nodes.version, joined_at,
-                (extract(epoch FROM nodes.lease_end - clock_timestamp()) * 1000)::bigint AS remaining,
+                (extract(epoch FROM nodes.lease_end - clock_timestamp()) * 1000)::bigint AS lease_remaining,
+                (extract(epoch FROM nodes.cache_end - clock_timestamp()) * 1000)::bigint AS cache_remaining,
                 (SELECT count(*) FROM key_changes WHERE number > applied_change) AS unapplied,
                 coalesce(leader.run = nodes.run AND leader.lease_end > clock_timestamp(), false) AS is_leader
             FROM nodes LEFT JOIN leader ON true ORDER BY nodes.name
             """
         ).rows.map { row in
             NodeState(
-                name: try row.text("name"), version: try row.text("version"), joinedAt: try row.timestamp("joined_at"),
-                leaseRemaining: .milliseconds(try row.int64("remaining")),
+                name: try row.nodeName(), version: try row.text("version"), joinedAt: try row.timestamp("joined_at"),
+                leaseRemaining: .milliseconds(try row.int64("lease_remaining")),
+                cacheRemaining: .milliseconds(try row.int64("cache_remaining")),
                 unappliedChanges: try row.integer("unapplied"), isLeader: try row.flag("is_leader"),
                 isThisDaemon: try row.int64("run") == node.run)
         }
     }
 
-    private static func end(of length: Duration) -> String {
-        "clock_timestamp() + interval '\(length.milliseconds) milliseconds'"
+    /// The values of `lease_end` and `cache_end` for a lease that begins now.
+    private static func ends(_ timing: LeaseTiming) -> String {
+        [timing.length, timing.length + timing.serveStale].map {
+            "clock_timestamp() + interval '\($0.milliseconds) milliseconds'"
+        }.joined(separator: ", ")
     }
+}
+
+extension Row {
+    fileprivate func nodeName() throws -> NodeName { try value(NodeName(try text("name")), of: "name") }
 }

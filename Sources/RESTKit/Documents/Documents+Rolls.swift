@@ -18,6 +18,7 @@ extension RollDocument {
         dryRun = result?.dryRun
         transitions = result?.transitions.map { .init($0.publicKeyHash, from: $0.from, to: $0.to) }
         warnings = result?.warnings
+        staleNodes = result.flatMap { $0.staleNodes.isEmpty ? nil : $0.staleNodes }
         nextKeyPairs = result?.nextKeyPairs
         generatedKeyPairs = result?.generatedKeyPairs
     }

@@ -109,4 +109,30 @@ import Testing
         #expect(try postgres.resolve(hash) == "200")
         #expect(try installation.ctl("audit", "verify").status == 0)
     }
+
+    @Test func `with serve-stale a daemon uses known keys while the server is down, and reports it`() throws {
+        let config = try postgres.config(postgres.server.createDatabase(), serveStale: "1h")
+        try installation.start(config: config)
+        let hash = try postgres.onboard()
+        let unknown = try installation.certifiedKey(PostgresInstallation.merchant, "never-used")
+        let token = try postgres.token()
+        #expect(try postgres.resolve(hash) == "200")
+        #expect(try installation.ctl("token", "decrypt", token).status == 0)
+        try postgres.server.crash()
+        try installation.eventually("the lease has ended", within: .seconds(30)) {
+            let health = try installation.health()
+            return health.status == "503" && health.findings.isSuperset(of: ["staleKeysUsed", "storeFailing"])
+        }
+        #expect(try postgres.resolve(hash) == "200")
+        #expect(try installation.ctl("token", "decrypt", token).status == 0)
+        #expect(try postgres.resolve(unknown) == "503")
+        #expect(try installation.ctl("token", "decrypt", token, "--claim").refusalCode == "storeUnavailable")
+
+        try postgres.server.start()
+        try installation.eventually("the daemon is ready", within: .seconds(30)) {
+            let health = try installation.health()
+            return health.status == "200" && !health.findings.contains("staleKeysUsed")
+        }
+        #expect(try installation.ctl("token", "decrypt", token, "--claim").status == 0)
+    }
 }

@@ -21,10 +21,11 @@ final class PostgresInstallation: Sendable {
     ///   - connection: nil: connects as the owner of the server, without a password.
     ///   - lines: further lines of the file.
     ///   - node: nil: the name of the host.
+    ///   - serveStale: how long the daemon uses its keys after the end of its lease.
     /// - Returns: the file's path.
     func config(
         _ database: String, connection: String? = nil, passwordFile: String? = nil, _ lines: String = "",
-        node: String? = nil, named name: String = "merchantkeyd.yaml"
+        node: String? = nil, serveStale: String? = nil, named name: String = "merchantkeyd.yaml"
     ) throws -> String {
         try installation.write(
             """
@@ -39,6 +40,7 @@ final class PostgresInstallation: Sendable {
                 connection: \(connection ?? server.connection(to: database))
             \(node.map { "    node: \($0)" } ?? "")
             \(passwordFile.map { "    password-file: \($0)" } ?? "")
+            \(serveStale.map { "    serve-stale: \($0)" } ?? "")
             \(lines)
             """, name)
     }

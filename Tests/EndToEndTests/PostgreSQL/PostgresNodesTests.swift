@@ -18,11 +18,12 @@ import Testing
     private var first: Installation { postgres.installation }
 
     /// Starts both daemons on a new database, with one master key.
-    private func startBoth(_ lines: String = "") throws {
+    private func startBoth(_ lines: String = "", serveStale: String? = nil) throws {
         let database = try postgres.server.createDatabase()
-        try first.start(config: postgres.config(database, lines, node: "one"))
+        try first.start(config: postgres.config(database, lines, node: "one", serveStale: serveStale))
         try copyMasterKey()
-        try second.start(config: postgres.config(database, lines, node: "two", named: "second.yaml"))
+        try second.start(
+            config: postgres.config(database, lines, node: "two", serveStale: serveStale, named: "second.yaml"))
     }
 
     private func copyMasterKey() throws {
@@ -94,6 +95,25 @@ import Testing
         try second.eventually("the frozen daemon serves again", within: .seconds(30)) {
             try second.health().status == "200"
         }
+    }
+
+    @Test func `a revocation names the daemons that may still use the key, until they are removed`() throws {
+        try startBoth(serveStale: "1h")
+        let hashes = try ["a", "b", "c"].map { try first.certifiedKey(Self.merchant, $0) }
+        func revoke(_ hash: String) throws -> [String]? {
+            try first.ctlJSON("key", "revoke", hash, "--reason", "compromised", "--yes")["staleNodes"] as? [String]
+        }
+        #expect(try revoke(hashes[0]) == nil)
+        #expect(try first.ctl("node", "remove", "two", "--yes").refusalCode == "nodeInUse")
+        second.stop(SIGKILL)
+        // Waits for the lease of the killed daemon.
+        #expect(try revoke(hashes[1]) == ["two"])
+        #expect(try first.ctl("node", "remove", "two", "--yes").status == 0)
+        #expect(try first.ctl("node", "remove", "two", "--yes").refusalCode == "notFound")
+        #expect(try revoke(hashes[2]) == nil)
+        let records = try #require(try first.ctlJSON("audit", "list")["items"] as? [[String: Any]])
+        #expect(
+            records.count { $0["action"] as? String == "nodeRemoved" && $0["reason"] as? String == "node=two" } == 1)
     }
 
     @Test func `a second daemon needs the master key and a name of its own`() throws {
