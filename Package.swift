@@ -29,8 +29,11 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
         linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])])
 }
 
+/// Tests are compiled without optimization, which takes half the time. The code under test is optimized.
+let testSettings = strict + [SwiftSetting.unsafeFlags(["-Onone"])]
+
 func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
-    .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
+    .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: testSettings)
 }
 
 extension Target.Dependency {
@@ -256,7 +259,7 @@ let testTargets: [Target] = [
     // Uses only the public API of the libraries, as other packages do.
     .testTarget(
         name: "PaymentTokenExampleTests", dependencies: ["PaymentToken", "MerchantKeyClient", .crypto],
-        packageAccess: false, swiftSettings: strict),
+        packageAccess: false, swiftSettings: testSettings),
     tests(
         "PassProvisioningTests",
         [
@@ -266,7 +269,7 @@ let testTargets: [Target] = [
     // Uses only the public API of the library, as other packages do.
     .testTarget(
         name: "PassProvisioningExampleTests", dependencies: ["PassProvisioning"], packageAccess: false,
-        swiftSettings: strict),
+        swiftSettings: testSettings),
     // Run by scripts/bench.
     .executableTarget(
         name: "TokenBench",

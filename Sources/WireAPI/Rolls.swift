@@ -41,7 +41,8 @@ package struct RollDocument: Codable, Hashable, Sendable {
     /// The changes of the key pairs' states.
     package var transitions: [KeyTransitionDocument.Transition]?
     package var warnings: [String]?
-    /// The daemons that may still use the old key pair, because they cannot reach the database. Absent if there are none.
+    /// The daemons that may still use the old key pair, because they cannot reach the database. Absent if there are
+    /// none.
     package var staleNodes: [NodeName]?
     /// How many key pairs finishing the roll generates for the merchant's next roll, so that the merchant has as many
     /// as its target. Present only in the response to a request that finishes the roll.

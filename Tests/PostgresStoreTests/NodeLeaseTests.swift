@@ -205,8 +205,9 @@ import Vocabulary
             """
             INSERT INTO key_changes (public_key_hashes, changed_at)
             VALUES (zeros(32), now() - interval '2 hours'), (zeros(32), now());
-            INSERT INTO nodes (name, run, version, joined_at, lease_end, applied_change)
-            VALUES ('gone', 1, '1', 0, now() - interval '8 days', 0), ('stopped', 2, '1', 0, now() - interval '1 day', 0)
+            INSERT INTO nodes (name, run, version, joined_at, lease_end, cache_end, applied_change)
+            SELECT name, 1, '1', 0, ended, ended, 0
+            FROM (VALUES ('gone', now() - interval '8 days'), ('stopped', now() - interval '1 day')) AS rows (name, ended)
             """)
         let node = try SharedNode("a", on: database, timing: Self.timing(length: .seconds(5)))
         defer { node.close() }
