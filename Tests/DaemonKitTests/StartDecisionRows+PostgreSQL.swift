@@ -35,6 +35,22 @@ extension Rows {
                     file: Observations.shippedFile, head: Observations.head, at: Observations.shippedAt,
                     difference: "record 12 is missing"))
         },
+        server(
+            "the database lacks a record that the daemon has seen", .refusesUnlessAccepted([.databaseLostTransactions])
+        ) {
+            $0.server?.lostTransactions = "audit record 12 is missing"
+        },
+        server(
+            "the database lacks such a record and the shipped head",
+            .refusesUnlessAccepted([.databaseLostTransactions, .databaseOlderThanShippedHead])
+        ) {
+            $0.server?.lostTransactions = "audit record 12 is missing"
+            $0.auditComparison = .init(
+                headInDatabase: Observations.base,
+                shippedHead: .found(
+                    file: Observations.shippedFile, head: Observations.head, at: Observations.shippedAt,
+                    difference: "record 12 is missing"))
+        },
         server("the head file is empty", .warns([.noShippedHead])) {
             $0.auditComparison = .init(
                 headInDatabase: Observations.head, shippedHead: .none(file: Observations.shippedFile))

@@ -89,7 +89,8 @@ extension StartFinding.Code {
     fileprivate var checkName: String {
         switch self {
         case .restoreUnfinished: "restore"
-        case .databaseMissing, .databaseReplaced, .acceptedLossNotInAudit, .nodeNameInUse: "database history"
+        case .databaseMissing, .databaseReplaced, .databaseLostTransactions, .acceptedLossNotInAudit, .nodeNameInUse:
+            "database history"
         case .logMissing, .logEmptied, .logFromEarlierTime, .logOfAnotherDatabase, .databaseOlderThanLog:
             "write-ahead log"
         case .databaseOlderThanShippedHead, .databaseOlderThanHeadInLockFile, .noShippedHead: "audit head"

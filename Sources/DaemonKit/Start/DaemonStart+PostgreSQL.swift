@@ -33,16 +33,23 @@ extension DaemonStart {
         let clock = SystemClock()
         // Creates the schema in an empty database, upgrades an older one, and refuses the database of another program.
         let database = try PostgresDatabase(postgresql.connection, clock: clock, notice: logNotice)
+        observation.server?.hasContent = try database.hasDataKeys()
+        let seen = lock.previousContent.head?.auditHead
+        observation.server?.lostTransactions = try seen.flatMap {
+            try database.lostTransactions(since: $0)?.description
+        }
+        try decide(on: observation)
+        // If transactions were lost and the operator has accepted that, the audit continues from what the database has.
+        let auditHead = KnownAuditHead(observation.server?.lostTransactions == nil ? seen : nil, recordingIn: lock)
         let (cacheLease, leaderLease) = (Lease(), Lease())
         let caches = StoreCaches(lease: cacheLease)
-        // The lock file stores no audit head on PostgreSQL: that entry protects the files of SQLite.
-        let observers = caches.observers(audit: nil)
+        let observers = caches.observers(audit: auditHead)
         let node = Node(
             name: postgresql.node, version: Program.version, replacing: lock.previousContent.nodeRun)
         let lease = NodeLease(
             database, node: node, timing: postgresql.lease,
             .init(cacheLease: cacheLease, leaderLease: leaderLease, observers: observers, report: logLease),
-            clock: clock)
+            auditHead: auditHead, clock: clock)
         do {
             // Waits, because the name may be of a daemon with another state directory that was killed.
             try lease.begin(waiting: postgresql.lease.length + .seconds(2))
@@ -58,8 +65,6 @@ extension DaemonStart {
             let store = PostgresStore(
                 database, clock: clock, observers: observers, confirmedTime: confirmedTime, lease: lease)
             do {
-                observation.server?.hasContent = try !store.dataKeys().isEmpty
-                try decide(on: observation)
                 try createMasterKey(observation.masterKey)
                 let observedStore = ObservedStore(
                     store: store, clock: clock, confirmedTime: confirmedTime, caches: caches)

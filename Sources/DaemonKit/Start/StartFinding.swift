@@ -36,6 +36,8 @@ package struct StartFinding: Equatable, Sendable {
         case claimsMissing
         /// The write-ahead log of the claims file is missing, although the last daemon was not shut down cleanly.
         case claimsLogMissing
+        /// The PostgreSQL database lacks an audit record that this daemon has seen.
+        case databaseLostTransactions
         /// Another daemon uses the same node name on the PostgreSQL database.
         case nodeNameInUse
     }
@@ -89,7 +91,7 @@ extension StartFinding.Code {
             .masterKeyRejected, .nodeNameInUse:
             .refusal
         case .databaseMissing, .databaseReplaced, .logMissing, .logEmptied, .databaseOlderThanShippedHead,
-            .acceptedLossNotInAudit:
+            .databaseLostTransactions, .acceptedLossNotInAudit:
             .refusalUnlessAccepted
         case .databaseOlderThanHeadInLockFile: .recordedLoss
         case .masterKeyWithoutDatabase, .noShippedHead, .environmentChanged, .claimsMissing, .claimsLogMissing: .warning

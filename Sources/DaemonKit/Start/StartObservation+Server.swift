@@ -5,10 +5,10 @@ extension StartObservation {
         package var hasContent = false
         /// The name of this node if another daemon uses it on the database; otherwise nil.
         package var nameInUse: String?
+        /// Which audit records that this daemon has seen the database lacks; nil if it lacks none.
+        package var lostTransactions: String?
 
-        package init(hasContent: Bool = false, nameInUse: String? = nil) {
-            (self.hasContent, self.nameInUse) = (hasContent, nameInUse)
-        }
+        package init(hasContent: Bool = false) { self.hasContent = hasContent }
     }
 
     /// The findings that are possible on PostgreSQL, most severe first. ``databasePath`` is the name of the database.
@@ -26,7 +26,19 @@ extension StartObservation {
     }
 
     private var lossesOnServer: [StartFinding] {
-        (lockFile.lossesNotInAudit.isEmpty ? [] : acceptedLosses) + [lossShownByShippedHead].compactMap(\.self)
+        (lockFile.lossesNotInAudit.isEmpty ? [] : acceptedLosses)
+            + [lossShownByKnownRecord, lossShownByShippedHead].compactMap(\.self)
+    }
+
+    private var lossShownByKnownRecord: StartFinding? {
+        server?.lostTransactions.map {
+            StartFinding(
+                .databaseLostTransactions, "the database \(databasePath) lacks transactions that were committed",
+                why: $0,
+                remedy:
+                    "check 'store.postgresql.connection'; after a failover, promote a standby that has these transactions, or restore the newest backup"
+            )
+        }
     }
 
     /// The finding is only a warning, because an interrupted first start leaves the same.

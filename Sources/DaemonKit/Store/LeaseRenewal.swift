@@ -11,8 +11,8 @@ struct LeaseRenewal: Service {
     let keyring: Keyring
     let logger: Logger
 
-    /// - Throws: `storeUnavailable` if another daemon uses the same node name; `masterKeyConflict` if another daemon has
-    ///   rotated the keys. The error ends the daemon.
+    /// - Throws: `storeUnavailable` if another daemon uses the same node name, or if the database has lost
+    ///   transactions; `masterKeyConflict` if another daemon has rotated the keys. The error ends the daemon.
     func run() async throws {
         do {
             try await withTaskCancellationOrGracefulShutdownHandler {
@@ -29,6 +29,13 @@ struct LeaseRenewal: Service {
             let error = MerchantError(
                 .storeUnavailable,
                 "another merchantkeyd uses the PostgreSQL database under the name '\(lease.node.name)', so this one ends: give each daemon a 'store.postgresql.node' of its own"
+            )
+            logger.critical("\(error.detail)")
+            throw error
+        } catch let lost as LostTransactions {
+            let error = MerchantError(
+                .storeUnavailable,
+                "the PostgreSQL database lacks transactions that were committed, so this daemon ends: \(lost); after a failover, promote a standby that has these transactions, or start each daemon once with --accept-older-database"
             )
             logger.critical("\(error.detail)")
             throw error

@@ -60,20 +60,24 @@ package final class NodeLease: Sendable {
     let timing: LeaseTiming
     private let opener: ConnectionOpener
     private let dependents: Dependents
+    private let auditHead: KnownAuditHead?
     private let clock: any WallClock
     private let session = Mutex<Session?>(nil)
     /// The lease of this node.
     private let lease = Lease()
     private let stopSignal = StopSignal()
 
+    /// - Parameter auditHead: the last audit record that the daemon has seen; nil if lost transactions need not be
+    ///   detected.
     package init(
         _ database: PostgresDatabase, node: Node, timing: LeaseTiming = LeaseTiming(), _ dependents: Dependents,
-        clock: any WallClock
+        auditHead: KnownAuditHead? = nil, clock: any WallClock
     ) {
         opener = database.opener
         self.node = node
         self.timing = timing
         self.dependents = dependents
+        self.auditHead = auditHead
         self.clock = clock
     }
 
@@ -81,7 +85,7 @@ package final class NodeLease: Sendable {
     ///
     /// - Parameter limit: how long to wait for the end of a lease of the same name, such as the lease of a run that was
     ///   killed.
-    /// - Throws: ``Failure``; `storeUnavailable` if the server cannot be reached or used.
+    /// - Throws: ``Failure``; ``LostTransactions``; `storeUnavailable` if the server cannot be reached or used.
     package func begin(waiting limit: Duration) throws {
         let deadline = ContinuousClock.now + limit
         while true {
@@ -99,7 +103,7 @@ package final class NodeLease: Sendable {
     /// Renews the leases until ``stop()`` is called, and then ends them. Blocks the calling thread.
     ///
     /// - Parameter hasDataKey: whether the daemon has the data key with this identifier.
-    /// - Throws: ``Failure``, with which the daemon must end.
+    /// - Throws: ``Failure`` or ``LostTransactions``, with which the daemon must end.
     package func run(hasDataKey: @escaping DataKeyCheck) throws {
         defer { end() }
         while !stopSignal.isSet {
@@ -119,8 +123,8 @@ package final class NodeLease: Sendable {
                     keep(current)
                     dependents.observers.events?.eventsChanged()
                 }
-            } catch let failure as Failure {
-                throw failure
+            } catch  where error is Failure || error is LostTransactions {
+                throw error
             } catch {
                 session.withLock { $0 = nil }
                 dependents.report(
@@ -173,6 +177,7 @@ extension NodeLease {
     /// - Parameter hasDataKey: nil at the start, when the daemon has no data keys yet.
     private func beginSession(on connection: Connection, _ hasDataKey: DataKeyCheck?) throws -> Session {
         let begin = ContinuousClock.now
+        try compareAudit(on: connection)
         // `join` says that all changes are applied, so the caches must not be used any more when it is committed.
         dependents.cacheLease.setEnd(.now)
         let rows = NodeRows(connection: connection, node: node)
@@ -199,12 +204,21 @@ extension NodeLease {
             session = try beginSession(on: session.connection, hasDataKey)
             return
         }
+        try compareAudit(on: session.connection)
         try apply(&session)
         try extendLeases(session, renewedAt: begin)
         session.nextRenewal = begin + timing.renewal
         guard begin >= session.nextRemoval else { return }
         session.nextRemoval = begin + Self.removalInterval
         try removeOld(session)
+    }
+
+    /// Checks that the database contains the last audit record that this daemon has seen. Each record that is visible
+    /// is on stable storage, and on a synchronous standby if there is one.
+    private func compareAudit(on connection: Connection) throws {
+        guard let auditHead else { return }
+        let last = try LostTransactions.check(auditHead.value, on: connection)
+        if let last { auditHead.auditGrew(to: last, inLog: "") }
     }
 
     /// Removes rows that are not needed any more. A failure must not end the lease.

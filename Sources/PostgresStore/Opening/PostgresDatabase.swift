@@ -31,6 +31,14 @@ package struct PostgresDatabase: Sendable {
         self.opener = opener
     }
 
+    /// Whether a daemon has used the database before. Blocks the calling thread.
+    package func hasDataKeys() throws -> Bool {
+        try PostgresErrors.translating {
+            try opener.open().connection.query("SELECT EXISTS (SELECT FROM data_keys) AS found").first?.flag("found")
+                ?? false
+        }
+    }
+
     /// Reads on the calling thread, and blocks that thread.
     package func read<Result>(_ body: (any RepositoryReading) throws -> Result) throws -> Result {
         try PostgresErrors.translating {

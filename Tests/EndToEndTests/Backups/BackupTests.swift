@@ -5,7 +5,7 @@ import Testing
 import Vocabulary
 
 /// Backups of a daemon under load, and disaster recovery.
-@Suite struct BackupTests {
+@Suite(.onlyOnSQLite) struct BackupTests {
     let installation: Installation
 
     init() throws { installation = try Installation() }

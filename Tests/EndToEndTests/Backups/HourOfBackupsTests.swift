@@ -7,7 +7,7 @@ import Vocabulary
 /// The changes of a busy hour with a backup in each minute. Each backup verifies, and some are restored and serve.
 ///
 /// `MERCHANTKEYD_BACKUP_ROUNDS` and `MERCHANTKEYD_RESTORES` make it longer; `scripts/backup-test` sets them.
-@Suite(.tags(.slow), .skippedInQuickRuns) struct HourOfBackupsTests {
+@Suite(.onlyOnSQLite, .tags(.slow), .skippedInQuickRuns) struct HourOfBackupsTests {
     private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap(Int.init) }
     static let rounds = number("MERCHANTKEYD_BACKUP_ROUNDS") ?? 60
     /// The number of backups that are restored, evenly distributed.

@@ -3,7 +3,7 @@ import Testing
 import Vocabulary
 
 /// A restore reports the changes that it reverts, such as the revocation of keys.
-@Suite struct RevertedChangesTests {
+@Suite(.onlyOnSQLite) struct RevertedChangesTests {
     private static let merchant = "merchant.com.reverted"
     let installation: Installation
     let backup: String

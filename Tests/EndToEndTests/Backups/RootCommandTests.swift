@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Commands that root runs on the files of the daemon's user.
-@Suite(.enabled(if: geteuid() == 0, "only root can change a file's owner")) struct RootCommandTests {
+@Suite(.onlyOnSQLite, .enabled(if: geteuid() == 0, "only root can change a file's owner")) struct RootCommandTests {
     let installation: Installation
 
     init() throws { installation = try Installation() }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `merchantkeyctl diagnose` and `config check`.
-@Suite struct DiagnoseTests {
+@Suite(.onlyOnSQLite) struct DiagnoseTests {
     let installation: Installation
 
     init() throws { installation = try Installation() }

@@ -3,6 +3,7 @@ import Testing
 
 /// A rotation erases the old keys from the process, its files and later backups.
 @Suite(
+    .onlyOnSQLite,
     .enabled(if: MemorySearch.isPossible && Installation.hasPython, "needs root, python3 and its package cryptography"))
 struct ErasedKeysTests {
     private struct OldKeys: Decodable {

@@ -187,7 +187,9 @@ import Testing
         #expect(try population.symmetricKeys(by: installation.decryptorSocket) == expected)
     }
 
-    @Test func `a backup from before a rotation needs the old master key, and the refusal names it`() throws {
+    @Test(.onlyOnSQLite) func `a backup from before a rotation needs the old master key, and the refusal names it`()
+        throws
+    {
         try installation.start()
         _ = try KeyPopulation(10, certified: 0, by: installation.adminSocket)
         let (backup, saved) = (installation.path("old.backup"), installation.path("saved.key"))

@@ -79,6 +79,8 @@ import Testing
         #expect(try installation.ctl("merchant", "add", "merchant.com.example.later").status == 0)
         installation.stop()
 
+        // The lock file would show the loss too.
+        try FileManager.default.removeItem(atPath: installation.path("state/merchantkeyd.lock"))
         let older = try postgres.config(copy, lines, named: "older.yaml")
         try installation.expectRefusedStart("databaseOlderThanShippedHead", ["--config", older])
         try installation.start(config: older, ["--accept-older-database"])

@@ -22,7 +22,10 @@ import Testing
         try FileManager.default.moveItem(atPath: key, toPath: installation.path("kept.key"))
         try installation.expectRefusedStart("masterKeyMissing", ["--config", config])
         #expect(!FileManager.default.fileExists(atPath: key))
-        try installation.start(config: postgres.config(postgres.server.createDatabase(), named: "new.yaml"))
+        let empty = try postgres.config(postgres.server.createDatabase(), named: "new.yaml")
+        try installation.expectRefusedStart("databaseLostTransactions", ["--config", empty])
+        try FileManager.default.removeItem(atPath: installation.path("state/merchantkeyd.lock"))
+        try installation.start(config: empty)
         installation.stop()
         try installation.expectRefusedStart("masterKeyRejected", ["--config", config])
     }
@@ -108,6 +111,35 @@ import Testing
         #expect(try installation.ctl("token", "decrypt", postgres.token(), "--claim").status == 0)
         #expect(try postgres.resolve(hash) == "200")
         #expect(try installation.ctl("audit", "verify").status == 0)
+    }
+
+    @Test func `a daemon that finds its last transactions missing ends, and only a flag starts it again`() throws {
+        let database = try postgres.server.createDatabase()
+        let config = try postgres.config(database)
+        try installation.start(config: config)
+        _ = try postgres.onboard()
+        installation.stop()
+        let older = try postgres.server.createDatabase(from: database)
+        try installation.start(config: config)
+        #expect(try installation.ctl("merchant", "add", "merchant.com.example.later").status == 0)
+        // As a failover to a standby that lags behind.
+        try replace(database, by: older)
+        try installation.eventually("the daemon has ended", within: .seconds(30)) { !installation.isRunning }
+        #expect(installation.stop() == 1)
+        try installation.expectRefusedStart("databaseLostTransactions", ["--config", config])
+        try installation.start(config: config, ["--accept-older-database"])
+        #expect(try installation.auditRecords("olderDatabaseAccepted").count == 1)
+        #expect(
+            try installation.ctl("merchant", "show", "merchant.com.example.later").refusalCode == "merchantNotFound")
+        installation.stop()
+        try installation.start(config: config)
+        #expect(try installation.ctl("audit", "verify").status == 0)
+    }
+
+    /// Gives the other database the name of the first, which is dropped.
+    private func replace(_ database: String, by other: String) throws {
+        try postgres.server.dropDatabase(database)
+        try postgres.server.execute("ALTER DATABASE \(other) RENAME TO \(database)")
     }
 
     @Test func `with serve-stale a daemon uses known keys while the server is down, and reports it`() throws {

@@ -7,7 +7,7 @@ import Vocabulary
 /// `kill -9` under load: every acknowledged change is present after the restart.
 ///
 /// `scripts/crash-test` runs a thousand rounds of it.
-@Suite(.tags(.slow), .skippedInQuickRuns) struct CrashTests {
+@Suite(.onlyOnSQLite, .tags(.slow), .skippedInQuickRuns) struct CrashTests {
     static let rounds = ProcessInfo.processInfo.environment["MERCHANTKEYD_CRASH_ROUNDS"].flatMap(Int.init) ?? 50
     static let clients = 6
 

@@ -3,7 +3,7 @@ import MerchantTestSupport
 import Testing
 
 /// Traces system calls: the daemon acknowledges no change before it is on stable storage.
-@Suite struct DurabilityTraceTests {
+@Suite(.onlyOnSQLite) struct DurabilityTraceTests {
     /// Whether strace is installed and may trace.
     static let isPossible = ChildProcess.succeeds("strace", "-f", "-o", "/dev/null", "true")
 

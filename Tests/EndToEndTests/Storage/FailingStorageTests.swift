@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// The daemon's service and reports while its storage fails.
-@Suite struct FailingStorageTests {
+@Suite(.onlyOnSQLite) struct FailingStorageTests {
     let installation: Installation
 
     init() throws { installation = try Installation() }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Files that the next start needs are moved while the daemon runs.
-@Suite struct MovedFilesTests {
+@Suite(.onlyOnSQLite) struct MovedFilesTests {
     let installation: Installation
 
     init() throws {

@@ -4,7 +4,7 @@ import Testing
 
 /// The start detects an older copy of the database and a lost write-ahead log. These are the cases that need real files, a real
 /// kill or SQLite itself; `StartDecisionTests` has all of them as a table.
-@Suite struct OlderDatabaseTests {
+@Suite(.onlyOnSQLite) struct OlderDatabaseTests {
     let installation: Installation
     let config: String
     var head: String { installation.path("heads") }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Another program, such as SQLite's shell, opens the database. The start distinguishes its checkpoint from a loss.
-@Suite(.enabled(if: Installation.hasPythonSQLite, "python3 is not installed"))
+@Suite(.onlyOnSQLite, .enabled(if: Installation.hasPythonSQLite, "python3 is not installed"))
 struct OpenedElsewhereTests {
     let installation: Installation
     private var lock: String { installation.path("state/merchantkeyd.lock") }

@@ -8,7 +8,7 @@ import Vocabulary
 ///
 /// The daemon runs under load while a library records every write, sync and response in their order. Then a script rebuilds the
 /// disk as a power failure at hundreds of points in time may leave it: all that was synced, and a random part of the rest.
-@Suite struct PowerFailureTests {
+@Suite(.onlyOnSQLite) struct PowerFailureTests {
     static let isPossible =
         FailingCalls.isPossible && Installation.hasPythonSQLite
 

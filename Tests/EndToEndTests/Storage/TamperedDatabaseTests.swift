@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The database was altered or damaged while no daemon ran.
-@Suite(.enabled(if: Installation.hasPythonSQLite, "python3 is not installed"))
+@Suite(.onlyOnSQLite, .enabled(if: Installation.hasPythonSQLite, "python3 is not installed"))
 struct TamperedDatabaseTests {
     let installation: Installation
     /// An active key of each of three merchants.

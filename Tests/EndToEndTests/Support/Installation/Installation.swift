@@ -35,6 +35,8 @@ final class Installation: Sendable {
     /// The process identifier of the running daemon.
     var process: Int32? { daemon.value?.id }
 
+    var isRunning: Bool { daemon.value?.isRunning ?? false }
+
     /// What the daemon has logged since its last start.
     var log: String { (try? String(contentsOfFile: path("daemon.log"), encoding: .utf8)) ?? "" }
 
