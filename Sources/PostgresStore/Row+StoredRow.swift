@@ -40,7 +40,7 @@ extension Row: StoredRow {
 
 extension UnsafeRawBufferPointer {
     /// The bytes as a big-endian integer; nil if their number differs from the integer's.
-    fileprivate func bigEndian<Integer: FixedWidthInteger>(_: Integer.Type) -> Integer? {
+    func bigEndian<Integer: FixedWidthInteger>(_: Integer.Type) -> Integer? {
         count == MemoryLayout<Integer>.size ? Integer(bigEndian: loadUnaligned(as: Integer.self)) : nil
     }
 }

@@ -44,6 +44,8 @@ package enum AuditAction: String, Sendable, CaseIterable {
     /// The daemon started with a database that lacks earlier changes, such as an older copy. Either an admin permitted
     /// this start, or the daemon could detect the loss only by its lock file.
     case olderDatabaseAccepted
+    /// The daemon started with a database that was copied from another kind of database.
+    case storeCopied
     /// A call to Apple was stored, before it was sent.
     case registrationCallOpened
     case registrationChanged

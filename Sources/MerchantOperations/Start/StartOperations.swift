@@ -24,6 +24,10 @@ package struct StartOperations: Sendable {
     /// changes, such as a restored backup.
     package static let olderDatabaseAcceptedValueName = "olderDatabaseSince"
 
+    /// The name of the stored value in which `store copy` describes the copy. The next start records the description in
+    /// the audit, and empties the value.
+    package static let copyValueName = "copiedFrom"
+
     /// The name of the stored value with the setting `environment` of the last start.
     package static let environmentValueName = "environment"
     /// The name of the stored value with the time at which the setting `environment` last changed.
@@ -130,6 +134,10 @@ package struct StartOperations: Sendable {
                     try transaction.setDaemonValue(Self.undoneByRestoreValueName, "")
                     try transaction.setDaemonValue(Self.missingRecordsValueName, reason)
                 }
+            }
+            if let copied = try transaction.daemonValue(Self.copyValueName), !copied.isEmpty {
+                try transaction.append(request.auditEntry(.storeCopied, at: now, reason: copied))
+                try transaction.setDaemonValue(Self.copyValueName, "")
             }
             if let before = try transaction.daemonValue(Self.environmentValueName), before != environment.rawValue {
                 try transaction.setDaemonValue(Self.environmentChangedValueName, now.rfc3339)

@@ -29,7 +29,7 @@ final class QueryResult {
     var first: Row? { PQntuples(pointer) > 0 ? Row(result: self, index: 0) : nil }
 
     /// The bytes of a value, valid during the call of `body`; nil for NULL.
-    fileprivate func withBytes<Value>(
+    func withBytes<Value>(
         row: Int32, column: Int32, _ body: (UnsafeRawBufferPointer, ColumnType?) throws -> Value
     ) rethrows -> Value? {
         guard PQgetisnull(pointer, row, column) == 0, let start = PQgetvalue(pointer, row, column) else { return nil }

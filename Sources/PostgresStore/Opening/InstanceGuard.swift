@@ -1,13 +1,15 @@
 import MerchantCore
 import StoreCore
 
-/// Refuses a database of another program.
+/// Refuses a database of another program, and finds out what the database contains.
 enum InstanceGuard {
     enum Content {
         /// The database has no tables yet.
         case empty
         /// The database has the schema of this program.
         case merchantkeyd
+        /// A copy of another database that is not finished. No daemon may use it.
+        case unfinishedCopy
     }
 
     /// - Throws: `storeUnavailable` if the database contains a schema `merchantkeyd` that this program did not create,
@@ -18,6 +20,7 @@ enum InstanceGuard {
             SELECT to_regnamespace('merchantkeyd') IS NOT NULL AS has_schema,
                 to_regclass('merchantkeyd.instance') IS NOT NULL AND to_regclass('merchantkeyd.migrations') IS NOT NULL
                     AS has_tables,
+                to_regclass('merchantkeyd.\(CopyMark.table)') IS NOT NULL AS is_unfinished_copy,
                 (SELECT n.nspname || '.' || c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
                     WHERE c.relkind IN ('r', 'p', 'f') AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%'
                         AND n.nspname <> 'merchantkeyd'
@@ -45,6 +48,11 @@ enum InstanceGuard {
                 "the schema merchantkeyd of the database was created by another program: create a database for the daemon alone, and name it in the connection string"
             )
         }
-        return .merchantkeyd
+        return try found.flag("is_unfinished_copy") ? .unfinishedCopy : .merchantkeyd
     }
+
+    static let unfinishedCopy = MerchantError(
+        .storeUnavailable,
+        "the database is the target of a copy that is not finished, so it lacks keys: run the command 'merchantkeyctl store copy' again, which continues the copy, and start the daemon then"
+    )
 }

@@ -12,10 +12,12 @@ enum Migrations {
     /// Runs the migrations that were not yet applied to the database, each in a transaction of its own. If several
     /// daemons start at the same time, one runs the migrations and the others wait for it.
     ///
+    /// - Parameter acceptsUnfinishedCopy: only the copy itself opens the target of an unfinished copy.
     /// - Throws: ``MerchantError`` `storeUnavailable` if the database belongs to another program, if a newer program
-    ///   wrote it, or if an applied migration differs from this program's.
+    ///   wrote it, if an applied migration differs from this program's, or if the database is an unfinished copy.
     static func apply(
-        _ migrations: [(name: String, sql: String)], on connection: Connection, at now: Timestamp
+        _ migrations: [(name: String, sql: String)], on connection: Connection, at now: Timestamp,
+        acceptsUnfinishedCopy: Bool = false
     ) throws {
         // A migration of a large table can take longer than a statement of a request.
         try connection.removeTimeLimits()
@@ -25,6 +27,12 @@ enum Migrations {
             switch try InstanceGuard.check(connection) {
             case .empty: 0
             case .merchantkeyd: try requireKnownMigrations(migrations, on: connection)
+            case .unfinishedCopy:
+                if acceptsUnfinishedCopy {
+                    try requireKnownMigrations(migrations, on: connection)
+                } else {
+                    throw InstanceGuard.unfinishedCopy
+                }
             }
         for index in version..<migrations.count {
             do {
@@ -35,6 +43,28 @@ enum Migrations {
                 if !connection.isLost { _ = try? connection.run("ROLLBACK") }
                 throw error
             }
+        }
+    }
+
+    /// Creates the schema in the transaction of the connection.
+    static func create(
+        _ migrations: [(name: String, sql: String)], on connection: Connection, at now: Timestamp
+    ) throws {
+        for (index, migration) in migrations.enumerated() {
+            try run(migration, version: index + 1, on: connection, at: now)
+        }
+    }
+
+    /// Checks that exactly `migrations` were applied to the database.
+    ///
+    /// - Throws: `storeUnavailable`.
+    static func requireCurrent(_ migrations: [(name: String, sql: String)], on connection: Connection) throws {
+        let version = try requireKnownMigrations(migrations, on: connection)
+        guard version == migrations.count else {
+            throw MerchantError(
+                .storeUnavailable,
+                "the database has schema version \(version), expected \(migrations.count): start this version of merchantkeyd once on the database, which upgrades the schema, and stop it again"
+            )
         }
     }
 

@@ -16,17 +16,21 @@ package struct PostgresDatabase: Sendable {
     ///     `notRequired`.
     ///   - notice: receives the notices of the server: severity, SQLSTATE and message.
     ///   - migrations: the migrations of the schema, oldest first; tests pass their own.
+    ///   - acceptsUnfinishedCopy: only the copy of a store, which verifies its target, opens an unfinished copy.
     /// - Throws: ``MerchantError`` `storeUnavailable` for a server that cannot be reached or used, and for a database
     ///   of another program or of a newer version of this program. Such a database is not changed.
     package init(
         _ settings: ConnectionSettings, clock: any WallClock, durability: Durability = .required,
         notice: @escaping @Sendable (_ severity: String, _ sqlState: String, _ message: String) -> Void = { _, _, _ in
         },
-        migrations: [(name: String, sql: String)] = Schema.postgresqlMigrations
+        migrations: [(name: String, sql: String)] = Schema.postgresqlMigrations,
+        acceptsUnfinishedCopy: Bool = false
     ) throws {
         let opener = ConnectionOpener(settings: settings, notices: NoticeHandler(notice), durability: durability)
         try PostgresErrors.translating {
-            try Migrations.apply(migrations, on: try opener.open().connection, at: clock.now)
+            try Migrations.apply(
+                migrations, on: try opener.open().connection, at: clock.now,
+                acceptsUnfinishedCopy: acceptsUnfinishedCopy)
         }
         self.opener = opener
     }

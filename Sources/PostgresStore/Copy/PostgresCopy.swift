@@ -1,0 +1,203 @@
+package import MerchantCore
+import Schema
+package import StoreCore
+import Vocabulary
+
+/// The PostgreSQL database to which a store is copied. Until the copy is finished, the database contains a table that
+/// makes daemons refuse it.
+package struct PostgresCopy: TableWriting {
+    private let reader: PostgresTables
+    /// Whether an earlier run has copied a part of the rows.
+    package let isResumed: Bool
+
+    private var connection: Connection { reader.connection }
+
+    /// Creates the schema, or resumes an unfinished copy of the same data. An unfinished copy of other data is removed.
+    ///
+    /// - Parameter durability: only tests pass `notRequired`.
+    /// - Throws: `storeUnavailable` if the database has content that is not an unfinished copy, and as
+    ///   ``PostgresTables/init(_:durability:)``.
+    package init(
+        _ settings: ConnectionSettings, mark: CopyMark, clock: any WallClock, durability: Durability = .required
+    ) throws {
+        self = try PostgresErrors.translating {
+            let connection = try PostgresTables.connect(settings, durability)
+            var isResumed = false
+            switch try InstanceGuard.check(connection) {
+            case .empty: break
+            case .merchantkeyd:
+                try PostgresTables.requireOwner(connection)
+                guard try Self.isUnused(connection) else {
+                    throw MerchantError(
+                        .storeUnavailable,
+                        "the PostgreSQL database \(settings.databaseName) already contains data of merchantkeyd, which a copy would replace: name an empty database in the connection string"
+                    )
+                }
+            case .unfinishedCopy:
+                try PostgresTables.requireOwner(connection)
+                isResumed = try Self.mark(on: connection) == mark && Self.isCurrent(connection)
+            }
+            if !isResumed { try Self.create(connection, mark, at: clock.now) }
+            return Self(PostgresTables(connection, try TableCatalog(connection)), isResumed: isResumed)
+        }
+    }
+
+    private init(_ reader: PostgresTables, isResumed: Bool) {
+        self.reader = reader
+        self.isResumed = isResumed
+    }
+
+    /// Whether a daemon has created the schema, but has stored nothing in it.
+    private static func isUnused(_ connection: Connection) throws -> Bool {
+        for table in try TableCatalog(connection).tables.map(\.name)
+        where CopyPlan.exceptions[table] == nil && table != "totals" {
+            guard try connection.query("SELECT 1 AS found FROM \(table.quoted) LIMIT 1").first == nil else {
+                return false
+            }
+        }
+        return true
+    }
+
+    private static func isCurrent(_ connection: Connection) -> Bool {
+        (try? Migrations.requireCurrent(Schema.postgresqlMigrations, on: connection)) != nil
+    }
+
+    private static func create(_ connection: Connection, _ mark: CopyMark, at now: Timestamp) throws {
+        try transaction(connection) {
+            try connection.run("DROP SCHEMA IF EXISTS merchantkeyd CASCADE")
+            try Migrations.create(Schema.postgresqlMigrations, on: connection, at: now)
+            // The schema creates these rows, and the copy brings those of the source.
+            try connection.run("DELETE FROM totals")
+            try connection.run(
+                """
+                CREATE TABLE \(CopyMark.table) (
+                    id smallint PRIMARY KEY CHECK (id = 1),
+                    audit_sequence bigint NOT NULL,
+                    audit_hash bytea NOT NULL
+                )
+                """)
+            _ = try connection.query(
+                "INSERT INTO \(CopyMark.table) (id, audit_sequence, audit_hash) VALUES (1, $1, $2)",
+                [mark.head.sequence, mark.head.hash])
+        }
+    }
+
+    private static func mark(on connection: Connection) throws -> CopyMark? {
+        try connection.query("SELECT audit_sequence, audit_hash FROM \(CopyMark.table) WHERE id = 1").first.map {
+            CopyMark(head: AuditHead(sequence: try $0.integer("audit_sequence"), hash: try $0.bytes("audit_hash")))
+        }
+    }
+
+    private static func transaction(_ connection: Connection, _ body: () throws -> Void) throws {
+        do {
+            try connection.run("BEGIN")
+            try body()
+            try connection.commit()
+        } catch {
+            if !connection.isLost { _ = try? connection.run("ROLLBACK") }
+            throw error
+        }
+    }
+}
+
+// MARK: - Reading and writing
+
+extension PostgresCopy {
+    package func tables() throws -> [CopiedTable] { try reader.tables() }
+
+    package func rows(of table: CopiedTable, after key: CopiedRow?, limit: Int) throws -> [CopiedRow] {
+        try reader.rows(of: table, after: key, limit: limit)
+    }
+
+    package func lastKey(of table: CopiedTable) throws -> CopiedRow? { try reader.lastKey(of: table) }
+
+    package func assignedNumbers() throws -> [String: Int64] { try reader.assignedNumbers() }
+
+    package func write(to table: CopiedTable, _ body: (_ insert: ([CopiedRow]) throws -> Void) throws -> Void) throws {
+        let types = try reader.catalog.types(of: table)
+        let columns = table.columns.map { $0.name.quoted }.joined(separator: ", ")
+        let statement = "COPY \(table.name.quoted) (\(columns)) FROM STDIN (FORMAT binary)"
+        try withoutTriggers(of: table.name) {
+            try body { rows in
+                try PostgresErrors.translating { try connection.copy(statement, try CopyData(rows, as: types)) }
+            }
+        }
+    }
+
+    /// Runs `body` in a transaction in which the triggers of the schema do not fire for a table. The triggers that check
+    /// foreign keys belong to PostgreSQL and still fire. If the transaction fails, the triggers are as before.
+    private func withoutTriggers(of table: String, _ body: () throws -> Void) throws {
+        try PostgresErrors.translating {
+            try Self.transaction(connection) {
+                try connection.run("ALTER TABLE \(table.quoted) DISABLE TRIGGER USER")
+                try body()
+                try connection.run("ALTER TABLE \(table.quoted) ENABLE TRIGGER USER")
+            }
+        }
+    }
+
+    package func setAssignedNumbers(_ numbers: [String: Int64]) throws {
+        try PostgresErrors.translating {
+            for (table, column) in reader.catalog.identities {
+                let highest = try connection.query(
+                    "SELECT max(\(column.quoted)) AS highest FROM \(table.quoted)"
+                ).first?.int64IfAny("highest")
+                guard let last = [highest, numbers[table]].compactMap(\.self).max(), last > 0 else { continue }
+                try connection.run(
+                    "SELECT setval(pg_get_serial_sequence('merchantkeyd.\(table.quoted)', '\(column)'), \(last))")
+            }
+        }
+        guard let sequence = numbers["audit"] else { return }
+        try withoutTriggers(of: "audit_head") {
+            _ = try connection.query(
+                """
+                UPDATE audit_head SET sequence = $1,
+                    hash = coalesce((SELECT hash FROM audit ORDER BY sequence DESC LIMIT 1), zeros(32))
+                WHERE id = 1
+                """, [sequence])
+        }
+    }
+
+    /// Prepares the database for daemons: collects statistics for the planner of queries, and checks that every trigger
+    /// fires again.
+    ///
+    /// - Throws: `internalError` if a trigger is disabled.
+    package func prepareForUse() throws {
+        try PostgresErrors.translating {
+            for table in reader.catalog.tables { try connection.run("ANALYZE \(table.name.quoted)") }
+            let disabled = try connection.run(
+                """
+                SELECT count(*) FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid
+                WHERE c.relnamespace = 'merchantkeyd'::regnamespace AND t.tgenabled <> 'O'
+                """)
+            guard disabled == "0" else {
+                throw MerchantError(
+                    .internalError, "triggers of the copied database are disabled: report this error")
+            }
+        }
+    }
+
+    /// Lets daemons use the database: stores what the next start records in the audit, and removes the mark of an
+    /// unfinished copy, in one transaction.
+    ///
+    /// - Parameter fact: a row of the table `daemon_facts`.
+    package func finish(storing fact: (name: String, value: String)) throws {
+        try PostgresErrors.translating {
+            try Self.transaction(connection) {
+                _ = try connection.query(
+                    """
+                    INSERT INTO daemon_facts (name, value) VALUES ($1, $2)
+                    ON CONFLICT (name) DO UPDATE SET value = excluded.value
+                    """, [fact.name, fact.value])
+                try connection.run("DROP TABLE \(CopyMark.table)")
+            }
+        }
+    }
+
+    /// Removes the copy, which failed its verification, so that the next run begins from the beginning.
+    package func discard() throws {
+        try PostgresErrors.translating {
+            _ = try connection.query("UPDATE \(CopyMark.table) SET audit_sequence = 0 WHERE id = 1")
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import MerchantCore
+import Schema
+package import StoreCore
+
+/// Reads the tables of a PostgreSQL database for a copy, all in one state of the database. Changes nothing.
+package struct PostgresTables: TableReading {
+    let connection: Connection
+    let catalog: TableCatalog
+
+    /// - Parameter durability: only tests pass `notRequired`.
+    /// - Throws: `storeUnavailable` for a server that cannot be reached or used, for a database that is empty, belongs to
+    ///   another program or is an unfinished copy, for another version of the schema, and for a role that is not the
+    ///   owner of the schema.
+    package init(_ settings: ConnectionSettings, durability: Durability = .required) throws {
+        self = try PostgresErrors.translating {
+            let connection = try Self.connect(settings, durability)
+            switch try InstanceGuard.check(connection) {
+            case .merchantkeyd: break
+            case .unfinishedCopy: throw InstanceGuard.unfinishedCopy
+            case .empty:
+                throw MerchantError(
+                    .storeUnavailable,
+                    "the PostgreSQL database \(settings.databaseName) is empty, so there is nothing to copy: check the connection string"
+                )
+            }
+            try Migrations.requireCurrent(Schema.postgresqlMigrations, on: connection)
+            try Self.requireOwner(connection)
+            let catalog = try TableCatalog(connection)
+            try connection.run(PostgresStore.beginReading)
+            return Self(connection, catalog)
+        }
+    }
+
+    init(_ connection: Connection, _ catalog: TableCatalog) {
+        self.connection = connection
+        self.catalog = catalog
+    }
+
+    /// A connection without time limits, because a statement on a large table can take long.
+    static func connect(_ settings: ConnectionSettings, _ durability: Durability) throws -> Connection {
+        let opener = ConnectionOpener(settings: settings, notices: .ignoring, durability: durability)
+        let connection = try opener.open().connection
+        try connection.removeTimeLimits()
+        try connection.run("SET idle_in_transaction_session_timeout = 0; SET idle_session_timeout = 0")
+        return connection
+    }
+
+    /// The role with the rights of a daemon must not read the counters of identity columns, and must not disable a
+    /// trigger.
+    static func requireOwner(_ connection: Connection) throws {
+        let isOwner = try connection.run(
+            "SELECT pg_has_role(nspowner, 'USAGE') FROM pg_namespace WHERE nspname = 'merchantkeyd'")
+        guard isOwner != "t" else { return }
+        throw MerchantError(
+            .storeUnavailable,
+            "the role of the connection string is not the owner of the schema merchantkeyd: name the owner, which created the schema, in the connection string for the copy"
+        )
+    }
+
+    package func tables() throws -> [CopiedTable] { catalog.tables }
+
+    package func rows(of table: CopiedTable, after key: CopiedRow?, limit: Int) throws -> [CopiedRow] {
+        try PostgresErrors.translating {
+            let columns = table.columns.map { $0.name.quoted }.joined(separator: ", ")
+            let order = table.key.map(\.quoted).joined(separator: ", ")
+            let parameters = table.key.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
+            let condition = key == nil ? "" : "WHERE (\(order)) > (\(parameters))"
+            return try connection.query(
+                "SELECT \(columns) FROM \(table.name.quoted) \(condition) ORDER BY \(order) LIMIT \(limit)",
+                (key ?? []).map { $0 as (any SQLValue)? }
+            ).copiedRows(of: table)
+        }
+    }
+
+    package func lastKey(of table: CopiedTable) throws -> CopiedRow? {
+        try PostgresErrors.translating {
+            let columns = table.columns.map { $0.name.quoted }.joined(separator: ", ")
+            let order = table.key.map { "\($0.quoted) DESC" }.joined(separator: ", ")
+            return try connection.query("SELECT \(columns) FROM \(table.name.quoted) ORDER BY \(order) LIMIT 1")
+                .copiedRows(of: table).first.map(table.key(of:))
+        }
+    }
+
+    package func assignedNumbers() throws -> [String: Int64] {
+        try PostgresErrors.translating {
+            var numbers: [String: Int64] = [:]
+            for (table, column) in catalog.identities {
+                let last = try connection.run(
+                    "SELECT pg_sequence_last_value(pg_get_serial_sequence('merchantkeyd.\(table.quoted)', '\(column)'))")
+                if let last = last.flatMap({ Int64($0) }) { numbers[table] = last }
+            }
+            // The audit has no identity column: this row has its highest number.
+            if let row = try connection.query("SELECT sequence FROM audit_head WHERE id = 1").first {
+                numbers["audit"] = try row.int64("sequence")
+            }
+            return numbers
+        }
+    }
+}
+
+extension String {
+    /// The name of a table or column as an identifier of SQL.
+    var quoted: String { "\"\(replacing("\"", with: "\"\""))\"" }
+}

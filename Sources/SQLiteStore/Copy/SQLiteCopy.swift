@@ -1,0 +1,235 @@
+import FoundationEssentials
+import GRDB
+import Glibc
+package import MerchantCore
+import Schema
+package import StoreCore
+import Vocabulary
+
+/// The two SQLite databases to which a store is copied. They have other names than the files of a daemon, until the copy
+/// is finished.
+package struct SQLiteCopy: TableWriting {
+    /// The suffix of the names of both files until the copy is finished.
+    package static let suffix = ".copying"
+    private static let suffixesOfSQLite = ["", "-wal", "-shm", "-journal"]
+
+    /// Whether an earlier run has copied a part of the rows.
+    package let isResumed: Bool
+    private let merchants: CopiedFile
+    private let claims: CopiedFile
+    private let reader: SQLiteTables
+
+    /// Creates the files, or resumes an unfinished copy of the same data. An unfinished copy of other data is removed.
+    ///
+    /// - Parameters:
+    ///   - database: the path of the database of the merchants, without ``suffix``.
+    ///   - claims: the path of the claims database, without ``suffix``.
+    /// - Throws: `storeUnavailable` if the files cannot be created.
+    package init(database: String, claims: String, mark: CopyMark, clock: any WallClock) throws {
+        let now = clock.now
+        let paths = (merchants: database + Self.suffix, claims: claims + Self.suffix)
+        if let files = try? Self.openUnfinished(paths.merchants, paths.claims, mark) {
+            (self.merchants, self.claims) = files
+            isResumed = true
+        } else {
+            Self.removeFiles(database: database, claims: claims)
+            self.claims = try Self.create(paths.claims, .claims, mark, at: now)
+            // Comes last: only with its mark is the copy resumed.
+            self.merchants = try Self.create(paths.merchants, .merchants, mark, at: now)
+            isResumed = false
+        }
+        reader = SQLiteTables(merchants: merchants, claims: self.claims)
+    }
+
+    /// Removes the files of a copy that is not finished.
+    ///
+    /// - Parameters:
+    ///   - database: the path of the database of the merchants, without ``suffix``.
+    ///   - claims: the path of the claims database, without ``suffix``.
+    package static func removeFiles(database: String, claims: String) {
+        // The file with the mark is removed first.
+        for path in [database, claims] { for end in suffixesOfSQLite { unlink(path + suffix + end) } }
+    }
+
+    private static func openUnfinished(
+        _ merchants: String, _ claims: String, _ mark: CopyMark
+    ) throws -> (CopiedFile, CopiedFile)? {
+        guard access(merchants, F_OK) == 0, access(claims, F_OK) == 0 else { return nil }
+        let files = (try open(merchants, .merchants), try open(claims, .claims))
+        let isSame = try files.0.queue.read { db in
+            guard try Migrations.requireKnownMigrations(Schema.migrations, in: db) == Schema.migrations.count else {
+                return false
+            }
+            let found = try db.firstRow("SELECT audit_sequence, audit_hash FROM \(CopyMark.table)", []) {
+                CopyMark(head: AuditHead(sequence: try $0.integer("audit_sequence"), hash: try $0.bytes("audit_hash")))
+            }
+            return found == mark
+        }
+        return isSame ? files : nil
+    }
+
+    private static func create(
+        _ path: String, _ kind: DatabaseKind, _ mark: CopyMark, at now: Timestamp
+    ) throws -> CopiedFile {
+        try SQLiteErrors.translating(of: kind) {
+            try DatabaseFile.createOrCheck(at: path)
+            let file = try open(path, kind)
+            try file.queue.writeWithoutTransaction { db in
+                try Migrations.apply(kind.migrations, to: db, kind: kind, at: now)
+                try db.inTransaction(.immediate) {
+                    // The triggers of the source have fired when its rows were written.
+                    for trigger in try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'trigger'") {
+                        try db.execute(sql: "DROP TRIGGER \(trigger.quotedInSQLite)")
+                    }
+                    if kind == .merchants {
+                        // The schema creates these rows, and the copy brings those of the source.
+                        try db.execute(sql: "DELETE FROM totals")
+                        try db.execute(
+                            sql: """
+                                CREATE TABLE \(CopyMark.table) (audit_sequence INTEGER NOT NULL, audit_hash BLOB NOT NULL)
+                                """)
+                        try db.execute(
+                            "INSERT INTO \(CopyMark.table) (audit_sequence, audit_hash) VALUES (?, ?)",
+                            [mark.head.sequence, mark.head.hash])
+                    }
+                    return .commit
+                }
+            }
+            return file
+        }
+    }
+
+    /// Opens a file for many large transactions. After a power failure, the last of them may be lost, and the copy
+    /// continues before it.
+    private static func open(_ path: String, _ kind: DatabaseKind) throws -> CopiedFile {
+        Connections.disableMemoryPools()
+        var configuration = Configuration()
+        configuration.label = "merchantkeyd.copy"
+        configuration.journalMode = .wal
+        configuration.foreignKeysEnabled = true
+        configuration.busyMode = .timeout(5)
+        configuration.prepareDatabase { db in
+            try Connections.refuseForeignDatabase(db, path: path, kind: kind)
+            try db.execute(
+                sql: """
+                    PRAGMA trusted_schema = OFF;
+                    PRAGMA cell_size_check = ON;
+                    PRAGMA secure_delete = ON;
+                    PRAGMA temp_store = MEMORY;
+                    PRAGMA cache_size = -65536;
+                    """)
+        }
+        return CopiedFile(queue: try DatabaseQueue(path: path, configuration: configuration), kind: kind)
+    }
+}
+
+extension DatabaseKind {
+    fileprivate var migrations: [(name: String, sql: String)] {
+        switch self {
+        case .merchants: Schema.migrations
+        case .claims: Schema.claimsMigrations
+        }
+    }
+}
+
+// MARK: - Reading and writing
+
+extension SQLiteCopy {
+    package func tables() throws -> [CopiedTable] { try reader.tables() }
+
+    package func rows(of table: CopiedTable, after key: CopiedRow?, limit: Int) throws -> [CopiedRow] {
+        try reader.rows(of: table, after: key, limit: limit)
+    }
+
+    package func lastKey(of table: CopiedTable) throws -> CopiedRow? { try reader.lastKey(of: table) }
+
+    package func assignedNumbers() throws -> [String: Int64] { try reader.assignedNumbers() }
+
+    package func write(to table: CopiedTable, _ body: (_ insert: ([CopiedRow]) throws -> Void) throws -> Void) throws {
+        let file = reader.file(of: table)
+        let columns = table.columns.map { $0.name.quotedInSQLite }.joined(separator: ", ")
+        let parameters = table.columns.map { _ in "?" }.joined(separator: ", ")
+        let statement = "INSERT INTO \(table.name.quotedInSQLite) (\(columns)) VALUES (\(parameters))"
+        try SQLiteErrors.translating(of: file.kind) {
+            try file.queue.writeWithoutTransaction { db in
+                try db.inTransaction(.immediate) {
+                    try body { rows in
+                        for row in rows { try db.execute(statement, row.map { $0 as (any SQLValue)? }) }
+                    }
+                    return .commit
+                }
+            }
+        }
+    }
+
+    package func setAssignedNumbers(_ numbers: [String: Int64]) throws {
+        try SQLiteErrors.translating {
+            try merchants.queue.write { db in
+                let counted = try String.fetchSet(
+                    db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%'")
+                for (table, number) in numbers where counted.contains(table) {
+                    let present = try db.firstRow("SELECT seq FROM sqlite_sequence WHERE name = ?", [table]) {
+                        try $0.int64("seq")
+                    }
+                    if present == nil {
+                        try db.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", [table, number])
+                    } else {
+                        try db.execute(
+                            "UPDATE sqlite_sequence SET seq = ? WHERE name = ?", [max(number, present ?? 0), table])
+                    }
+                }
+            }
+        }
+    }
+
+    /// Prepares the files for a daemon: creates the triggers, removes the mark of an unfinished copy, compares the
+    /// schemas with those of new files, and closes both files without a write-ahead log.
+    ///
+    /// - Throws: `internalError` if a schema differs, or if a row refers to a missing row.
+    package func finish() throws {
+        for file in [claims, merchants] {
+            try SQLiteErrors.translating(of: file.kind) {
+                let expected = try Self.schema(of: file.kind)
+                try file.queue.write { db in
+                    try db.execute(sql: "DROP TABLE IF EXISTS \(CopyMark.table)")
+                    let present = try Self.objects(in: db)
+                    for object in expected where object.kind == "trigger" && !present.contains(object) {
+                        try db.execute(sql: object.sql)
+                    }
+                    let found = try Self.objects(in: db)
+                    let faults = try SQLiteStore.faults(in: db)
+                    guard found == expected, faults.isEmpty else {
+                        throw MerchantError(
+                            .internalError,
+                            "the copied database cannot be used: \(faults.first ?? "its schema differs from that of a new database"): report this error"
+                        )
+                    }
+                }
+                try file.queue.close()
+            }
+        }
+    }
+
+    /// A table, an index or a trigger.
+    private struct SchemaObject: Hashable {
+        let kind: String
+        let sql: String
+    }
+
+    private static func objects(in db: Database) throws -> Set<SchemaObject> {
+        Set(
+            try db.allRows("SELECT type, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite%'", []) {
+                SchemaObject(kind: try $0.text("type"), sql: try $0.text("sql"))
+            })
+    }
+
+    /// The schema of a new database.
+    private static func schema(of kind: DatabaseKind) throws -> Set<SchemaObject> {
+        let queue = try DatabaseQueue()
+        defer { try? queue.close() }
+        return try queue.writeWithoutTransaction { db in
+            try Migrations.apply(kind.migrations, to: db, kind: kind, at: Timestamp(millisecondsSince1970: 0))
+            return try objects(in: db)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import FoundationEssentials
+import GRDB
+import MerchantCore
+import Schema
+package import StoreCore
+
+/// Reads the tables of both SQLite databases, that of the merchants and that of the claims, for a copy. Changes nothing.
+///
+/// No other program may write to the files meanwhile: the caller ensures that no daemon runs.
+package struct SQLiteTables: TableReading {
+    private let merchants: CopiedFile
+    private let claims: CopiedFile
+
+    /// - Throws: `storeUnavailable` for a file that is missing or damaged, that another program created, or that another
+    ///   version of this program wrote.
+    package init(database: String, claims: String) throws {
+        self.init(
+            merchants: try Self.openChecked(database, .merchants, Schema.migrations),
+            claims: try Self.openChecked(claims, .claims, Schema.claimsMigrations))
+    }
+
+    init(merchants: CopiedFile, claims: CopiedFile) {
+        self.merchants = merchants
+        self.claims = claims
+    }
+
+    private static func openChecked(
+        _ path: String, _ kind: DatabaseKind, _ migrations: [(name: String, sql: String)]
+    ) throws -> CopiedFile {
+        try SQLiteErrors.translating(of: kind) {
+            let file = CopiedFile(queue: try DatabaseInspection.openReadOnly(path), kind: kind)
+            try file.queue.read { db in
+                try Connections.refuseForeignDatabase(db, path: path, kind: kind)
+                try requireCurrent(migrations, in: db, path)
+                let faults =
+                    try [DatabaseHeader.fault(of: path)].compactMap(\.self)
+                    + SQLiteStore.faults(in: db, byCheck: "integrity_check")
+                    + (kind == .merchants ? IntegrityCheck.findings(in: db) : [])
+                guard faults.isEmpty else {
+                    throw MerchantError(
+                        .storeUnavailable,
+                        "\(path) is damaged: \(faults.prefix(3).joined(separator: "; ")): repair it before the copy; see docs/storage-failures.md"
+                    )
+                }
+            }
+            return file
+        }
+    }
+
+    private static func requireCurrent(
+        _ migrations: [(name: String, sql: String)], in db: Database, _ path: String
+    ) throws {
+        let version = try Migrations.requireKnownMigrations(migrations, in: db)
+        guard version == migrations.count else {
+            throw MerchantError(
+                .storeUnavailable,
+                "\(path) has schema version \(version), expected \(migrations.count): start this version of merchantkeyd once on the source, which upgrades the schema, and stop it again"
+            )
+        }
+    }
+
+    package func tables() throws -> [CopiedTable] { try merchants.tables() + claims.tables() }
+
+    package func rows(of table: CopiedTable, after key: CopiedRow?, limit: Int) throws -> [CopiedRow] {
+        try file(of: table).rows(of: table, after: key, limit: limit)
+    }
+
+    package func lastKey(of table: CopiedTable) throws -> CopiedRow? { try file(of: table).lastKey(of: table) }
+
+    package func assignedNumbers() throws -> [String: Int64] { try merchants.assignedNumbers() }
+
+    func file(of table: CopiedTable) -> CopiedFile {
+        CopiedFile.tablesOfClaims.contains(table.name) ? claims : merchants
+    }
+}

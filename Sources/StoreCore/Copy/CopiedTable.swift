@@ -1,0 +1,45 @@
+/// A table as the schema of a database describes it, in terms that both databases share.
+package struct CopiedTable: Equatable, Sendable {
+    package let name: String
+    /// Sorted by name, because the databases can have the columns in another order.
+    package let columns: [CopiedColumn]
+    /// The columns of the primary key, in the order of the key.
+    package let key: [String]
+    /// The other tables to whose rows the rows of this table refer.
+    package let references: Set<String>
+
+    package init(name: String, columns: [CopiedColumn], key: [String], references: Set<String>) {
+        self.name = name
+        self.columns = columns.sorted { $0.name < $1.name }
+        self.key = key
+        self.references = references.subtracting([name])
+    }
+
+    /// The index of a column in a ``CopiedRow``.
+    package func index(of column: String) -> Int? { columns.firstIndex { $0.name == column } }
+
+    /// The values of the primary key of a row.
+    package func key(of row: CopiedRow) -> CopiedRow { key.compactMap { index(of: $0).map { row[$0] } } }
+}
+
+package struct CopiedColumn: Equatable, Sendable {
+    package enum Kind: Equatable, Sendable {
+        /// Also a truth value, as 0 or 1: SQLite has no type for truth values.
+        case integer
+        case text
+        case bytes
+        /// A type that only one of the databases has.
+        case other(String)
+    }
+
+    package let name: String
+    package let kind: Kind
+
+    package init(name: String, kind: Kind) {
+        self.name = name
+        self.kind = kind
+    }
+}
+
+/// The values of one row, in the order of ``CopiedTable/columns``: an integer, a text or bytes, and nil for NULL.
+package typealias CopiedRow = [StoredValue?]

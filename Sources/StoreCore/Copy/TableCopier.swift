@@ -1,0 +1,52 @@
+/// Copies the rows of tables from one database to another. Uses little memory, whatever the size of the tables.
+package struct TableCopier {
+    /// A row has at most about a megabyte, and usually less than a kilobyte.
+    static let rowsPerRead = 500
+    /// Fewer transactions take less time. After an interruption, the rows of the last transaction are copied again.
+    static let rowsPerTransaction = 20_000
+
+    private let source: any TableReading
+    private let target: any TableWriting
+    private let rowsPerRead: Int
+    private let rowsPerTransaction: Int
+
+    /// - Parameters:
+    ///   - rowsPerRead: tests pass a small number.
+    ///   - rowsPerTransaction: tests pass a small number.
+    package init(
+        from source: any TableReading, to target: any TableWriting, rowsPerRead: Int? = nil,
+        rowsPerTransaction: Int? = nil
+    ) {
+        self.source = source
+        self.target = target
+        self.rowsPerRead = rowsPerRead ?? Self.rowsPerRead
+        self.rowsPerTransaction = rowsPerTransaction ?? Self.rowsPerTransaction
+    }
+
+    /// Copies the rows that the target lacks: those after the highest primary key that it has, because an interrupted
+    /// copy has copied the rows before it.
+    ///
+    /// - Returns: the number of rows that were copied.
+    package func copy(_ table: CopiedTable) throws -> Int {
+        var key = try target.lastKey(of: table)
+        var copied = 0
+        var isComplete = false
+        while !isComplete {
+            try target.write(to: table) { insert in
+                var inTransaction = 0
+                while inTransaction < rowsPerTransaction {
+                    let rows = try source.rows(of: table, after: key, limit: rowsPerRead)
+                    guard let last = rows.last else {
+                        isComplete = true
+                        break
+                    }
+                    try insert(rows)
+                    key = table.key(of: last)
+                    inTransaction += rows.count
+                }
+                copied += inTransaction
+            }
+        }
+        return copied
+    }
+}

@@ -1,0 +1,27 @@
+/// Reads the tables of a database for a copy. Each method blocks the calling thread.
+package protocol TableReading {
+    /// Every table of the database, except the tables of the database program itself.
+    func tables() throws -> [CopiedTable]
+
+    /// The first rows after a key, in the order of the primary key.
+    ///
+    /// - Parameter key: nil: from the first row.
+    func rows(of table: CopiedTable, after key: CopiedRow?, limit: Int) throws -> [CopiedRow]
+
+    /// The highest primary key; nil if the table is empty.
+    func lastKey(of table: CopiedTable) throws -> CopiedRow?
+
+    /// The highest number that was ever assigned to a row, by the name of the table, also if that row was removed. Only
+    /// for tables that never assign a number again.
+    func assignedNumbers() throws -> [String: Int64]
+}
+
+/// Writes the tables of a new database. Each method blocks the calling thread.
+package protocol TableWriting: TableReading {
+    /// Runs `body` in one transaction, in which no trigger of the schema fires for the table. The triggers of the source
+    /// have fired when its rows were written.
+    func write(to table: CopiedTable, _ body: (_ insert: ([CopiedRow]) throws -> Void) throws -> Void) throws
+
+    /// Makes the database continue after these numbers. Call this after the rows were written.
+    func setAssignedNumbers(_ numbers: [String: Int64]) throws
+}
