@@ -220,7 +220,7 @@ let composition: [Target] = [
             "KeyCustody",
             "MerchantOperations",
             "MerchantCore", "PaymentToken", "PassProvisioning", "WireAPI", "Vocabulary", "Secrets", "LocalSocket",
-            "HTTPKit", "OutboundHTTP", "Schema",
+            "HTTPKit", "OutboundHTTP", "Schema", "StoreCore",
             "CLinux",
             .configuration,
             .yams,

@@ -18,7 +18,7 @@ struct DaemonCommand: AsyncParsableCommand {
         version: Program.version,
         subcommands: [
             BackupVerifyCommand.self, BackupRestoreCommand.self, ConfigCheckCommand.self, DiagnoseCommand.self,
-            MasterKeyIdentifyCommand.self, ReloadCommand.self, SettingsListCommand.self,
+            MasterKeyIdentifyCommand.self, ReloadCommand.self, SettingsListCommand.self, StoreCopyCommand.self,
         ])
 
     @OptionGroup var settingsOptions: SettingsOptions

@@ -1,0 +1,88 @@
+import MerchantCore
+import MerchantOperations
+import StoreCore
+import Vocabulary
+
+/// What the operator does after a copy.
+enum StoreCopyAdvice {
+    /// - Parameter settings: the path of the settings of the daemon that gets the data.
+    static func steps(from: Settings, to: Settings, settings: String) -> [String] {
+        // A start on PostgreSQL is refused if its state directory contains a SQLite database.
+        let blocker = to.store.postgresql != nil && FileStatus(of: to.databasePath) != nil
+        let move =
+            blocker
+            ? [
+                "move \(to.databasePath) and \(to.claimsPath), each with its '-wal' and '-shm' if there is one, to another directory"
+            ] : []
+        return move + [
+            "start merchantkeyd with --config \(settings); it records the copy in the audit",
+            "do not start a daemon with the old settings again: its data would no longer be that of the copy",
+        ]
+    }
+}
+
+extension StoreCopy.Report {
+    var lines: [(name: String, value: String)] {
+        [
+            ("copy", findings.isEmpty ? "verified" : "VERIFICATION FAILED: no daemon can use the target"),
+            ("from", source), ("to", target + (isResumed ? ", continued" : "")),
+        ]
+            + tables.map { table in
+                let rows = table.source.rows.counted("row")
+                return (table.name, table.isEqual ? "\(rows), equal" : "\(rows), NOT EQUAL (\(table.target.rows))")
+            }
+            + (content.map { content in
+                [
+                    ("key pairs verified", "\(content.keyPairsVerified)"),
+                    ("certificates checked", "\(content.certificatesChecked)"),
+                    ("audit records checked", "\(content.auditRecordsChecked)"),
+                ]
+            } ?? []) + [("duration (seconds)", "\(seconds)")] + warnings.map { ("warning", $0) }
+            + findings.map { ("finding", $0) }
+    }
+}
+
+/// The result as JSON.
+struct StoreCopyDocument: Encodable {
+    struct Table: Encodable {
+        let name: String
+        let rows: Int
+        let rowsInTarget: Int
+        /// The rows that this run copied.
+        let copied: Int
+        /// Of all values of the source.
+        let sha256: String
+        let equal: Bool
+    }
+
+    let good: Bool
+    let from: String
+    let to: String
+    /// Whether an earlier run had copied a part of the rows.
+    let resumed: Bool
+    let tables: [Table]
+    /// This number and the next two are absent if the tables differ.
+    let keyPairsVerified: Int?
+    let certificatesChecked: Int?
+    let auditRecordsChecked: Int?
+    let seconds: Double
+    let warnings: [String]
+    let findings: [String]
+    /// What the operator does now.
+    let next: [String]
+
+    init(_ report: StoreCopy.Report, next: [String]) {
+        good = report.findings.isEmpty
+        (from, to, resumed) = (report.source, report.target, report.isResumed)
+        tables = report.tables.map { table in
+            Table(
+                name: table.name, rows: table.source.rows, rowsInTarget: table.target.rows, copied: table.copied,
+                sha256: Hex.encode(table.source.sha256), equal: table.isEqual)
+        }
+        keyPairsVerified = report.content?.keyPairsVerified
+        certificatesChecked = report.content?.certificatesChecked
+        auditRecordsChecked = report.content?.auditRecordsChecked
+        (seconds, warnings, findings) = (report.seconds, report.warnings, report.findings)
+        self.next = next
+    }
+}

@@ -1,0 +1,186 @@
+import KeyCustody
+import MerchantCore
+import MerchantOperations
+import PostgresStore
+import StoreCore
+import Vocabulary
+
+/// Copies the whole data of a daemon from SQLite to PostgreSQL or back, and verifies the copy. If the copy is interrupted,
+/// another run continues it. The source is not changed.
+struct StoreCopy {
+    /// The settings of the daemon that has the data.
+    let from: Settings
+    /// The settings of the daemon that gets the data.
+    let to: Settings
+    /// The files of master keys that the command line names; empty: the master keys are those in the settings.
+    var masterKeyFiles: [String] = []
+    let clock: any WallClock
+    /// Only tests pass `notRequired`.
+    var durability = Durability.required
+    /// Called with a text for the operator before each step that can take long.
+    var report: (String) -> Void = { _ in }
+
+    struct Table: Sendable {
+        let name: String
+        /// The number of rows that this run copied. An earlier run may have copied others.
+        let copied: Int
+        let source: TableDigest
+        let target: TableDigest
+
+        var isEqual: Bool { source == target }
+    }
+
+    struct Report: Sendable {
+        let source: String
+        let target: String
+        let isResumed: Bool
+        let tables: [Table]
+        /// Nil if the tables differ.
+        let content: BackupContentVerifier?
+        /// Faults of the copy; empty if a daemon can use it.
+        let findings: [String]
+        let warnings: [String]
+        let seconds: Double
+    }
+
+    /// - Throws: an error if the copy cannot begin or was interrupted. If the copy failed its verification, the report has
+    ///   findings instead.
+    func run() async throws -> Report {
+        let begin = ContinuousClock.now
+        guard from.store.kind != to.store.kind else {
+            throw SettingsError(
+                "the settings of --from and --to both have 'store.kind: \(from.store.kind.rawValue)', but a copy is from one kind of store to the other; correct one of the files"
+            )
+        }
+        guard from.environment == to.environment else {
+            throw SettingsError(
+                "'environment' is \(from.environment.rawValue) in the settings of --from and \(to.environment.rawValue) in those of --to; set the same environment in both files"
+            )
+        }
+        let source = try await CopySource(from, readsMasterKey: masterKeyFiles.isEmpty, durability: durability)
+        let masterKeys = try checkedMasterKeys(source)
+        let target = try openTarget(CopyMark(head: source.head))
+        let plan = try CopyPlan(from: source.tables.tables(), to: target.tables.tables())
+        let copied = try copyRows(plan, from: source, to: target)
+        let tables = try compare(plan, copied, source, target)
+        var findings = tables.filter { !$0.isEqual }.map { "the table \($0.name) differs from the source" }
+        findings += try numbersThatDiffer(source, target)
+        var content: BackupContentVerifier?
+        if findings.isEmpty {
+            report("verifying every key and the audit")
+            let (verified, store) = try await verify(target, masterKeys)
+            defer { target.close(store) }
+            content = verified
+            findings = verified.findings
+            try source.requireUnchanged()
+            if findings.isEmpty {
+                try await target.finish(
+                    store,
+                    storing: (StartOperations.copyValueName, "copied from \(source.name) at \(clock.now)"))
+            }
+        }
+        if !findings.isEmpty { try target.discard() }
+        let (seconds, attoseconds) = (ContinuousClock.now - begin).components
+        return Report(
+            source: source.name, target: target.name, isResumed: target.isResumed, tables: tables, content: content,
+            findings: findings, warnings: source.warnings.map(\.message),
+            seconds: Double(seconds) + (Double(attoseconds) / 1e15).rounded() / 1e3)
+    }
+
+    private func openTarget(_ mark: CopyMark) throws -> any CopyTarget {
+        if let postgresql = to.store.postgresql {
+            return try PostgresCopyTarget(to, postgresql, mark: mark, clock: clock, durability: durability)
+        }
+        return try SQLiteCopyTarget(to, mark: mark, clock: clock, durability: durability)
+    }
+
+    /// The sealed keys are copied as they are, so both daemons need the same master key.
+    ///
+    /// - Returns: the master keys of the target.
+    private func checkedMasterKeys(_ source: CopySource) throws -> MasterKeys {
+        let dataKeys = try source.sealedDataKeys()
+        func checked(_ settings: Settings, _ option: String, advice: String) throws -> MasterKeys {
+            do {
+                let keys = try MasterKeys(files: masterKeyFiles, else: settings.masterKey)
+                _ = try keys.keyring(opening: dataKeys, at: clock.now)
+                return keys
+            } catch let error as MerchantError {
+                throw MerchantError(
+                    .masterKeyConflict,
+                    "the master key of \(masterKeyFiles.isEmpty ? option : "--master-key-file") does not open \(source.name): \(error.detail); \(advice)"
+                )
+            }
+        }
+        let copyKey =
+            if case .file(let old) = from.masterKey.current, case .file(let new) = to.masterKey.current, old != new {
+                "copy the file \(old) to \(new), with mode 0600 and for the daemon's user"
+            } else {
+                "name the same master key in both settings files"
+            }
+        _ = try checked(from, "--from", advice: "correct the settings under 'master-key'")
+        return try checked(to, "--to", advice: copyKey)
+    }
+}
+
+// MARK: - Copying and comparing
+
+extension StoreCopy {
+    /// - Returns: the number of rows that were copied, by the name of the table.
+    private func copyRows(
+        _ plan: CopyPlan, from source: CopySource, to target: any CopyTarget
+    ) throws -> [String: Int] {
+        let copier = TableCopier(from: source.tables, to: target.tables)
+        var copied: [String: Int] = [:]
+        for table in plan.tables {
+            report("copying \(table.name)")
+            copied[table.name] = try copier.copy(table)
+        }
+        try target.tables.setAssignedNumbers(source.tables.assignedNumbers())
+        return copied
+    }
+
+    private func compare(
+        _ plan: CopyPlan, _ copied: [String: Int], _ source: CopySource, _ target: any CopyTarget
+    ) throws -> [Table] {
+        try plan.tables.map { table in
+            report("comparing \(table.name)")
+            return Table(
+                name: table.name, copied: copied[table.name] ?? 0,
+                source: try TableDigest(of: table, in: source.tables),
+                target: try TableDigest(of: table, in: target.tables))
+        }
+    }
+
+    /// A number that was assigned in the source must not be assigned again in the target.
+    private func numbersThatDiffer(_ source: CopySource, _ target: any CopyTarget) throws -> [String] {
+        let assigned = try target.tables.assignedNumbers()
+        return try source.tables.assignedNumbers().sorted { $0.key < $1.key }.compactMap { table, number in
+            guard let found = assigned[table], found < number else { return nil }
+            return "the table \(table) would assign the number \(found + 1) again"
+        }
+    }
+
+    /// Unseals every private key and account number, and verifies the audit chain.
+    ///
+    /// - Returns: the result, and the open store.
+    private func verify(
+        _ target: any CopyTarget, _ masterKeys: MasterKeys
+    ) async throws -> (BackupContentVerifier, any DaemonStore) {
+        let (store, faults) = try await target.open()
+        do {
+            var verifier = BackupContentVerifier()
+            for fault in faults { verifier.note(fault) }
+            // The closure, which would read a key pair from a store, is never needed, because the content verifier passes
+            // each key pair itself.
+            let custody = KeyCustody(
+                keyring: try masterKeys.keyring(opening: store, at: clock.now), cache: UnsealedKeyCache()
+            ) { _ in nil }
+            try await verifier.examine(
+                BackupContentVerifier.Records(store, reads: { $0 }, writes: { _ in }), with: custody)
+            return (verifier, store)
+        } catch {
+            target.close(store)
+            throw error
+        }
+    }
+}
