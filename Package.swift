@@ -372,7 +372,7 @@ let testTargets: [Target] = [
     // One suite for each port of the store. Each runs on every implementation of the store.
     tests(
         "StoreContractTests",
-        ["MerchantTestSupport", "SQLiteStore", "PostgresStore", "MerchantCore", "Vocabulary"]),
+        ["MerchantTestSupport", "SQLiteStore", "PostgresStore", "StoreCore", "MerchantCore", "Vocabulary"]),
     tests(
         "PostgresStoreTests",
         ["PostgresStore", "MerchantTestSupport", "MerchantCore", "Vocabulary", "Secrets", "Schema"]),

@@ -23,15 +23,29 @@ struct PostgresUnderTest: Sendable {
             server: template.server, name: try template.server.createDatabase(from: template.name))
     }
 
-    func open() throws -> PostgresDatabase {
+    /// A database without any table.
+    static func empty() throws -> PostgresUnderTest {
+        let server = try PostgresServer.shared.get()
+        return PostgresUnderTest(server: server, name: try server.createDatabase())
+    }
+
+    func settings() throws -> ConnectionSettings {
         var limits = ConnectionSettings.Limits()
         limits.readers = 2
         // Many tests share few processors.
         limits.waiting = .seconds(60)
         limits.statement = .seconds(60)
-        return try PostgresDatabase(
-            ConnectionSettings(server.connection(to: name), limits: limits), clock: SystemClock(),
-            durability: .notRequired)
+        return try ConnectionSettings(server.connection(to: name), limits: limits)
+    }
+
+    func open() throws -> PostgresDatabase {
+        try PostgresDatabase(settings(), clock: SystemClock(), durability: .notRequired)
+    }
+
+    /// Runs SQL statements as the owner of the tables.
+    @discardableResult
+    func execute(_ sql: String) throws -> String {
+        try server.execute("SET search_path = merchantkeyd;\n\(sql)", in: name)
     }
 
     func remove() { try? server.dropDatabase(name) }
