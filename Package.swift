@@ -86,6 +86,7 @@ let base: [Target] = [
         resources: [
             .embedInCode("migrations/v0001_initial.sql"), .embedInCode("claims/v0001_claims.sql"),
             .embedInCode("claims/v0002_nonces.sql"), .embedInCode("postgresql/v0001_postgresql.sql"),
+            .embedInCode("postgresql/rights.sql"),
             .embedInCode("openapi.yaml"),
         ]),
     .systemLibrary(

@@ -20,6 +20,9 @@ package enum Schema {
         ("v0001_postgresql", String(decoding: PackageResources.v0001_postgresql_sql, as: UTF8.self))
     ]
 
+    /// The SQL text that gives the rights of a daemon to the role `merchantkeyd_daemon`, if there is one.
+    package static let postgresqlRights = String(decoding: PackageResources.rights_sql, as: UTF8.self)
+
     /// The OpenAPI document of the HTTP interface, which the admin server returns at `/v1/openapi.yaml`.
     package static let openAPI: [UInt8] = PackageResources.openapi_yaml
 }

@@ -80,18 +80,23 @@ import Testing
         #expect(error?.detail.contains("Sesame") == false)
     }
 
-    @Test func `another text of a migration, and a newer schema, are refused`() throws {
+    @Test func `another text of a migration, and a schema that is two versions ahead, are refused`() throws {
         _ = try database.open()
         let other = refusalNow {
             _ = try database.open(migrations: Schema.postgresqlMigrations.map { ($0.name, $0.sql + "\n") })
         }
         #expect(other?.code == .storeUnavailable)
         #expect(other?.detail.contains("differs") == true)
-        let next = Schema.postgresqlMigrations + [("v9999_next", "CREATE TABLE merchantkeyd.next (id bigint);")]
+        let next = Schema.postgresqlMigrations + [("v9998_next", "CREATE TABLE merchantkeyd.next (id bigint);")]
         _ = try database.open(migrations: next)
         _ = try database.open(migrations: next)
+        // Daemons of the version before continue and restart during an upgrade.
+        _ = try database.open()
+        _ = try database.open(
+            migrations: next + [("v9999_last", "CREATE TABLE merchantkeyd.last (id bigint);")])
         let newer = refusalNow { _ = try database.open() }
         #expect(newer?.detail.contains("newer") == true)
+        _ = try database.open(migrations: next)
     }
 
     @Test func `a migration that fails changes nothing`() throws {

@@ -1,6 +1,7 @@
 import MerchantCore
 import MerchantTestSupport
 import PostgresStore
+import Schema
 import Testing
 import Vocabulary
 
@@ -8,10 +9,15 @@ import Vocabulary
 @Suite struct RoleTests {
     @Test func `a daemon can work without the right to change the schema, the audit or history`() async throws {
         let server = try PostgresServer(settings: ["fsync=off"])
-        try server.execute("CREATE ROLE merchantkeyd_daemon LOGIN")
         let name = try server.createDatabase()
         let owner = try ConnectionSettings(server.connection(to: name))
         _ = try PostgresDatabase(owner, clock: SystemClock(), durability: .notRequired)
+        try server.execute("CREATE ROLE merchantkeyd_daemon LOGIN")
+        let count = Schema.postgresqlMigrations.count
+        for _ in 0..<2 {
+            let versions = try PostgresDatabase.migrate(owner, clock: SystemClock(), durability: .notRequired)
+            #expect([versions.before, versions.now] == [count, count])
+        }
         let settings = try ConnectionSettings("host=\(server.directory) user=merchantkeyd_daemon dbname=\(name)")
         let database = try PostgresDatabase(settings, clock: SystemClock(), durability: .notRequired)
 
@@ -59,5 +65,28 @@ import Vocabulary
                 error?.outcome.error.contains("permission denied") == true
                     || error?.outcome.error.contains("must be owner") == true, "\(statement)")
         }
+    }
+
+    @Test func `a daemon that may not upgrade the schema is refused, until the owner has migrated it`() throws {
+        let server = try PostgresServer(settings: ["fsync=off"])
+        try server.execute("CREATE ROLE merchantkeyd_daemon LOGIN")
+        let name = try server.createDatabase()
+        let owner = try ConnectionSettings(server.connection(to: name))
+        let daemon = try ConnectionSettings("host=\(server.directory) user=merchantkeyd_daemon dbname=\(name)")
+        let count = Schema.postgresqlMigrations.count
+        let next = Schema.postgresqlMigrations + [("v9999_next", "CREATE TABLE merchantkeyd.next (id bigint);")]
+        let created = try PostgresDatabase.migrate(owner, clock: SystemClock(), durability: .notRequired)
+        #expect([created.before, created.now] == [0, count])
+        func open() throws {
+            _ = try PostgresDatabase(daemon, clock: SystemClock(), durability: .notRequired, migrations: next)
+        }
+        let refusal = #expect(throws: MerchantError.self) { try open() }
+        #expect(refusal?.detail.contains("merchantkeyd migrate") == true)
+        let versions = try PostgresDatabase.migrate(
+            owner, clock: SystemClock(), durability: .notRequired, migrations: next)
+        #expect([versions.before, versions.now] == [count, count + 1])
+        try open()
+        #expect(
+            try server.execute("SET ROLE merchantkeyd_daemon; SELECT count(*) FROM merchantkeyd.next", in: name) == "0")
     }
 }

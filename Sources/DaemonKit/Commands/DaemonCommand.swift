@@ -12,13 +12,15 @@ struct DaemonCommand: AsyncParsableCommand {
         discussion: """
             Without --config the daemon serves only root and the user that runs it. Its database, the sockets \
             admin.sock and decryptor.sock and its other files are then in $XDG_STATE_HOME/merchantkeyd. Exit status: \
-            0 clean exit, 1 failed or could not start, 2 wrong usage. The subcommands are for merchantkeyctl, which \
-            calls them for operations that need no running daemon.
+            0 clean exit, 1 failed or could not start, 2 wrong usage. 'migrate' upgrades the schema of a PostgreSQL \
+            database. The other subcommands are for merchantkeyctl, which calls them for operations that need no running \
+            daemon.
             """,
         version: Program.version,
         subcommands: [
             BackupVerifyCommand.self, BackupRestoreCommand.self, ConfigCheckCommand.self, DiagnoseCommand.self,
-            MasterKeyIdentifyCommand.self, ReloadCommand.self, SettingsListCommand.self, StoreCopyCommand.self,
+            MasterKeyIdentifyCommand.self, MigrateCommand.self, ReloadCommand.self, SettingsListCommand.self,
+            StoreCopyCommand.self,
         ])
 
     @OptionGroup var settingsOptions: SettingsOptions

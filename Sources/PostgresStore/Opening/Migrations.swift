@@ -1,6 +1,7 @@
 import Crypto
 import FoundationEssentials
 import MerchantCore
+import Schema
 import StoreCore
 import Vocabulary
 
@@ -12,13 +13,18 @@ enum Migrations {
     /// Runs the migrations that were not yet applied to the database, each in a transaction of its own. If several
     /// daemons start at the same time, one runs the migrations and the others wait for it.
     ///
-    /// - Parameter acceptsUnfinishedCopy: only the copy itself opens the target of an unfinished copy.
+    /// - Parameters:
+    ///   - grantsRights: whether to grant the rights of the daemon's role also if no migration was run.
+    ///   - acceptsUnfinishedCopy: only the copy itself opens the target of an unfinished copy.
+    /// - Returns: the schema version before.
     /// - Throws: ``MerchantError`` `storeUnavailable` if the database belongs to another program, if a newer program
-    ///   wrote it, if an applied migration differs from this program's, or if the database is an unfinished copy.
+    ///   wrote it, if an applied migration differs from this program's, if this role may not upgrade the schema, or if
+    ///   the database is an unfinished copy.
+    @discardableResult
     static func apply(
         _ migrations: [(name: String, sql: String)], on connection: Connection, at now: Timestamp,
-        acceptsUnfinishedCopy: Bool = false
-    ) throws {
+        grantingRights grantsRights: Bool = false, acceptsUnfinishedCopy: Bool = false
+    ) throws -> Int {
         // A migration of a large table can take longer than a statement of a request.
         try connection.removeTimeLimits()
         try connection.run("SELECT pg_advisory_lock(\(lock))")
@@ -34,16 +40,40 @@ enum Migrations {
                     throw InstanceGuard.unfinishedCopy
                 }
             }
-        for index in version..<migrations.count {
-            do {
-                try connection.run("BEGIN")
+        // The schema may be one version ahead.
+        let missing = version < migrations.count ? version..<migrations.count : 0..<0
+        if version > 0, !missing.isEmpty { try requireOwner(connection, version: version, newest: migrations.count) }
+        for index in missing {
+            try transaction(on: connection) {
                 try run(migrations[index], version: index + 1, on: connection, at: now)
-                try connection.commit()
-            } catch {
-                if !connection.isLost { _ = try? connection.run("ROLLBACK") }
-                throw error
             }
         }
+        if grantsRights || !missing.isEmpty {
+            try transaction(on: connection) { try connection.run(Schema.postgresqlRights) }
+        }
+        return version
+    }
+
+    private static func transaction(on connection: Connection, _ body: () throws -> Void) throws {
+        do {
+            try connection.run("BEGIN")
+            try body()
+            try connection.commit()
+        } catch {
+            if !connection.isLost { _ = try? connection.run("ROLLBACK") }
+            throw error
+        }
+    }
+
+    /// The role with the rights of a daemon may not change the schema.
+    private static func requireOwner(_ connection: Connection, version: Int, newest: Int) throws {
+        let isOwner = try connection.run(
+            "SELECT pg_has_role(nspowner, 'USAGE') FROM pg_namespace WHERE nspname = 'merchantkeyd'")
+        guard isOwner != "t" else { return }
+        throw MerchantError(
+            .storeUnavailable,
+            "the database has schema version \(version), this program needs \(newest), and the daemon's role may not change the schema: run 'merchantkeyd migrate' as the owner of the database"
+        )
     }
 
     /// Creates the schema in the transaction of the connection.
@@ -53,6 +83,7 @@ enum Migrations {
         for (index, migration) in migrations.enumerated() {
             try run(migration, version: index + 1, on: connection, at: now)
         }
+        try connection.run(Schema.postgresqlRights)
     }
 
     /// Checks that exactly `migrations` were applied to the database.
@@ -63,12 +94,14 @@ enum Migrations {
         guard version == migrations.count else {
             throw MerchantError(
                 .storeUnavailable,
-                "the database has schema version \(version), expected \(migrations.count): start this version of merchantkeyd once on the database, which upgrades the schema, and stop it again"
+                "the database has schema version \(version), expected \(migrations.count): upgrade merchantkeyd to the newest version, and run 'merchantkeyd migrate'"
             )
         }
     }
 
-    /// Checks that `migrations` contains each migration that was applied to the database, with the same text.
+    /// Checks that `migrations` contains each migration that was applied to the database, with the same text. The
+    /// database may have one further migration: each migration keeps the program of the version before working, so that
+    /// daemons can be upgraded one after another.
     ///
     /// - Returns: the schema version of the database: the number of applied migrations.
     private static func requireKnownMigrations(
@@ -78,10 +111,10 @@ enum Migrations {
             (version: try $0.integer("version"), name: try $0.text("name"), digest: try $0.bytes("sha256"))
         }
         let version = applied.last?.version ?? 0
-        guard version <= migrations.count else {
+        guard version <= migrations.count + 1 else {
             throw MerchantError(
                 .storeUnavailable,
-                "the database has schema version \(version), this program supports at most \(migrations.count): a newer version of this program wrote the database, start that version"
+                "the database has schema version \(version), this program supports at most \(migrations.count + 1): a newer version of this program wrote the database, start that version"
             )
         }
         for (index, migration) in migrations.prefix(version).enumerated() {

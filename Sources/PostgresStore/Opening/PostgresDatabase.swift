@@ -35,6 +35,21 @@ package struct PostgresDatabase: Sendable {
         self.opener = opener
     }
 
+    /// Creates or upgrades the schema, and grants the rights of the role `merchantkeyd_daemon`, if there is one. Blocks
+    /// the calling thread.
+    ///
+    /// - Returns: the schema version before, 0 for an empty database, and the one now.
+    package static func migrate(
+        _ settings: ConnectionSettings, clock: any WallClock, durability: Durability = .required,
+        migrations: [(name: String, sql: String)] = Schema.postgresqlMigrations
+    ) throws -> (before: Int, now: Int) {
+        let opener = ConnectionOpener(settings: settings, notices: .ignoring, durability: durability)
+        let before = try PostgresErrors.translating {
+            try Migrations.apply(migrations, on: try opener.open().connection, at: clock.now, grantingRights: true)
+        }
+        return (before, max(before, migrations.count))
+    }
+
     /// Whether a daemon has used the database before. Blocks the calling thread.
     package func hasDataKeys() throws -> Bool {
         try PostgresErrors.translating {
