@@ -186,11 +186,12 @@ struct ClaimTests {
 
     @Test func `a clock that is behind the newest claim is a critical finding with all times and the remedy`() throws {
         let times = (0..<3).map { Timestamp(millisecondsSince1970: 1_795_237_200_000 + Int64($0) * 86_400_000) }
-        stage.claims.report(ClockBehindClaims(newestClaim: times[2], since: times[0], until: times[1]))
+        stage.claims.report(
+            ClockBehindClaims(newestClaim: times[2], since: times[0], until: times[1], removal: "remove the claims"))
         let finding = try #require(stage.operations.monitoring.healthFindings().first)
         #expect(finding.code == .claimsRefused && finding.severity == .critical)
         for time in times { #expect(finding.detail.contains("\(time)")) }
-        #expect(finding.detail.contains("claims.sqlite"))
+        #expect(finding.detail.contains("remove the claims"))
         stage.claims.report(nil)
         #expect(stage.operations.monitoring.healthFindings().isEmpty)
     }

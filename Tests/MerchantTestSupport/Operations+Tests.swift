@@ -13,7 +13,8 @@ extension Operations {
         merchantTokenGateway: any MerchantTokenGateway = NotConfiguredGateway(),
         merchantTokens: MerchantTokenPolicy = MerchantTokenPolicy(),
         domainChecker: any DomainChecker = FakeDomainChecker(), webhooks: any WebhookTesting = NoWebhooks(),
-        notifier: EventNotifier = EventNotifier(), provisioning: ProvisioningOperations.Ports? = nil,
+        notifier: EventNotifier = EventNotifier(), nodes: any NodeDirectory = NoNodes(),
+        provisioning: ProvisioningOperations.Ports? = nil,
         sessions: SessionOperations.Ports? = nil
     ) {
         self.init(
@@ -25,7 +26,8 @@ extension Operations {
                 rollPolicy: CurrentValue(rolls), backupPolicy: CurrentValue(backups),
                 backups: MemoryBackups(clock: clock), masterKey: FakeMasterKey(clock: clock), gateway: gateway,
                 merchantTokenGateway: merchantTokenGateway, merchantTokenPolicy: merchantTokens,
-                domainChecker: domainChecker, webhooks: webhooks, notifier: notifier, provisioning: provisioning,
+                domainChecker: domainChecker, webhooks: webhooks, notifier: notifier, nodes: nodes,
+                provisioning: provisioning,
                 sessions: sessions))
     }
 }

@@ -128,6 +128,16 @@ import Vocabulary
         #expect(try await nodes.staleNodes() == [])
     }
 
+    @Test func `a clock that differs from the clock of the server is measured`() async throws {
+        let node = try SharedNode("a", on: database, timing: Self.timing(length: .seconds(5)))
+        let wrong = try SharedNode(
+            "b", on: database, timing: Self.timing(length: .seconds(5)), clock: HandMovedClock())
+        defer { for node in [node, wrong] { node.close() } }
+        // The time of the clock that is moved by hand is another day.
+        try await eventually { wrong.lease.clockDifferenceFromServer > .seconds(3600) }
+        #expect(node.lease.clockDifferenceFromServer < .seconds(1))
+    }
+
     @Test func `only a daemon whose lease has ended can be removed`() async throws {
         let first = try SharedNode("a", on: database)
         let frozen = try SharedNode(

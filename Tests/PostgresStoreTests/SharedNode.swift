@@ -40,7 +40,8 @@ final class SharedNode: Sendable {
     /// Begins the lease, and renews it unless `isRenewed` is false.
     init(
         _ name: String, on database: TemporaryDatabase, timing: LeaseTiming = LeaseTiming(),
-        waiting: Duration = .zero, replacing predecessor: Int64? = nil, isRenewed: Bool = true
+        waiting: Duration = .zero, replacing predecessor: Int64? = nil, isRenewed: Bool = true,
+        clock: any WallClock = SystemClock()
     ) throws {
         let opened = try database.open()
         let note = Note()
@@ -50,7 +51,7 @@ final class SharedNode: Sendable {
             .init(
                 cacheLease: cacheLease, leaderLease: leaderLease, observers: StoreObservers(keys: [caches]),
                 report: { note.add($0) }),
-            clock: SystemClock())
+            clock: clock)
         store = PostgresStore(
             opened, clock: SystemClock(), observers: StoreObservers(keys: [caches]), lease: lease)
         note.reports.withLock { $0 = { [weak self] error in self?.reports.withLock { $0.append(error) } } }

@@ -17,7 +17,8 @@ final class RealStore: Sendable {
     let operations: Operations
 
     init(
-        policy: RollPolicy = RollPolicy(), environment: Environment = .sandbox, backups: BackupPolicy = BackupPolicy()
+        policy: RollPolicy = RollPolicy(), environment: Environment = .sandbox, backups: BackupPolicy = BackupPolicy(),
+        nodes: any NodeDirectory = NoNodes()
     ) throws {
         // In memory if possible: other tests check durability.
         let base = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
@@ -29,7 +30,7 @@ final class RealStore: Sendable {
         try store.insert(SealedDataKey(identifier: 1, bytes: [1], masterKeyCheck: [1], createdAt: clock.now))
         operations = Operations(
             repository: store, custodian: NamedKeysCustodian(), claims: MemoryClaimLedger(), clock: clock,
-            environment: environment, rolls: policy, backups: backups)
+            environment: environment, rolls: policy, backups: backups, nodes: nodes)
     }
 
     deinit {

@@ -143,7 +143,8 @@ import Vocabulary
         #expect(store.clockBehindClaims == nil)
         clock.step(by: .seconds(-40 * 86_400))
         let until = ahead.adding(.zero - ClaimRules.toleratedSetBack)
-        let expected = ClockBehindClaims(newestClaim: ahead, since: TemporaryClaims.start, until: until)
+        let expected = ClockBehindClaims(
+            newestClaim: ahead, since: TemporaryClaims.start, until: until, removal: ClaimStore.removal)
         #expect(store.clockBehindClaims == expected)
         #expect(await isRefused(2))
         clock.advance(by: .seconds(3600))

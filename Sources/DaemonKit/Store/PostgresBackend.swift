@@ -48,6 +48,9 @@ struct PostgresBackend: StoreBackend {
                 every: .seconds(2), mayBlock: true,
                 PostgresRecovery(store: store, lease: lease, logger: parts.logger)),
             Recurring(
+                every: .seconds(3),
+                ServerClockCheck(lease: lease, activeFindings: parts.activeFindings, logger: parts.logger)),
+            Recurring(
                 every: .seconds(1),
                 StaleKeysCheck(
                     lease: lease, cacheLease: cacheLease, clock: parts.observedStore.clock,

@@ -9,10 +9,13 @@ package struct ClockBehindClaims: Hashable, Sendable {
     package let since: Timestamp
     /// The ledger accepts new claims again when the machine's clock has passed this time.
     package let until: Timestamp
+    /// How the operator removes the claims, if the clock is right. A part of a sentence in the imperative.
+    package let removal: String
 
-    package init(newestClaim: Timestamp, since: Timestamp, until: Timestamp) {
+    package init(newestClaim: Timestamp, since: Timestamp, until: Timestamp, removal: String) {
         self.newestClaim = newestClaim
         self.since = since
         self.until = until
+        self.removal = removal
     }
 }

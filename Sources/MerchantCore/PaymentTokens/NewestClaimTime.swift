@@ -14,8 +14,13 @@ package final class NewestClaimTime: Sendable {
     }
 
     private let state: Mutex<State>
+    private let removal: String
 
-    package init(_ time: Timestamp?) { state = Mutex(State(time: time)) }
+    /// - Parameter removal: how an operator removes the claims: ``ClockBehindClaims/removal``.
+    package init(_ time: Timestamp?, removal: String) {
+        state = Mutex(State(time: time))
+        self.removal = removal
+    }
 
     /// A new claim must be later than this time; nil if there was no claim yet.
     package var limit: Timestamp? { state.withLock { $0.time.map(Self.limit(for:)) } }
@@ -38,7 +43,8 @@ package final class NewestClaimTime: Sendable {
             }
             let since = state.behindSince ?? now
             state.behindSince = since
-            return ClockBehindClaims(newestClaim: time, since: since, until: Self.limit(for: time))
+            return ClockBehindClaims(
+                newestClaim: time, since: since, until: Self.limit(for: time), removal: removal)
         }
     }
 }

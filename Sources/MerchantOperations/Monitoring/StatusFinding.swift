@@ -20,6 +20,8 @@ package struct StatusFinding: Hashable, Sendable {
         /// The machine's clock differs by more than an hour from the confirmed time. That is the daemon's own count of
         /// time, which does not change when the clock is set.
         case clockUnconfirmed
+        /// The clocks of the machine and of the PostgreSQL server differ by more than a second.
+        case serverClockDiffers
         /// The database cannot be written.
         case storeFailing
         /// The daemon cannot reach the PostgreSQL database, and uses the keys in its memory after the end of its lease.

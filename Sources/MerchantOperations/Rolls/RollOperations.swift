@@ -184,6 +184,7 @@ package struct RollOperations: Sendable {
         }
         let time = confirmedTime.reading()
         let (now, earliest) = (time.wall, time.earliest)
+        let silentNodes = evenIfNotQuiet ? [] : try await nodes.nodes().filter(mayHaveUnreportedUses)
         var outcome = try await records.write { transaction in
             let roll = try transaction.existingRoll(number)
             let progress = try transaction.view(roll, policy, at: earliest).progress
@@ -199,6 +200,12 @@ package struct RollOperations: Sendable {
                     throw MerchantError(
                         .rollNotQuiet,
                         "the old key was requested just now, at \(last): its quiet period starts again; 'roll status' shows its end"
+                    )
+                }
+                guard silentNodes.isEmpty else {
+                    throw MerchantError(
+                        .rollNotQuiet,
+                        "daemons that have lost the database may have used the old key within the quiet period: \(silentNodes.map(\.name.text).joined(separator: ", ")); start them, or remove those that do not run any more with 'node remove'"
                     )
                 }
             case .promoted where evenIfNotQuiet: break
@@ -229,6 +236,12 @@ package struct RollOperations: Sendable {
             await prepareNextPairs(&outcome, for: request)
         }
         return outcome
+    }
+
+    /// Whether the node may have used keys within the quiet period without reporting it: it could use its caches until
+    /// then, and has not renewed its lease since.
+    private func mayHaveUnreportedUses(_ node: NodeState) -> Bool {
+        node.leaseRemaining <= .zero && node.cacheRemaining > .zero - policy.quietPeriod
     }
 
     /// Generates the key pairs for the next roll after a roll was finished. An error is only a warning: the roll is

@@ -11,6 +11,8 @@ package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
     /// How many claims one commit stores at most.
     static let largestGroup = 512
     private static let readers = 2
+    private static let removal =
+        "stop all daemons, remove the rows of the table merchantkeyd.claims, and start the daemons"
 
     private let groups: WriteGroups<PendingClaim>
     private let pool: ConnectionPool
@@ -26,7 +28,7 @@ package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
         let limits = opener.settings.limits
         self.clock = clock
         let latest = try PostgresErrors.translating { try ClaimRows.latestTime(on: try opener.open().connection) }
-        let newestClaimTime = NewestClaimTime(latest)
+        let newestClaimTime = NewestClaimTime(latest, removal: Self.removal)
         self.newestClaimTime = newestClaimTime
         pool = ConnectionPool(maximum: Self.readers, longestWait: limits.waiting) { try opener.open().connection }
         jobs = JobQueue(threads: Self.readers, longest: limits.queue)

@@ -65,6 +65,8 @@ package final class NodeLease: Sendable {
     private let session = Mutex<Session?>(nil)
     /// The lease of this node.
     private let lease = Lease()
+    /// In milliseconds.
+    private let clockDifference = Atomic(0)
     private let stopSignal = StopSignal()
 
     /// - Parameter auditHead: the last audit record that the daemon has seen; nil if lost transactions need not be
@@ -135,6 +137,9 @@ package final class NodeLease: Sendable {
         }
     }
 
+    /// By how much the machine's clock and the clock of the database server differed at the last renewal, at least.
+    package var clockDifferenceFromServer: Duration { .milliseconds(clockDifference.load(ordering: .relaxed)) }
+
     /// Whether this node has a lease now.
     package var isValid: Bool { lease.isValid }
 
@@ -199,11 +204,13 @@ extension NodeLease {
 
     private func renew(_ session: inout Session, _ hasDataKey: @escaping DataKeyCheck) throws {
         let begin = ContinuousClock.now
-        guard try rows(session).renew(timing) else {
+        let before = clock.now
+        guard let time = try rows(session).renew(timing) else {
             // The lease ended after ``run(hasDataKey:)`` had checked it, or an operator has removed the row.
             session = try beginSession(on: session.connection, hasDataKey)
             return
         }
+        clockDifference.store(Self.difference(of: time, from: before, to: clock.now), ordering: .relaxed)
         try compareAudit(on: session.connection)
         try apply(&session)
         try extendLeases(session, renewedAt: begin)
@@ -211,6 +218,12 @@ extension NodeLease {
         guard begin >= session.nextRemoval else { return }
         session.nextRemoval = begin + Self.removalInterval
         try removeOld(session)
+    }
+
+    /// How much the server's time differs, in milliseconds, from every time between the two times of this machine.
+    private static func difference(of time: Timestamp, from before: Timestamp, to after: Timestamp) -> Int {
+        let time = time.millisecondsSince1970
+        return Int(max(before.millisecondsSince1970 - time, time - after.millisecondsSince1970, 0))
     }
 
     /// Checks that the database contains the last audit record that this daemon has seen. Each record that is visible

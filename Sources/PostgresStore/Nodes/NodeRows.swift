@@ -4,8 +4,8 @@ import Vocabulary
 
 /// The statements on the table `nodes`.
 struct NodeRows {
-    /// How long after its end the other daemons still treat a lease as valid, so that a small jump of the server's clock
-    /// does no harm.
+    /// How long after its end the other daemons still treat a lease as valid, so that a small jump of the server's
+    /// clock does no harm.
     private static let slack = "interval '1 second'"
 
     let connection: Connection
@@ -30,14 +30,16 @@ struct NodeRows {
         ).first?.integer("applied_change")
     }
 
-    /// - Returns: false if the lease has run out, or if the row was removed or belongs to another daemon.
-    func renew(_ timing: LeaseTiming) throws -> Bool {
+    /// - Returns: the time of the server; nil if the lease has run out, or if the row was removed or belongs to another
+    ///   daemon.
+    func renew(_ timing: LeaseTiming) throws -> Timestamp? {
         try connection.query(
             """
             UPDATE nodes SET (lease_end, cache_end) = (\(Self.ends(timing)))
             WHERE name = $1 AND run = $2 AND lease_end > clock_timestamp()
+            RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS time
             """, [node.name.rawValue, node.run]
-        ).changedRows == 1
+        ).first?.timestamp("time")
     }
 
     func storeApplied(_ number: Int) throws {

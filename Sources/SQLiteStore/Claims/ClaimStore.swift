@@ -17,6 +17,8 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
     static let largestGroup = 512
     /// How many claims can wait for their commit. Further claims are refused with `overloaded`.
     static let longestQueue = 16384
+    static let removal =
+        "stop the daemon with its socket units, move claims.sqlite with its -wal and -shm out of the state directory, and start the daemon"
 
     private let path: String
     private let queue: DatabaseQueue
@@ -30,7 +32,7 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
         path = openedFiles.path
         self.queue = queue
         self.clock = clock
-        let newestClaimTime = NewestClaimTime(latestTime)
+        let newestClaimTime = NewestClaimTime(latestTime, removal: Self.removal)
         self.newestClaimTime = newestClaimTime
         groups = WriteGroups(
             of: .claims, writer: queue, openedFiles: openedFiles, largestGroup: Self.largestGroup,

@@ -1,0 +1,22 @@
+import Logging
+import MerchantOperations
+import PostgresStore
+
+/// Reports that the clocks of this machine and of the database server differ. The daemons on a database compare times
+/// that they have stored with their own clocks, for example of claims.
+struct ServerClockCheck: RecurringTask {
+    private static let tolerated = Duration.seconds(1)
+
+    let lease: NodeLease
+    let activeFindings: ActiveFindings
+    let logger: Logger
+
+    mutating func run() async {
+        let difference = lease.clockDifferenceFromServer
+        guard difference > Self.tolerated else { return activeFindings.clear(.serverClockDiffers) }
+        let detail =
+            "the clock of this machine and the clock of the PostgreSQL server differ by \(difference.components.seconds.counted("second", "seconds")) or more: synchronize both clocks (NTP)"
+        if activeFindings.severity(of: .serverClockDiffers) == nil { logger.warning("\(detail)") }
+        activeFindings.set(.serverClockDiffers, .warning, detail)
+    }
+}

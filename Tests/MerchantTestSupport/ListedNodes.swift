@@ -1,0 +1,33 @@
+package import MerchantCore
+import Synchronization
+package import Vocabulary
+
+/// The daemons on a database, as a test lists them.
+package final class ListedNodes: NodeDirectory {
+    private let listed = Mutex<[NodeState]>([])
+
+    package init() {}
+
+    /// - Parameters:
+    ///   - lease: how much longer the lease of the node is valid.
+    ///   - cache: how much longer the node may use its caches.
+    package func set(_ name: NodeName, lease: Duration, cache: Duration) {
+        listed.withLock {
+            $0 = [
+                NodeState(
+                    name: name, version: "1", joinedAt: Timestamp(millisecondsSince1970: 0), leaseRemaining: lease,
+                    cacheRemaining: cache, unappliedChanges: 1, isLeader: false, isThisDaemon: false)
+            ]
+        }
+    }
+
+    package func nodes() -> [NodeState] { listed.withLock { $0 } }
+
+    package func staleNodes() -> [NodeName] {
+        nodes().filter { $0.leaseRemaining <= .zero && $0.cacheRemaining > .zero }.map(\.name)
+    }
+
+    package func remove(_ name: NodeName, recording entry: AuditEntry) {
+        listed.withLock { nodes in nodes.removeAll { $0.name == name } }
+    }
+}
