@@ -100,6 +100,30 @@ need_postgresql() {
   return "$status"
 }
 
+# start_postgresql SETTING=VALUE...: starts a PostgreSQL server with these settings in a temporary directory, on a Unix socket
+# only. If the user is root, the server runs as the user nobody. Its superuser is merchantkeyd, who needs no password. Sets
+# postgresql_directory to the directory of the socket. The server ends with stop_postgresql or with the script, also if the
+# script is killed.
+start_postgresql() {
+  need_commands python3=python3
+  need_postgresql
+  coproc postgresql { exec python3 Tests/MerchantTestSupport/Scripts/postgres-server.py "$@"; }
+  postgresql_process=$!
+  postgresql_input=${postgresql[1]}
+  read -r postgresql_directory postgresql_psql <&"${postgresql[0]}" || die "the PostgreSQL server did not start"
+}
+
+stop_postgresql() {
+  exec {postgresql_input}>&-
+  wait "$postgresql_process"
+}
+
+# sql DATABASE ARGUMENT...: runs psql in a database of the server, as the superuser, with further arguments of psql.
+sql() {
+  "$postgresql_psql" --no-psqlrc --quiet --tuples-only --no-align --set=ON_ERROR_STOP=1 \
+    "host=$postgresql_directory user=merchantkeyd dbname=$1" "${@:2}"
+}
+
 # need_browser: installs Chromium, in which tests use the portal's pages. Where the system has no such packages, as on
 # Ubuntu, the tests are skipped.
 need_browser() {
@@ -124,6 +148,22 @@ need_test_tools() {
   local runtime missing=()
   for runtime in go node php; do command -v "$runtime" >/dev/null || missing+=("$runtime"); done
   [ ${#missing[@]} -eq 0 ] || say "example clients without a runtime here are not tested: ${missing[*]}"
+}
+
+# step TEXT: prints the heading of a step, with its number.
+step_number=0
+step() { step_number=$((step_number + 1)); printf '\n%2d. %s\n' "$step_number" "$*"; }
+
+# shows TEXT: prints what the step shows.
+shows() { printf '    shows: %s\n' "$*"; }
+
+# until_true MESSAGE COMMAND...: repeats the command until it succeeds, for up to 20 seconds.
+until_true() {
+  for _ in $(seq 200); do
+    if "${@:2}"; then return 0; fi
+    sleep 0.1
+  done
+  die "$1"
 }
 
 # Programs and tests are built in the same configuration, so that the code is compiled only once.
