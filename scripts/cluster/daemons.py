@@ -1,5 +1,5 @@
 """The daemons of the cluster, and what clients ask them over their Unix sockets."""
-import http.client, json, os, shutil, signal, socket, subprocess, time
+import http.client, json, os, shutil, socket, time, urllib.parse
 
 from network import kill, run
 
@@ -23,7 +23,7 @@ class Daemon:
         os.makedirs(self.state, mode=0o700)
         self.config = os.path.join(self.directory, "merchantkeyd.yaml")
         with open(self.config, "w") as file:
-            file.write(settings(self.name))
+            file.write(settings(self))
         self.process = None
 
     def socket_path(self, name):
@@ -52,10 +52,13 @@ class Daemon:
         kill(self.process, number)
 
     def ask(self, name, method, path, body=None, timeout=60):
-        """Returns the status and the JSON of a response; None as the status if there was no response."""
+        """Returns the status and the JSON of a response; None as the status if there was no response.
+
+        - Parameter body: bytes, or a value to send as JSON.
+        """
         connection = UnixConnection(self.socket_path(name), timeout)
         try:
-            connection.request(method, path, None if body is None else json.dumps(body))
+            connection.request(method, path, body if body is None or isinstance(body, bytes) else json.dumps(body))
             response = connection.getresponse()
             text = response.read()
             return response.status, json.loads(text) if text else {}
@@ -64,8 +67,28 @@ class Daemon:
         finally:
             connection.close()
 
+    def admin(self, path):
+        """The response to a request that must succeed."""
+        status, answer = self.ask("admin", "GET", path)
+        if status != 200:
+            raise RuntimeError(f"GET {path} on {self.name}: {status} {answer}, see {self.log}")
+        return answer
+
+    def items(self, path, **query):
+        """All items of a list."""
+        found, cursor = [], {}
+        while True:
+            page = self.admin(f"{path}?{urllib.parse.urlencode({'limit': 1000, **query, **cursor})}")
+            found += page["items"]
+            if "nextCursor" not in page:
+                return found
+            # The parameter `after` only names the beginning of the first page.
+            query.pop("after", None)
+            cursor = {"cursor": page["nextCursor"]}
+
     def control(self, *command):
-        text = run(f"{self.programs}/merchantkeyctl", "--socket", self.socket_path("admin"), "--output", "json", *command)
+        text = run(f"{self.programs}/merchantkeyctl", "--socket", self.socket_path("admin"), "--output", "json",
+                   *command)
         return json.loads(text) if text else {}
 
 

@@ -10,11 +10,12 @@ NAME = "merchantkeyd"
 
 
 def as_user(*command):
-    return ["env", "--chdir=/", "HOME=/nonexistent", "setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", *map(str, command)]
+    return ["env", "--chdir=/", "HOME=/nonexistent", "setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups",
+            *map(str, command)]
 
 
-def make_certificates(directory):
-    """A certificate authority, and one certificate for both servers."""
+def make_certificates(directory, address):
+    """A certificate authority, and one certificate for both servers and for the webhook, which has the address."""
     os.makedirs(directory)
     path = lambda name: os.path.join(directory, name)
     run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30",
@@ -22,7 +23,7 @@ def make_certificates(directory):
     run("openssl", "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=db1",
         "-keyout", path("server.key"), "-out", path("server.csr"))
     with open(path("names"), "w") as names:
-        names.write("subjectAltName=DNS:db1,DNS:db2\n")
+        names.write(f"subjectAltName=DNS:db1,DNS:db2,IP:{address}\n")
     run("openssl", "x509", "-req", "-in", path("server.csr"), "-CA", path("ca.pem"), "-CAkey", path("ca.key"),
         "-days", "30", "-extfile", path("names"), "-out", path("server.pem"))
     for name in ("server.key", "server.pem"):
@@ -47,7 +48,7 @@ class Server:
             file.write(PASSWORD)
         os.chmod(password, 0o644)
         run(*as_user(f"{PROGRAMS}/initdb", "-D", self.data, "-U", NAME, f"--pwfile={password}", "-E", "UTF8",
-                     "--auth=scram-sha-256"))
+                     "--auth=scram-sha-256", "--wal-segsize=1", "--no-sync"))
         with open(f"{self.data}/pg_hba.conf", "w") as rules:
             rules.write("local all all trust\nhostssl replication all 10.77.0.0/24 scram-sha-256\n"
                         "hostssl all all 10.77.0.0/24 scram-sha-256\n")
@@ -81,11 +82,14 @@ class Server:
             return False
 
     def sql(self, statement, database=NAME):
-        return run(*as_user(f"{PROGRAMS}/psql", "-h", self.sockets, "-U", NAME, "-d", database, "-XAtqc", statement)).strip()
+        return run(*as_user(f"{PROGRAMS}/psql", "-h", self.sockets, "-U", NAME, "-d", database, "-XAtqc",
+                             statement)).strip()
 
     def kill(self):
-        """Ends every process of the server at once, as a machine that fails."""
+        """Ends every process of the server at once, with kill -9."""
         kill(self.process)
+        # The server's other processes have process groups of their own, and would end by themselves some time later.
+        self.machine.kill_all()
 
     def become_standby(self, primary):
         """Replaces the data with a copy of the primary's, and follows the primary."""
@@ -93,7 +97,7 @@ class Server:
         source = (f"host={primary.host} hostaddr={primary.machine.address} user={NAME} password={PASSWORD} "
                   f"sslmode=verify-full sslrootcert={self.certificates}/ca.pem application_name={self.host}")
         run(*self.machine.command(*as_user(f"{PROGRAMS}/pg_basebackup", "-d", source, "-D", self.data, "-R", "-X",
-                                           "stream", "-c", "fast")))
+                                           "stream", "-c", "fast", "--no-sync")))
         with open(f"{self.data}/postgresql.auto.conf", "a") as settings:
             settings.write("synchronous_standby_names = ''\n")
         self.start()

@@ -1,76 +1,94 @@
-"""The history of a cluster: what clients asked the daemons and what they were answered, and the rules that it must keep.
+"""The history of a cluster: what clients asked the daemons and what they were answered, and what the webhook received.
 
-An operation is a dictionary, and a history is a list of them, written as lines of JSON:
+An operation is a dictionary, and a history is a list of them:
 
-    kind      add (a merchant), revoke (a key), claim (decrypt a token and claim it), use (decrypt without a claim), or
-              delivery (an event that a webhook received)
-    node      the daemon that was asked
-    subject   the merchant, the publicKeyHash, or the number of the token; for a delivery the id of the event
-    key       the publicKeyHash; only for claim and use
-    begin     when the request was sent, in seconds of one clock for all clients
+    kind      a change: add (a merchant), certify (store a certificate), start (a roll), promote (a key), finish (a
+              roll), revoke (a key); or claim (decrypt a token and claim it), use (decrypt without a claim), read (the
+              state of a subject), delivery (an event that the webhook received)
+    node      the daemon that was asked, or that sent the event
+    subject   add: the merchant. certify, promote, revoke: the publicKeyHash. start, finish: `roll/` and the rollId; for
+              a start without an answer, the merchant. claim, use: the number of the token. delivery: the event's id
+    key       a publicKeyHash. claim, use: the key of the token. start: the new key. finish: the old key, which is
+              revoked by it
+    state     only for read: `absent`, `present` (a merchant), or the state of a key or a roll
+    body      only for delivery: the text of the event; `genuine` says whether its signature is right
+    begin     when the request was sent, in seconds of one clock for all clients and the webhook
     end       when the response was received; absent if none was
     outcome   done, refused (the daemon says that nothing was done), or unknown (no response, or one that says so)
+    code      the code of the problem, if the request was refused
 
-`check` returns every violation as a sentence. It uses only what clients saw, so it does not depend on the daemon.
+The clients change each subject only in the order of LEVELS, and never change it back. So each acknowledged change gives
+a lowest state, which every later read must show.
+
+The rules use only what clients saw, so they do not depend on the daemon.
 """
-from collections import defaultdict
 
-KINDS = {"add", "revoke", "claim", "use", "delivery"}
+CHANGES = {"add", "certify", "start", "promote", "finish", "revoke"}
+KINDS = CHANGES | {"claim", "use", "read", "delivery"}
 OUTCOMES = {"done", "refused", "unknown"}
 
-
-class Final:
-    """What the daemons say when all faults have ended."""
-
-    def __init__(self, merchants, revoked, claimed, events):
-        # Sets: the merchants, the keys that are revoked, the tokens whose claim is refused because they are claimed, and
-        # the ids of all events.
-        self.merchants, self.revoked, self.claimed, self.events = merchants, revoked, claimed, events
+# States from the lowest to the highest. The clients never abandon a roll.
+LEVELS = {"absent": 0, "abandoned": 0, "present": 1,
+         "pending": 1, "standby": 2, "current": 3, "retiring": 4, "revoked": 5,
+         "started": 1, "certificateStored": 2, "promoted": 3, "quiet": 4, "finished": 5}
 
 
-def check(history, final):
+def validate(history):
     for operation in history:
         if operation["kind"] not in KINDS or operation["outcome"] not in OUTCOMES:
             raise ValueError(f"not an operation: {operation}")
-    return [*_claimed_twice(history), *_used_after_revocation(history), *_lost(history, final)]
+        if operation["kind"] == "read" and operation["outcome"] == "done" and operation["state"] not in LEVELS:
+            raise ValueError(f"not a state: {operation}")
 
 
-def _name(operation):
+def name(operation):
     span = f'{operation["begin"]:.3f} to {operation["end"]:.3f}' if "end" in operation else f'{operation["begin"]:.3f}'
     return f'{operation["kind"]} of {operation["subject"]} on {operation["node"]} ({span})'
 
 
-def _done(history, kind):
-    return [operation for operation in history if operation["kind"] == kind and operation["outcome"] == "done"]
+def done(history, *kinds):
+    return [operation for operation in history if operation["kind"] in kinds and operation["outcome"] == "done"]
 
 
-def _claimed_twice(history):
-    """Each token is claimed at most once, on all daemons together."""
-    won = defaultdict(list)
-    for claim in _done(history, "claim"):
-        won[claim["subject"]].append(claim)
-    for claims in won.values():
-        if len(claims) > 1:
-            yield "claimed more than once: " + ", ".join(map(_name, claims))
+def attempted(history, *kinds):
+    """The operations that a daemon may have done."""
+    return [operation for operation in history if operation["kind"] in kinds and operation["outcome"] != "refused"]
 
 
-def _used_after_revocation(history):
-    """A request that is sent after a revocation was acknowledged does not use the key."""
-    revoked = {}
-    for revocation in _done(history, "revoke"):
-        key = revocation["subject"]
-        if key not in revoked or revocation["end"] < revoked[key]["end"]:
-            revoked[key] = revocation
-    for use in _done(history, "use") + _done(history, "claim"):
-        revocation = revoked.get(use["key"])
-        if revocation and use["begin"] > revocation["end"]:
-            yield f"{_name(use)} used the key after {_name(revocation)}"
+def changes(history):
+    """The acknowledged changes."""
+    return done(history, *CHANGES)
 
 
-def _lost(history, final):
-    """What was acknowledged is there at the end."""
-    expected = [("add", final.merchants), ("revoke", final.revoked), ("claim", final.claimed), ("delivery", final.events)]
-    for kind, present in expected:
-        for operation in _done(history, kind):
-            if operation["subject"] not in present:
-                yield f"lost: {_name(operation)}"
+def states(change):
+    """The subjects of a change, with the lowest state that each has afterwards."""
+    subject, key = change["subject"], change.get("key")
+    return {
+        "add": lambda: [(subject, "present")], "certify": lambda: [(subject, "standby")],
+        "start": lambda: [(subject, "started"), (key, "pending")], "promote": lambda: [(subject, "current")],
+        "finish": lambda: [(subject, "finished"), (key, "revoked")], "revoke": lambda: [(subject, "revoked")],
+    }[change["kind"]]()
+
+
+def events(change):
+    """The kinds and subjects of the events that a change causes."""
+    subject, key = change["subject"], change.get("key")
+    return {
+        "add": lambda: [], "certify": lambda: [("certificateStored", subject)],
+        "start": lambda: [("rollStarted", subject)], "promote": lambda: [("keyPromoted", subject)],
+        "finish": lambda: [("rollFinished", subject), ("keyRevoked", key)], "revoke": lambda: [("keyRevoked", subject)],
+    }[change["kind"]]()
+
+
+def audit_records(change):
+    """The actions and subjects of the audit records that a change causes."""
+    return [("merchantAdded", change["subject"])] if change["kind"] == "add" else events(change)
+
+
+def revocations(history):
+    """The operations that revoke a key, with the key."""
+    for operation in history:
+        if operation["kind"] == "revoke":
+            yield operation, operation["subject"]
+        elif operation["kind"] == "finish":
+            yield operation, operation["key"]

@@ -46,6 +46,15 @@ class Machine:
             return subprocess.Popen(self.command(*command), stdout=output, stderr=output, stdin=subprocess.DEVNULL,
                                     start_new_session=True)
 
+    def kill_all(self):
+        """Kills every process of the machine."""
+        while processes := run("ip", "netns", "pids", self.name).split():
+            for process in processes:
+                try:
+                    os.kill(int(process), signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+
 
 def kill(process, number=signal.SIGKILL):
     """Sends a signal to every process of the group."""
