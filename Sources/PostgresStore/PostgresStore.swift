@@ -39,7 +39,7 @@ package final class PostgresStore: MerchantRepository, Sendable {
         self.acknowledgements = acknowledgements
         queue = WriteQueue(
             opener: opener, clock: clock, observers: observers, confirmedTime: confirmedTime,
-            acknowledgements: acknowledgements)
+            node: lease?.node.name, acknowledgements: acknowledgements)
     }
 
     /// Whether writes succeed, and if not, why.

@@ -39,6 +39,8 @@ package struct AuditRecordDocument: Codable, Hashable, Sendable {
     package var after: String?
     package var reason: String?
     package var requestId: String?
+    /// Which of the daemons that share a PostgreSQL database has done it; absent on SQLite.
+    package var node: NodeName?
     /// The record's hash as lower-case hexadecimal. The next record contains this hash as `previousHash`.
     package let hash: String
     package let previousHash: String

@@ -79,7 +79,8 @@ import Vocabulary
             "caller_gid = caller_gid + 1 WHERE", "caller_pid = caller_pid + 1 WHERE",
             "caller_program = caller_program || 'x' WHERE", "at = at + 1 WHERE", "merchant_identifier = NULL WHERE",
             "public_key_hash = zeroblob(32) WHERE", "value_before = NULL WHERE", "value_after = '' WHERE",
-            "reason = upper(reason) WHERE", "request_id = 'r2' WHERE", "previous_hash = zeroblob(32) WHERE",
+            "reason = upper(reason) WHERE", "request_id = 'r2' WHERE", "node = 'host1' WHERE",
+            "previous_hash = zeroblob(32) WHERE",
             "hash = zeroblob(32) WHERE", "action = 'dance' WHERE",
         ]
         var kinds: [AuditBreak.Kind: Int] = [:]

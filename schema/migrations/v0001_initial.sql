@@ -308,6 +308,8 @@ CREATE TABLE audit (
     value_after TEXT,
     reason TEXT,
     request_id TEXT,
+    -- The daemon, in a copy of a PostgreSQL database that several daemons shared.
+    node TEXT,
     previous_hash BLOB NOT NULL CHECK (length(previous_hash) = 32),
     hash BLOB NOT NULL CHECK (length(hash) = 32),
     CHECK (

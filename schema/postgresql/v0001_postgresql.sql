@@ -392,6 +392,8 @@ CREATE TABLE audit (
     value_after text COLLATE "C",
     reason text COLLATE "C",
     request_id text COLLATE "C",
+    -- The daemon that did it. Null in records of a SQLite database that was copied.
+    node text COLLATE "C" CHECK (char_length(node) BETWEEN 1 AND 63),
     previous_hash bytea NOT NULL CHECK (octet_length(previous_hash) = 32),
     hash bytea NOT NULL CHECK (octet_length(hash) = 32),
     CHECK (

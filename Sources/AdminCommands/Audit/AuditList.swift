@@ -29,15 +29,16 @@ struct AuditList: AsyncParsableCommand {
 
 extension AuditRecordDocument {
     fileprivate static func table(_ records: [AuditRecordDocument]) -> Block {
-        .table(
-            headings: ["NUMBER", "TIME (UTC)", "ACTION", "CALLER", "MERCHANT", "PUBLIC KEY HASH", "CHANGE", "REASON"],
+        // On SQLite no record names a daemon.
+        let hasNodes = records.contains { $0.node != nil }
+        return .table(
+            headings: ["NUMBER", "TIME (UTC)", "ACTION", "CALLER"] + (hasNodes ? ["NODE"] : [])
+                + ["MERCHANT", "PUBLIC KEY HASH", "CHANGE", "REASON"],
             rows: records.map {
-                [
-                    Cell($0.sequence), Cell(time: $0.at), Cell($0.action),
-                    Cell($0.caller.summary), Cell($0.merchantIdentifier),
-                    Cell($0.publicKeyHash), Cell($0.change), Cell($0.reason),
-                ]
-            }, details: ["PUBLIC KEY HASH", "CALLER"])
+                [Cell($0.sequence), Cell(time: $0.at), Cell($0.action), Cell($0.caller.summary)]
+                    + (hasNodes ? [Cell($0.node)] : [])
+                    + [Cell($0.merchantIdentifier), Cell($0.publicKeyHash), Cell($0.change), Cell($0.reason)]
+            }, details: ["NODE", "PUBLIC KEY HASH", "CALLER"])
     }
 
     /// The state or value that the operation changed, before and after the operation; nil if it changed none.

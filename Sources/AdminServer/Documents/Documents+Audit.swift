@@ -32,6 +32,7 @@ extension AuditRecordDocument {
         after = entry.after
         reason = entry.reason
         requestId = entry.requestId
+        node = entry.node
     }
 }
 

@@ -108,11 +108,13 @@ package struct AuditEntry: Hashable, Sendable {
     package let after: String?
     package let reason: String?
     package let requestId: String?
+    /// Which of the daemons that share a database has done it; nil on SQLite. The store sets this.
+    package var node: NodeName?
 
     package init(
         _ action: AuditAction, by caller: Caller, at: Timestamp, merchant: MerchantIdentifier? = nil,
         key: PublicKeyHash? = nil, before: String? = nil, after: String? = nil, reason: String? = nil,
-        requestId: String? = nil
+        requestId: String? = nil, node: NodeName? = nil
     ) {
         self.action = action
         self.caller = caller
@@ -123,6 +125,7 @@ package struct AuditEntry: Hashable, Sendable {
         self.after = after
         self.reason = reason
         self.requestId = requestId
+        self.node = node
     }
 }
 
@@ -191,6 +194,7 @@ package struct AuditRecord: Hashable, Sendable {
         add(entry.after)
         add(entry.reason)
         add(entry.requestId)
+        add(entry.node?.text)
         return Array(hasher.finalize())
     }
 }

@@ -12,10 +12,13 @@ final class StoreTransaction: StoreReading, RepositoryWriting {
     var changes = StoreChanges()
     /// The earliest time that an event may get: ``ConfirmedTime/earliestEventTime``.
     let earliestEventTime: Timestamp?
+    /// The name of this daemon, for the audit.
+    let node: NodeName?
 
-    init(connection: Connection, earliestEventTime: Timestamp? = nil) {
+    init(connection: Connection, earliestEventTime: Timestamp? = nil, node: NodeName? = nil) {
         self.connection = connection
         self.earliestEventTime = earliestEventTime
+        self.node = node
     }
 
     /// Executes an SQL statement.

@@ -38,7 +38,7 @@ final class WriteQueue: Sendable {
 
     init(
         opener: ConnectionOpener, clock: any WallClock, observers: StoreObservers, confirmedTime: ConfirmedTime?,
-        acknowledgements: ChangeAcknowledgements?
+        node: NodeName?, acknowledgements: ChangeAcknowledgements?
     ) {
         let auditedActions = LabeledCounter<AuditAction>()
         self.auditedActions = auditedActions
@@ -49,7 +49,8 @@ final class WriteQueue: Sendable {
             var changes = StoreChanges()
             let earliestEventTime = confirmedTime?.earliestEventTime
             for write in group {
-                let transaction = StoreTransaction(connection: connection, earliestEventTime: earliestEventTime)
+                let transaction = StoreTransaction(
+                    connection: connection, earliestEventTime: earliestEventTime, node: node)
                 if group.count == 1 {
                     // A group of one write needs no savepoint: its failure undoes the whole transaction.
                     let returnResult = try Self.run(write, in: transaction)

@@ -13,7 +13,7 @@ extension StoreTransaction {
         try execute(
             """
             INSERT INTO audit (\(AuditRow.columns))
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, AuditRow.values(record))
         changes.note(record)
     }

@@ -5,7 +5,7 @@ import Vocabulary
 package enum AuditRow {
     package static let columns = """
         sequence, action, caller, caller_gid, caller_pid, caller_program, caller_address, at, merchant_identifier,
-        public_key_hash, value_before, value_after, reason, request_id, previous_hash, hash
+        public_key_hash, value_before, value_after, reason, request_id, node, previous_hash, hash
         """
 
     package static func record(_ row: some StoredRow) throws -> AuditRecord {
@@ -13,7 +13,8 @@ package enum AuditRow {
             try row.oneOf(AuditAction.self, "action"), by: try caller(row), at: try row.timestamp("at"),
             merchant: try row.merchantIdentifierIfAny(), key: try row.publicKeyHashIfAny(),
             before: try row.textIfAny("value_before"), after: try row.textIfAny("value_after"),
-            reason: try row.textIfAny("reason"), requestId: try row.textIfAny("request_id"))
+            reason: try row.textIfAny("reason"), requestId: try row.textIfAny("request_id"),
+            node: try row.textIfAny("node").map { try row.value(NodeName($0), of: "node") })
         return AuditRecord(
             sequence: try row.integer("sequence"), entry: entry, previousHash: try row.bytes("previous_hash"),
             hash: try row.bytes("hash"))
@@ -49,7 +50,8 @@ package enum AuditRow {
         return [
             record.sequence, entry.action.rawValue, entry.caller.name, process?.gid, process?.pid, process?.program,
             entry.caller.remote?.address, entry.at, entry.merchantIdentifier?.rawValue, entry.publicKeyHash?.bytes,
-            entry.before, entry.after, entry.reason, entry.requestId, record.previousHash, record.hash,
+            entry.before, entry.after, entry.reason, entry.requestId, entry.node?.text, record.previousHash,
+            record.hash,
         ]
     }
 }

@@ -54,6 +54,8 @@ import Testing
             #expect(try other.ctl("token", "decrypt", token).refusalCode == "keyRevoked")
         }
         #expect(try second.ctl("audit", "verify").status == 0)
+        let revocations = try second.auditRecords("keyRevoked").compactMap { $0["node"] as? String }
+        #expect(revocations.sorted() == ["one", "one", "two", "two"])
     }
 
     @Test func `a token is claimed once on all daemons`() throws {
