@@ -1,6 +1,8 @@
 import Logging
+import MerchantCore
 import MerchantOperations
 import PostgresStore
+import Vocabulary
 
 /// Reports that the clocks of this machine and of the database server differ. The daemons on a database compare times
 /// that they have stored with their own clocks, for example of claims.

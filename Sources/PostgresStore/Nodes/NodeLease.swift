@@ -1,6 +1,7 @@
 import Glibc
 package import MerchantCore
 import Synchronization
+import Vocabulary
 
 /// The leases of this daemon on a database that several daemons share: one for its caches, and one for the role of the
 /// leader, which does the work that only one daemon does.

@@ -20,7 +20,6 @@ enum Migrations {
     /// - Throws: ``MerchantError`` `storeUnavailable` if the database belongs to another program, if a newer program
     ///   wrote it, if an applied migration differs from this program's, if this role may not upgrade the schema, or if
     ///   the database is an unfinished copy.
-    @discardableResult
     static func apply(
         _ migrations: [(name: String, sql: String)], on connection: Connection, at now: Timestamp,
         grantingRights grantsRights: Bool = false, acceptsUnfinishedCopy: Bool = false

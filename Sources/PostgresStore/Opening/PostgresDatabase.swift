@@ -27,7 +27,7 @@ package struct PostgresDatabase: Sendable {
         acceptsUnfinishedCopy: Bool = false
     ) throws {
         let opener = ConnectionOpener(settings: settings, notices: NoticeHandler(notice), durability: durability)
-        try PostgresErrors.translating {
+        _ = try PostgresErrors.translating {
             try Migrations.apply(
                 migrations, on: try opener.open().connection, at: clock.now,
                 acceptsUnfinishedCopy: acceptsUnfinishedCopy)
