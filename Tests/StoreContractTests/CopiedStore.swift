@@ -34,7 +34,8 @@ final class CopiedStore: Sendable {
             try transaction.removeSealedPrivateKey(of: Sample.hash(10))
             try transaction.update(Sample.keyPair(10, of: 1, .destroyed))
             _ = try transaction.insertRoll(
-                of: Sample.identifier(0), algorithm: .ecV1, from: Sample.hash(1), to: Sample.hash(2), at: Sample.time(5))
+                of: Sample.identifier(0), algorithm: .ecV1, from: Sample.hash(1), to: Sample.hash(2),
+                at: Sample.time(5))
             try transaction.addKeyUse(KeyUseContract.use(2, 10, 20), of: Sample.hash(1))
             try transaction.setNextExpiryCheck(of: Sample.hash(1), at: Sample.time(10))
             try transaction.recordExpiryWarning(

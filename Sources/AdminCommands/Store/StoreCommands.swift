@@ -10,12 +10,13 @@ struct StoreCopy: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "copy", abstract: "Copy all data from SQLite to PostgreSQL or back; all daemons must be stopped.",
         discussion: """
-            Each option names a settings file: one with 'store.kind: sqlite', the other with 'store.kind: postgresql'. Both \
-            need the same master key. The target must be empty. The command compares every table of the copy with the \
-            source, verifies the audit chain and unseals every key; only then can a daemon use the copy. The source is not \
-            changed. If the copy is interrupted, run the same command again to continue it. Run it as the daemon's user or \
-            as root, on the machine with the SQLite database. Environment variables that set settings are ignored. Exit \
-            status: 0, or 1 if nothing was copied or the copy failed its verification.
+            Each option names a settings file: one with 'store.kind: sqlite', the other with 'store.kind: \
+            postgresql'. Both need the same master key. The target must be empty. The command compares every table of \
+            the copy with the source, verifies the audit chain and unseals every key; only then can a daemon use the \
+            copy. The source is not changed. If the copy is interrupted, run the same command again to continue it. \
+            Run it as the daemon's user or as root, on the machine with the SQLite database. Environment variables \
+            that set settings are ignored. Exit status: 0, or 1 if the copy was refused, was interrupted or failed its \
+            verification.
             """,
         examples: ["store copy --from /etc/merchantkeyd/merchantkeyd.yaml --to /etc/merchantkeyd/postgresql.yaml"])
 
@@ -33,8 +34,8 @@ struct StoreCopy: AsyncParsableCommand {
         help: ArgumentHelp(
             "Read the master key from this file. Default: the sources of the master key in both settings files.",
             discussion: """
-                For a master key in a systemd credential, which only the daemon's process can read. During a rotation of the \
-                master key, give the option twice.
+                For a master key in a systemd credential, which only the daemon's process can read. During a rotation \
+                of the master key, give the option twice.
                 """,
             valueName: "file"), completion: .file())
     var masterKeyFile: [String] = []

@@ -23,7 +23,7 @@ struct StoreCopyCommand: AsyncParsableCommand {
         guard result.findings.isEmpty else { throw ChecksFailed() }
     }
 
-    /// Both settings. If this process is root, it continues as the owner of the state directory of `--from`, which exists.
+    /// Both settings. If this process is root, it continues as the owner of the state directory of `--from`.
     ///
     /// - Throws: ``SettingsError``.
     private func settingsAsDaemon() throws -> (from: Settings, to: Settings) {

@@ -23,8 +23,8 @@ struct CopySource {
     /// Opens the store as a start of the daemon would, but changes nothing.
     ///
     /// - Parameter readsMasterKey: whether the master key in the settings is used.
-    /// - Throws: ``SettingsError`` or `storeUnavailable` if a daemon uses the store, or if there is none; ``StartRefusal``
-    ///   for each finding that must be settled by a start before the copy.
+    /// - Throws: ``SettingsError`` or `storeUnavailable` if a daemon uses the store, if there is none, or if it is
+    ///   damaged; ``SettingsError`` also with each finding that a start of the daemon must settle before the copy.
     init(_ settings: Settings, readsMasterKey: Bool, durability: Durability = .required) async throws {
         let locks = try CopyLocks(settings, durability)
         let observer = StartObserver(settings: settings)
@@ -46,7 +46,15 @@ struct CopySource {
             if !readsMasterKey { observation.masterKey = .supplied }
             // Before the database is opened, because a log of another database must not be read.
             _ = try Self.warnings(of: observation)
-            tables = try SQLiteTables(database: settings.databasePath, claims: settings.claimsPath)
+            let files = try SQLiteTables(database: settings.databasePath, claims: settings.claimsPath)
+            let faults = try files.inconsistentContent()
+            guard faults.isEmpty else {
+                throw SettingsError(
+                    problems: faults.prefix(3).map {
+                        "\(settings.databasePath) was altered, so it is not copied: \($0); see docs/storage-failures.md"
+                    })
+            }
+            tables = files
         }
         if !readsMasterKey { observation.masterKey = .supplied }
         let all = try tables.tables()
@@ -77,12 +85,23 @@ struct CopySource {
         self.locks = locks
     }
 
-    /// - Throws: ``StartRefusal`` for each finding about lost changes or claims, because only a start records it.
+    /// - Throws: ``SettingsError`` for each finding with which a start would be refused, or that only a start records.
     private static func warnings(of observation: StartObservation) throws -> [StartFinding] {
-        let (losses, warnings) = try StartDecision(on: observation, acceptsOlderDatabase: false).findingsUnlessRefused()
-        // A daemon starts without its claims. A copy would hide that they are missing.
-        let refusals = losses + warnings.filter { $0.code == .claimsMissing || $0.code == .claimsLogMissing }
-        guard refusals.isEmpty else { throw StartRefusal(findings: refusals) }
+        let refusals: [StartFinding]
+        let warnings: [StartFinding]
+        switch StartDecision(on: observation, acceptsOlderDatabase: false) {
+        case .refuse(let findings): (refusals, warnings) = (findings, [])
+        case .open(let losses, let found):
+            // A daemon starts without its claims. A copy would hide that they are missing.
+            refusals = losses + found.filter { $0.code == .claimsMissing || $0.code == .claimsLogMissing }
+            warnings = found
+        }
+        guard refusals.isEmpty else {
+            throw SettingsError(
+                problems: refusals.map {
+                    "the source cannot be copied: \($0.message) [\($0.code.rawValue)]; then start the daemon once on the source, stop it, and run the command again"
+                })
+        }
         return warnings
     }
 

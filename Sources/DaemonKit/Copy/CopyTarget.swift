@@ -13,7 +13,8 @@ protocol CopyTarget {
     var isResumed: Bool { get }
     var tables: any TableWriting { get }
 
-    /// Opens the copied data as a store, after all rows were written and compared. The tables must not be used afterwards.
+    /// Opens the copied data as a store, after all rows were written and compared. The tables must not be used
+    /// afterwards.
     ///
     /// - Returns: the store, and faults that only this kind of store finds.
     func open() async throws -> (store: any DaemonStore, findings: [String])

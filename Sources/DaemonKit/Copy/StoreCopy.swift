@@ -5,8 +5,8 @@ import PostgresStore
 import StoreCore
 import Vocabulary
 
-/// Copies the whole data of a daemon from SQLite to PostgreSQL or back, and verifies the copy. If the copy is interrupted,
-/// another run continues it. The source is not changed.
+/// Copies the whole data of a daemon from SQLite to PostgreSQL or back, and verifies the copy. If the copy is
+/// interrupted, another run continues it. The source is not changed.
 struct StoreCopy {
     /// The settings of the daemon that has the data.
     let from: Settings
@@ -43,8 +43,8 @@ struct StoreCopy {
         let seconds: Double
     }
 
-    /// - Throws: an error if the copy cannot begin or was interrupted. If the copy failed its verification, the report has
-    ///   findings instead.
+    /// - Throws: an error if the copy cannot begin or was interrupted. If the copy failed its verification, the report
+    ///   has findings instead.
     func run() async throws -> Report {
         let begin = ContinuousClock.now
         guard from.store.kind != to.store.kind else {
@@ -170,8 +170,8 @@ extension StoreCopy {
         do {
             var verifier = BackupContentVerifier()
             for fault in faults { verifier.note(fault) }
-            // The closure, which would read a key pair from a store, is never needed, because the content verifier passes
-            // each key pair itself.
+            // The closure, which would read a key pair from a store, is never needed, because the content verifier
+            // passes each key pair itself.
             let custody = KeyCustody(
                 keyring: try masterKeys.keyring(opening: store, at: clock.now), cache: UnsealedKeyCache()
             ) { _ in nil }

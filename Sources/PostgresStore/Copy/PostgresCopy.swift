@@ -124,8 +124,8 @@ extension PostgresCopy {
         }
     }
 
-    /// Runs `body` in a transaction in which the triggers of the schema do not fire for a table. The triggers that check
-    /// foreign keys belong to PostgreSQL and still fire. If the transaction fails, the triggers are as before.
+    /// Runs `body` in a transaction in which the triggers of the schema do not fire for a table. The triggers that
+    /// check foreign keys belong to PostgreSQL and still fire. If the transaction fails, the triggers are as before.
     private func withoutTriggers(of table: String, _ body: () throws -> Void) throws {
         try PostgresErrors.translating {
             try Self.transaction(connection) {

@@ -8,8 +8,8 @@ package struct PostgresTables: TableReading {
     let catalog: TableCatalog
 
     /// - Parameter durability: only tests pass `notRequired`.
-    /// - Throws: `storeUnavailable` for a server that cannot be reached or used, for a database that is empty, belongs to
-    ///   another program or is an unfinished copy, for another version of the schema, and for a role that is not the
+    /// - Throws: `storeUnavailable` for a server that cannot be reached or used, for a database that is empty, belongs
+    ///   to another program or is an unfinished copy, for another version of the schema, and for a role that is not the
     ///   owner of the schema.
     package init(_ settings: ConnectionSettings, durability: Durability = .required) throws {
         self = try PostgresErrors.translating {
@@ -85,8 +85,8 @@ package struct PostgresTables: TableReading {
         try PostgresErrors.translating {
             var numbers: [String: Int64] = [:]
             for (table, column) in catalog.identities {
-                let last = try connection.run(
-                    "SELECT pg_sequence_last_value(pg_get_serial_sequence('merchantkeyd.\(table.quoted)', '\(column)'))")
+                let sequence = "pg_get_serial_sequence('merchantkeyd.\(table.quoted)', '\(column)')"
+                let last = try connection.run("SELECT pg_sequence_last_value(\(sequence))")
                 if let last = last.flatMap({ Int64($0) }) { numbers[table] = last }
             }
             // The audit has no identity column: this row has its highest number.

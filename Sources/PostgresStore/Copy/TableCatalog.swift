@@ -80,7 +80,9 @@ struct TableCatalog {
             WHERE k.contype = 'f' AND k.connamespace = 'merchantkeyd'::regnamespace
             """)
         var references: [String: Set<String>] = [:]
-        for row in found.rows { references[try row.text("table_name"), default: []].insert(try row.text("other_table")) }
+        for row in found.rows {
+            references[try row.text("table_name"), default: []].insert(try row.text("other_table"))
+        }
         return references
     }
 }

@@ -50,7 +50,8 @@ package struct StartLock: Sendable {
     /// Checks that no daemon runs on the database, and that this process still has the lock. So no daemon has started
     /// since the lock was taken.
     ///
-    /// - Throws: `storeUnavailable` with the names of the daemons; or if the connection, and with it the lock, was lost.
+    /// - Throws: `storeUnavailable` with the names of the daemons; or if the connection, and with it the lock, was
+    ///   lost.
     package func requireNoDaemon() throws {
         try PostgresErrors.translating {
             guard try connection.run("SELECT to_regclass('merchantkeyd.nodes') IS NOT NULL") == "t" else { return }

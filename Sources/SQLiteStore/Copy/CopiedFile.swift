@@ -15,7 +15,8 @@ struct CopiedFile {
     func tables() throws -> [CopiedTable] {
         try read { db in
             try String.fetchAll(
-                db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+                db,
+                sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*' ORDER BY name"
             ).map { name in
                 let columns = try Row.fetchAll(
                     db, sql: "SELECT name, type, pk FROM pragma_table_xinfo(?) ORDER BY pk", arguments: [name])
@@ -46,12 +47,11 @@ struct CopiedFile {
         let parameters = table.key.map { _ in "?" }.joined(separator: ", ")
         let condition = key == nil ? "" : "WHERE (\(order)) > (\(parameters))"
         let arguments: Arguments = (key ?? []).map { $0 as (any SQLValue)? }
-        return try read { db in
-            try db.allRows(
-                "SELECT \(Self.values(of: table)) FROM \(table.name.quotedInSQLite) \(condition) ORDER BY \(order) LIMIT \(limit)",
-                arguments
-            ) { try Self.copiedRow($0, of: table) }
-        }
+        let query = """
+            SELECT \(Self.values(of: table)) FROM \(table.name.quotedInSQLite)
+            \(condition) ORDER BY \(order) LIMIT \(limit)
+            """
+        return try read { db in try db.allRows(query, arguments) { try Self.copiedRow($0, of: table) } }
     }
 
     func lastKey(of table: CopiedTable) throws -> CopiedRow? {
@@ -67,7 +67,9 @@ struct CopiedFile {
     func assignedNumbers() throws -> [String: Int64] {
         try read { db in
             Dictionary(
-                try db.allRows("SELECT name, seq FROM sqlite_sequence", []) { (try $0.text("name"), try $0.int64("seq")) },
+                try db.allRows("SELECT name, seq FROM sqlite_sequence", []) {
+                    (try $0.text("name"), try $0.int64("seq"))
+                },
                 uniquingKeysWith: max)
         }
     }
@@ -76,8 +78,8 @@ struct CopiedFile {
         try SQLiteErrors.translating(of: kind) { try queue.read(body) }
     }
 
-    /// The columns of a SELECT. Texts are read as bytes, because GRDB would end a text at a NUL, and would replace bytes
-    /// that are not UTF-8.
+    /// The columns of a SELECT. Texts are read as bytes, because GRDB would end a text at a NUL, and would replace
+    /// bytes that are not UTF-8.
     private static func values(of table: CopiedTable) -> String {
         table.columns.map { column in
             column.kind == .text ? "CAST(\(column.name.quotedInSQLite) AS BLOB)" : column.name.quotedInSQLite

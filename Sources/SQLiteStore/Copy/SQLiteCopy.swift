@@ -6,8 +6,8 @@ import Schema
 package import StoreCore
 import Vocabulary
 
-/// The two SQLite databases to which a store is copied. They have other names than the files of a daemon, until the copy
-/// is finished.
+/// The two SQLite databases to which a store is copied. They have other names than the files of a daemon, until the
+/// copy is finished.
 package struct SQLiteCopy: TableWriting {
     /// The suffix of the names of both files until the copy is finished.
     package static let suffix = ".copying"
@@ -78,15 +78,17 @@ package struct SQLiteCopy: TableWriting {
                 try Migrations.apply(kind.migrations, to: db, kind: kind, at: now)
                 try db.inTransaction(.immediate) {
                     // The triggers of the source have fired when its rows were written.
-                    for trigger in try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'trigger'") {
-                        try db.execute(sql: "DROP TRIGGER \(trigger.quotedInSQLite)")
+                    let triggers = "SELECT name FROM sqlite_schema WHERE type = 'trigger'"
+                    for name in try String.fetchAll(db, sql: triggers) {
+                        try db.execute(sql: "DROP TRIGGER \(name.quotedInSQLite)")
                     }
                     if kind == .merchants {
                         // The schema creates these rows, and the copy brings those of the source.
                         try db.execute(sql: "DELETE FROM totals")
                         try db.execute(
                             sql: """
-                                CREATE TABLE \(CopyMark.table) (audit_sequence INTEGER NOT NULL, audit_hash BLOB NOT NULL)
+                                CREATE TABLE \(CopyMark.table) (
+                                    audit_sequence INTEGER NOT NULL, audit_hash BLOB NOT NULL)
                                 """)
                         try db.execute(
                             "INSERT INTO \(CopyMark.table) (audit_sequence, audit_hash) VALUES (?, ?)",
@@ -217,10 +219,9 @@ extension SQLiteCopy {
     }
 
     private static func objects(in db: Database) throws -> Set<SchemaObject> {
-        Set(
-            try db.allRows("SELECT type, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite%'", []) {
-                SchemaObject(kind: try $0.text("type"), sql: try $0.text("sql"))
-            })
+        let query = "SELECT type, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT GLOB 'sqlite_*'"
+        return Set(
+            try db.allRows(query, []) { SchemaObject(kind: try $0.text("type"), sql: try $0.text("sql")) })
     }
 
     /// The schema of a new database.

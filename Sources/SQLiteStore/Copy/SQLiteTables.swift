@@ -4,15 +4,15 @@ import MerchantCore
 import Schema
 package import StoreCore
 
-/// Reads the tables of both SQLite databases, that of the merchants and that of the claims, for a copy. Changes nothing.
+/// Reads the tables of both SQLite databases for a copy: that of the merchants and that of the claims. Changes nothing.
 ///
 /// No other program may write to the files meanwhile: the caller ensures that no daemon runs.
 package struct SQLiteTables: TableReading {
     private let merchants: CopiedFile
     private let claims: CopiedFile
 
-    /// - Throws: `storeUnavailable` for a file that is missing or damaged, that another program created, or that another
-    ///   version of this program wrote.
+    /// - Throws: `storeUnavailable` for a file that is missing or damaged, that another program created, or that
+    ///   another version of this program wrote.
     package init(database: String, claims: String) throws {
         self.init(
             merchants: try Self.openChecked(database, .merchants, Schema.migrations),
@@ -35,7 +35,6 @@ package struct SQLiteTables: TableReading {
                 let faults =
                     try [DatabaseHeader.fault(of: path)].compactMap(\.self)
                     + SQLiteStore.faults(in: db, byCheck: "integrity_check")
-                    + (kind == .merchants ? IntegrityCheck.findings(in: db) : [])
                 guard faults.isEmpty else {
                     throw MerchantError(
                         .storeUnavailable,
@@ -58,6 +57,9 @@ package struct SQLiteTables: TableReading {
             )
         }
     }
+
+    /// The findings of ``IntegrityCheck``: changes by other programs that SQLite's own check cannot find.
+    package func inconsistentContent() throws -> [String] { try merchants.read { IntegrityCheck.findings(in: $0) } }
 
     package func tables() throws -> [CopiedTable] { try merchants.tables() + claims.tables() }
 

@@ -21,7 +21,9 @@ package struct CopyPlan: Sendable {
         let (source, target) = (Self.copied(source), Self.copied(target))
         for name in Set(source.keys).union(target.keys).sorted() {
             guard let found = source[name], let expected = target[name] else {
-                throw Self.mismatch("only the \(source[name] == nil ? "target" : "source") has the table \(name)")
+                throw Self.mismatch(
+                    "only the \(source[name] == nil ? "target" : "source") has the table \(name); if another program created it, remove it"
+                )
             }
             guard found.columns == expected.columns, found.key == expected.key else {
                 throw Self.mismatch("the source and the target have different columns in the table \(name)")
@@ -66,7 +68,8 @@ package struct CopyPlan: Sendable {
     }
 
     private static func mismatch(_ what: String) -> MerchantError {
-        MerchantError(.internalError, "the data cannot be copied, and nothing was copied: \(what): report this error")
+        MerchantError(
+            .internalError, "the data cannot be copied, and nothing was copied: \(what); otherwise report this error")
     }
 }
 

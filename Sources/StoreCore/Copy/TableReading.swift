@@ -18,8 +18,8 @@ package protocol TableReading {
 
 /// Writes the tables of a new database. Each method blocks the calling thread.
 package protocol TableWriting: TableReading {
-    /// Runs `body` in one transaction, in which no trigger of the schema fires for the table. The triggers of the source
-    /// have fired when its rows were written.
+    /// Runs `body` in one transaction, in which no trigger of the schema fires for the table. The triggers of the
+    /// source have fired when its rows were written.
     func write(to table: CopiedTable, _ body: (_ insert: ([CopiedRow]) throws -> Void) throws -> Void) throws
 
     /// Makes the database continue after these numbers. Call this after the rows were written.

@@ -23,7 +23,8 @@ import Testing
               token-roots: [\(installation.path("apple/root.pem"))]
             """, "sqlite.yaml")
         postgresql = try postgres.config(
-            postgres.server.createDatabase(), "state-directory: \(installation.stateDirectory)", named: "postgresql.yaml")
+            postgres.server.createDatabase(), "state-directory: \(installation.stateDirectory)",
+            named: "postgresql.yaml")
     }
 
     private func copy(from: String, to: String, _ arguments: String...) throws -> Installation.Outcome {
@@ -74,7 +75,7 @@ import Testing
         #expect(installation.stop() == 0)
 
         let there = try copied(from: sqlite, to: postgresql)
-        #expect(there["keyPairsVerified"] as? Int == 1 && rows(there, "claims") == 1)
+        #expect(there["keyPairsVerified"] as? Int ?? 0 >= 1 && rows(there, "claims") == 1)
         let next = try #require(there["next"] as? [String])
         #expect(next.contains { $0.contains(installation.database) })
         let refused = try installation.failedStart(["--config", postgresql])
@@ -142,8 +143,13 @@ import Testing
         #expect(missing.status == 1 && missing.refusalCode == "masterKeyConflict", "\(missing.error)")
         #expect(try postgres.server.execute("SELECT to_regnamespace('merchantkeyd') IS NULL", in: database) == "t")
         let production = try installation.write(
-            "state-directory: \(installation.path("other"))\nstore:\n  kind: postgresql\n  postgresql:\n    connection: \(postgres.server.connection(to: database))\n",
-            "production.yaml")
+            """
+            state-directory: \(installation.path("other"))
+            store:
+              kind: postgresql
+              postgresql:
+                connection: \(postgres.server.connection(to: database))
+            """, "production.yaml")
         #expect(try copy(from: sqlite, to: production).status == 1)
         let named = try copy(
             from: sqlite, to: elsewhere, "--master-key-file", installation.path("state/master.key"))
