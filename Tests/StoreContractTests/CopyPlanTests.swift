@@ -5,7 +5,7 @@ import StoreCore
 import Testing
 import Vocabulary
 
-/// Which tables a copy copies, and what the digest of a table tells apart.
+/// Which tables a copy copies, and which values the digest of a table distinguishes.
 @Suite struct CopyPlanTests {
     private static func table(
         _ name: String, key: [String] = ["id"], kind: CopiedColumn.Kind = .integer, references: Set<String> = []

@@ -80,6 +80,8 @@ struct StoreCopy {
             }
         }
         if !findings.isEmpty { try target.discard() }
+        // Both values keep daemons away from the stores.
+        withExtendedLifetime((source, target)) {}
         let (seconds, attoseconds) = (ContinuousClock.now - begin).components
         return Report(
             source: source.name, target: target.name, isResumed: target.isResumed, tables: tables, content: content,

@@ -8,7 +8,7 @@ enum PostgreSQLCheck {
         // The daemon would not use the keys in this file, and their payments would fail.
         if FileStatus(of: settings.databasePath) != nil {
             findings.refuse(
-                "the state directory contains the SQLite database \(settings.databasePath), which the daemon does not use with 'store.kind: postgresql'; set 'state-directory' to another directory, or move the database away"
+                "the state directory contains the SQLite database \(settings.databasePath), which the daemon does not use with 'store.kind: postgresql'; copy its data with 'merchantkeyctl store copy' if the daemon needs it, and move the database away; or set 'state-directory' to another directory"
             )
         }
     }
