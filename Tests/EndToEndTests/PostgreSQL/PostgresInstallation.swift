@@ -45,6 +45,28 @@ final class PostgresInstallation: Sendable {
             """, name)
     }
 
+    /// Starts several daemons on a new database, with one master key: ``installation`` as `one`, then the others.
+    /// The settings of each are in the file NAME.yaml of ``installation``.
+    ///
+    /// - Parameters:
+    ///   - others: the other daemons by their names.
+    ///   - lines: further lines of each file.
+    ///   - serveStale: how long each daemon uses its keys after the end of its lease.
+    func start(
+        with others: KeyValuePairs<String, Installation>, _ lines: String = "", serveStale: String? = nil
+    ) throws {
+        let database = try server.createDatabase()
+        try installation.start(
+            config: config(database, lines, node: "one", serveStale: serveStale, named: "one.yaml"))
+        for (name, daemon) in others {
+            try daemon.createStateDirectory()
+            try FileManager.default.copyItem(
+                atPath: installation.path("state/master.key"), toPath: daemon.path("state/master.key"))
+            try daemon.start(
+                config: config(database, lines, node: name, serveStale: serveStale, named: "\(name).yaml"))
+        }
+    }
+
     /// Adds the merchant with one current key.
     ///
     /// - Returns: the key's publicKeyHash.
@@ -59,10 +81,7 @@ final class PostgresInstallation: Sendable {
     ///
     /// - Returns: its file's path.
     func token(for certificate: String = "first") throws -> String {
-        let token = installation.path("token-\(UUID().uuidString).json")
-        try installation.apple(
-            "mint-token", "--certificate", installation.path("\(certificate).cer"), "--out", token)
-        return token
+        try installation.mintTokens(for: certificate, to: "token-\(UUID().uuidString).json")
     }
 
     func resolve(_ hash: String) throws -> String {

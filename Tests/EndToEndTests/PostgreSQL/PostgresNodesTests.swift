@@ -19,17 +19,7 @@ import Testing
 
     /// Starts both daemons on a new database, with one master key.
     private func startBoth(_ lines: String = "", serveStale: String? = nil) throws {
-        let database = try postgres.server.createDatabase()
-        try first.start(config: postgres.config(database, lines, node: "one", serveStale: serveStale))
-        try copyMasterKey()
-        try second.start(
-            config: postgres.config(database, lines, node: "two", serveStale: serveStale, named: "second.yaml"))
-    }
-
-    private func copyMasterKey() throws {
-        try second.createStateDirectory()
-        try FileManager.default.copyItem(
-            atPath: first.path("state/master.key"), toPath: second.path("state/master.key"))
+        try postgres.start(with: ["two": second], lines, serveStale: serveStale)
     }
 
     private func resolve(_ hash: String, on node: Installation) throws -> String {

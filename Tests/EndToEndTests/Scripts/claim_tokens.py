@@ -1,7 +1,8 @@
-"""Many processes claim the same payment tokens at the same time, over HTTP on the decryptor socket.
+"""Many processes claim the same payment tokens at the same time, over HTTP on the decryptor sockets of one or several daemons.
 
-usage: claim_tokens.py SOCKET TOKENS MERCHANT PROCESSES REPORT_AFTER
-TOKENS contains one whole payment token on each line. Every process claims each of them with an Idempotency-Key of its own.
+usage: claim_tokens.py TOKENS MERCHANT PROCESSES REPORT_AFTER SOCKET...
+TOKENS contains one whole payment token on each line. Every process claims each of them with an Idempotency-Key of its own, all
+of them on the same socket.
 When a connection fails, it repeats the request with the same key for at most 30 seconds. After REPORT_AFTER responses the
 script prints a line to standard error, so that a test can kill the daemon in the middle of the work.
 Prints one JSON object: the number of tokens, how many tokens were claimed how often, refusals by code, and how many
@@ -14,7 +15,7 @@ import socket
 import sys
 import time
 
-path, tokens_file, merchant, processes, report_after = sys.argv[1:6]
+tokens_file, merchant, processes, report_after, *paths = sys.argv[1:]
 processes, report_after = int(processes), int(report_after)
 expected = b',"expected":{"merchantIdentifier":"%s"}}' % merchant.encode()
 bodies = []
@@ -23,7 +24,8 @@ for line in open(tokens_file):
 
 
 class Client:
-    def __init__(self):
+    def __init__(self, path):
+        self.path = path
         self.connection = None
 
     def claim(self, body, key):
@@ -36,7 +38,7 @@ class Client:
                 if self.connection is None:
                     self.connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
                     self.connection.settimeout(30)
-                    self.connection.connect(path)
+                    self.connection.connect(self.path)
                 self.connection.sendall(request)
                 return self.response()
             except OSError:
@@ -64,7 +66,7 @@ class Client:
 
 
 def claim_all(number, start, response_count, results):
-    client = Client()
+    client = Client(paths[number % len(paths)])
     start.wait()
     claimed, repeated, refusals = [], 0, collections.Counter()
     for index, body in enumerate(bodies):
@@ -95,7 +97,7 @@ if __name__ == "__main__":
     print(f"{report_after} responses", file=sys.stderr, flush=True)
     claims, refusals, repeated = collections.Counter({index: 0 for index in range(len(bodies))}), collections.Counter(), 0
     for _ in workers:
-        claimed, again, refused = results.get(timeout=120)
+        claimed, again, refused = results.get(timeout=240)
         claims.update(claimed)
         refusals.update(refused)
         repeated += again

@@ -22,22 +22,6 @@ import Testing
             "merchantkeyd.yaml")
     }
 
-    /// Mints whole payment tokens, one in each line of a file.
-    ///
-    /// - Returns: the file's path.
-    func mint(_ installation: Installation, _ count: Int, _ options: String..., to name: String = "tokens.json") throws
-        -> String
-    {
-        let outcome = try Installation.run(
-            [
-                "\(Installation.programs)/applepay-sandbox", "mint-token", "--certificate",
-                installation.path("key.cer"),
-                "--directory", installation.path("apple"), "--count", "\(count)", "--out", installation.path(name),
-            ] + options)
-        try #require(outcome.status == 0, "\(outcome.error)")
-        return installation.path(name)
-    }
-
     @Test(
         .tags(.slow), .skippedInQuickRuns, .enabled(if: Installation.hasPython, "needs Python's package cryptography"))
     func
@@ -45,31 +29,18 @@ import Testing
         throws
     {
         let installation = try serving()
-        let tokens = try mint(installation, 1000)
-        let script = try #require(Bundle.module.path(forResource: "claim_tokens", ofType: "py", inDirectory: "Scripts"))
-        let claimants = try ChildProcess(
-            ["python3", script, installation.decryptorSocket, tokens, Self.merchant, "64", "20000"],
-            output: .file(installation.path("claims.out")), error: .file(installation.path("claims.err")))
-        func errors() throws -> String { try String(contentsOfFile: installation.path("claims.err"), encoding: .utf8) }
-        try installation.eventually("20,000 claims have a response", within: .seconds(300)) {
-            try errors().contains("20000 responses") || !claimants.isRunning
+        let report = try ClaimReport.ofConcurrentClaims(
+            of: installation.mintTokens(1000), for: Self.merchant, on: [installation]
+        ) {
+            installation.stop(SIGKILL)
+            try installation.start(config: Self.config(of: installation))
         }
-        installation.stop(SIGKILL)
-        try installation.start(config: try Self.config(of: installation))
-        let end = claimants.wait()
-        let reported = try errors()
-        #expect(end == .exited(0), "\(reported)")
-
-        let output = try Data(contentsOf: URL(filePath: installation.path("claims.out")))
-        let result = try #require(try JSONSerialization.jsonObject(with: output) as? [String: Any])
-        #expect(result["tokens"] as? Int == 1000)
-        #expect(result["tokensByClaims"] as? [String: Int] == ["1": 1000])
-        #expect(result["refused"] as? [String: Int] == ["tokenAlreadyClaimed": 63_000])
+        #expect(report == .eachClaimedOnce(1000))
     }
 
     @Test func `a claim survives a kill, and its repeated request gets the same response`() throws {
         let installation = try serving()
-        let token = try mint(installation, 1)
+        let token = try installation.mintTokens()
         let paymentData = try JSONSerialization.data(
             withJSONObject: try #require(
                 (JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: token))) as? [String: Any])?[
@@ -92,7 +63,7 @@ import Testing
         #expect(try installation.ctl("token", "decrypt", token).status == 0)
         let claimed = try installation.ctl("token", "decrypt", token, "--claim")
         #expect(claimed.status == 1 && claimed.refusalCode == "tokenAlreadyClaimed", "\(claimed.error)")
-        let second = try mint(installation, 1, to: "second.json")
+        let second = try installation.mintTokens(to: "second.json")
         #expect(try installation.ctl("token", "decrypt", second).status == 0)
         #expect(try installation.ctl("token", "decrypt", second, "--claim").status == 0)
         #expect(try installation.ctl("token", "decrypt", second, "--claim").status == 1)
@@ -108,7 +79,7 @@ import Testing
         throws
     {
         let installation = try serving()
-        let (first, second) = (try mint(installation, 1, to: "1.json"), try mint(installation, 1, to: "2.json"))
+        let (first, second) = (try installation.mintTokens(to: "1.json"), try installation.mintTokens(to: "2.json"))
         #expect(try installation.ctl("token", "decrypt", first, "--claim").status == 0)
         installation.stop()
         let claims = installation.path("state/claims.sqlite")
@@ -137,7 +108,7 @@ import Testing
         throws
     {
         let installation = try serving()
-        let token = try mint(installation, 1)
+        let token = try installation.mintTokens()
         #expect(try installation.ctl("token", "decrypt", token, "--claim").status == 0)
         let aside = installation.path("aside")
         try FileManager.default.moveItem(atPath: installation.database, toPath: aside)
@@ -172,7 +143,7 @@ import Testing
         throws
     {
         let installation = try serving()
-        let token = try mint(installation, 1)
+        let token = try installation.mintTokens()
         #expect(try installation.ctl("token", "decrypt", token, "--claim").status == 0)
         let claims = installation.path("state/claims.sqlite")
         let mode = try FileManager.default.attributesOfItem(atPath: claims)[.posixPermissions] as? Int

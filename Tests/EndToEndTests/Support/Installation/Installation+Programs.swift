@@ -70,6 +70,17 @@ extension Installation {
         try #require(outcome.status == 0, "\(arguments): \(outcome.error)")
     }
 
+    /// Mints whole payment tokens for a certificate, one on each line of a file.
+    ///
+    /// - Returns: the file's path.
+    func mintTokens(_ count: Int = 1, for certificate: String = "key", to name: String = "tokens.json") throws
+        -> String
+    {
+        try apple(
+            "mint-token", "--certificate", path("\(certificate).cer"), "--count", "\(count)", "--out", path(name))
+        return path(name)
+    }
+
     /// Generates a key pair, has the sandbox issue its certificate and uploads it.
     ///
     /// - Returns: its publicKeyHash.
