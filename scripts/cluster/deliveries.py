@@ -37,7 +37,10 @@ def undelivered(deliveries, stored):
 
 
 def event(delivery):
-    return json.loads(delivery["body"])
+    # A delivery is read again in each round, so its event is kept.
+    if "event" not in delivery:
+        delivery["event"] = json.loads(delivery["body"])
+    return delivery["event"]
 
 
 def subject(event):

@@ -3,7 +3,7 @@ import random, time
 
 from answers import check_answers
 from deliveries import check_delivered, check_deliveries, check_stored, event, undelivered
-from history import changes, states
+from history import CHANGES, attempted, changes, states
 from records import check_chain, check_records
 
 
@@ -17,7 +17,7 @@ class Inspection:
 
     def check(self, played):
         """Returns the violations of a round. All daemons are healthy."""
-        self.changes += changes(played.history)
+        self.changes += attempted(played.history, *CHANGES)
         return [*check_answers(played.history, self.nodes), *self._check_audit(played),
                 *check_deliveries(self._of(played, self.cluster.webhook.read()))]
 
@@ -93,4 +93,4 @@ class Inspection:
         shown |= {f'roll/{roll["rollId"]}': roll["state"] for roll in daemon.items("/v1/rolls")}
         return [{"kind": "read", "node": daemon.name, "subject": subject, "state": shown.get(subject, "absent"),
                  "begin": begin, "end": time.monotonic(), "outcome": "done"}
-                for subject in {subject for change in self.changes for subject, _ in states(change)}]
+                for subject in {subject for change in changes(self.changes) for subject, _ in states(change)}]

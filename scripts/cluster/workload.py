@@ -2,7 +2,7 @@
 import random, threading, time
 
 from daemons import outcome
-from history import CHANGES, changes, done, revocations, states
+from history import changes, done, revocations, states
 
 # In each slot of this many seconds, the clients on all daemons claim the same token.
 SLOT = 0.15
@@ -38,7 +38,7 @@ class Round:
     def prepare(self):
         """Call this while nothing fails."""
         for merchant in [self.merchant, self.rolling]:
-            self.add_merchant(random.choice(self.daemons), merchant)
+            self.add_merchant(merchant)
         # The first key stays, and its tokens are claimed. The other keys are revoked.
         self.lasting = self.make_key(self.merchant, CLAIMED_TOKENS)
         self.keys = [self.lasting, *(self.make_key(self.merchant, TOKENS) for _ in range(KEYS))]
@@ -139,22 +139,22 @@ class Round:
 
     def claim(self, daemon):
         tokens, slot = self.lasting.tokens, 0
-        while slot < len(tokens) and not self.stopped.wait(max(0, self.began + slot * SLOT - time.monotonic())):
-            # Later, an earlier token is claimed again.
-            for number, token in [tokens[slot], random.choice(tokens[:slot + 1])]:
+        while not self.stopped.wait(max(0, self.began + slot * SLOT - time.monotonic())):
+            # Earlier tokens are claimed again.
+            for number, token in [*tokens[slot:slot + 1], random.choice(tokens[:slot + 1])]:
                 self.decrypt("claim", daemon, self.lasting, number, token)
             slot = max(slot, int((time.monotonic() - self.began) / SLOT)) + 1
 
-    def add_merchant(self, daemon, name):
-        return self.record("add", daemon, name, lambda: daemon.ask(
-            "admin", "POST", "/v1/merchants", {"merchantIdentifier": name, "targetActiveKeyPairs": 0}))
+    def add_merchant(self, name, daemons=None):
+        merchant = {"merchantIdentifier": name, "targetActiveKeyPairs": 0}
+        return self.change("add", name, "/v1/merchants", merchant, daemons)
 
     def add(self, daemon):
         while not self.stopped.wait(0.15):
             with self.lock:
                 self.merchants += 1
                 name = f"merchant.com.example.round{self.number}.m{self.merchants}"
-            self.add_merchant(daemon, name)
+            self.add_merchant(name, [daemon])
             self.read(random.choice(self.fault.healthy), name)
 
     def revoke(self):
@@ -215,19 +215,3 @@ class Round:
             reader.start()
         for reader in readers:
             reader.join()
-
-    def longest_outage(self, *kinds):
-        """The longest time in which a daemon that did not fail gave no answer to such requests, in seconds."""
-        longest = 0
-        for node in [daemon.name for daemon in self.fault.healthy]:
-            answered = [o["end"] for o in self.history if o["node"] == node and o["kind"] in kinds
-                        and o["outcome"] != "unknown" and self.began <= o["begin"] and o["end"] <= self.ended]
-            times = [self.began, *sorted(answered), self.ended]
-            longest = max([longest, *(b - a for a, b in zip(times, times[1:]))])
-        return longest
-
-    def longest_change(self):
-        """The longest time until a change of a key was acknowledged, in seconds, on a daemon that did not fail."""
-        healthy = {daemon.name for daemon in self.fault.healthy}
-        return max((o["end"] - o["begin"] for o in done(self.history, *(CHANGES - {"add"}))
-                    if o["node"] in healthy and self.began <= o["begin"]), default=0)
