@@ -16,11 +16,13 @@ class Figures:
         self.operations.update(f'{o["kind"]} {o["outcome"]}' for o in played.history)
         asked = during(played)
         figures = {
-            "roundSeconds": seconds, "secondsWithoutDecryption": longest_gap(played, asked, "use"),
-            "secondsWithoutClaim": longest_gap(played, asked, "claim"),
-            "longestKeyChangeSeconds": max((o["end"] - o["begin"] for o in done(asked, *KEY_CHANGES)), default=0),
-            "decryptions": sum(o["kind"] in {"use", "claim"} for o in asked),
-            "failedDecryptions": sum(o["kind"] in {"use", "claim"} and o["outcome"] == "unknown" for o in asked)}
+            "roundSeconds": seconds,
+            "longestKeyChangeSeconds": max((o["end"] - o["begin"] for o in done(asked, *KEY_CHANGES)), default=0)}
+        for kind, name in [("use", "Decryption"), ("claim", "Claim")]:
+            # The key that is never revoked: requests for other keys may have to wait for the database.
+            requests = [o for o in asked if o["kind"] == kind and o["key"] == played.lasting.hash]
+            figures |= {f"secondsWithout{name}": longest_gap(played, requests), f"all{name}s": len(requests),
+                        f"failed{name}s": sum(o["outcome"] == "unknown" for o in requests)}
         self.rounds[played.fault.kind].append(figures)
         return figures
 
@@ -40,7 +42,7 @@ class Figures:
 
 def summary(name, values):
     """The sum of numbers; the median and the maximum of times."""
-    if name.lower().endswith("decryptions"):
+    if name.startswith(("all", "failed")):
         return sum(values)
     return {"median": round(statistics.median(values), 2), "longest": round(max(values), 2)}
 
@@ -52,12 +54,12 @@ def during(played):
             if o["node"] in healthy and played.began <= o["begin"] and o["end"] <= played.ended]
 
 
-def longest_gap(played, asked, kind):
-    """The longest time in which one of the daemons answered no request of a kind, in seconds."""
+def longest_gap(played, requests):
+    """The longest time in which one of the daemons answered no request, in seconds. A response that says that the
+    outcome is not known is no answer."""
     longest = 0
     for daemon in played.fault.healthy:
-        ends = sorted(o["end"] for o in asked
-                      if o["node"] == daemon.name and o["kind"] == kind and o["outcome"] != "unknown")
+        ends = sorted(o["end"] for o in requests if o["node"] == daemon.name and o["outcome"] != "unknown")
         times = [played.began, *ends, played.ended]
         longest = max([longest, *(later - earlier for earlier, later in zip(times, times[1:]))])
     return longest

@@ -65,7 +65,7 @@ class Round:
     def start(self, fault):
         self.fault, self.began = fault, time.monotonic()
         for daemon in self.daemons:
-            for client in (self.use, self.use_more, self.claim, self.add):
+            for client in (self.use_lasting, self.use, self.use_more, self.claim, self.add):
                 self.run(client, daemon)
         self.run(self.roll)
         self.revoker = self.run(self.revoke)
@@ -123,13 +123,18 @@ class Round:
 
     # MARK: - Clients
 
+    def use_lasting(self, daemon):
+        """A decryptor that sends tokens for one key, which is in the daemon's memory."""
+        while not self.stopped.wait(0.02):
+            self.decrypt("use", daemon, self.lasting, *random.choice(self.lasting.tokens))
+
     def use_once(self, daemon):
         # The key that is revoked at this time is used most.
         key = self.preferred if random.random() < 0.5 else random.choice(self.keys)
         self.decrypt("use", daemon, key, *random.choice(key.tokens))
 
     def use(self, daemon):
-        while not self.stopped.wait(0.01):
+        while not self.stopped.wait(0.02):
             self.use_once(daemon)
 
     def use_more(self, daemon):
