@@ -55,8 +55,10 @@ def during(played):
 
 
 def longest_gap(played, requests):
-    """The longest time in which one of the daemons answered no request, in seconds. A response that says that the
-    outcome is not known is no answer."""
+    """The longest time in which one of the daemons answered no request, in seconds.
+
+    A response with an unknown outcome is no answer.
+    """
     longest = 0
     for daemon in played.fault.healthy:
         ends = sorted(o["end"] for o in requests if o["node"] == daemon.name and o["outcome"] != "unknown")
