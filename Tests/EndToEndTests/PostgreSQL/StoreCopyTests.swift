@@ -29,7 +29,10 @@ import Testing
 
     private func copy(from: String, to: String, _ arguments: String...) throws -> Installation.Outcome {
         try Installation.run(
-            ["\(Installation.programs)/merchantkeyctl", "--output", "json", "store", "copy", "--from", from, "--to", to]
+            [
+                "\(Installation.programs)/merchantkeyctl", "--output", "json", "store", "copy", "--from", from, "--to",
+                to,
+            ]
                 + arguments)
     }
 
