@@ -1,3 +1,4 @@
+import Dispatch
 import MerchantCore
 import MerchantTestSupport
 import PostgresStore
@@ -39,6 +40,34 @@ import Vocabulary
             }
             #expect(try reader.counts(at: Sample.time).merchants == 120)
         }
+    }
+
+    @Test func `a daemon that stops in the middle of a transaction does not block the others for long`() async throws {
+        var limits = TemporaryDatabase.limits
+        limits.idleWrite = .milliseconds(300)
+        let (frozen, other) = (try database.store(limits), try database.store())
+        defer { for store in [frozen, other] { store.close() } }
+        let gate = DispatchSemaphore(value: 0)
+        let frozenWrite = Task {
+            await refusal {
+                try await frozen.write { transaction in
+                    try transaction.insert(Sample.record(0))
+                    gate.wait()
+                    try transaction.insert(Sample.record(1))
+                }
+            }?.code
+        }
+        try await eventually {
+            try database.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(database.name)' AND state = 'idle in transaction'")
+                == "1"
+        }
+        // Waits for the lock until the server ends the transaction of the other.
+        try await other.write { try $0.insert(Sample.record(2)) }
+        gate.signal()
+        #expect(await frozenWrite.value == .storeUnavailable)
+        #expect(try database.execute("SELECT count(*) FROM merchants") == "1")
+        try await frozen.write { try $0.insert(Sample.record(3)) }
     }
 
     @Test func `one of many simultaneous insertions of a key pair wins, and the others get the error of the domain`()

@@ -48,6 +48,7 @@ final class TemporaryDatabase: Sendable {
         limits.waiting = .seconds(60)
         limits.statement = .seconds(60)
         limits.lock = .seconds(60)
+        limits.idleWrite = .seconds(60)
         return limits
     }
 

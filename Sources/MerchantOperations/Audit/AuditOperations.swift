@@ -20,7 +20,10 @@ package struct AuditVerification: Sendable {
 
 /// Reads and verifies the audit.
 package struct AuditOperations: Sendable {
-    package typealias Records = Transactions<any AuditReading, any ChangeRecording>
+    package typealias Records = Transactions<any AuditReading, any ChangeRecording & DaemonStateWriting>
+
+    /// The name of the stored value with the head of the newest event ``reportHead(_:)``.
+    private static let reportedHeadValueName = "reportedAuditHead"
 
     private let records: Records
     private let findings: IntegrityFindings
@@ -97,11 +100,15 @@ package struct AuditOperations: Sendable {
     /// The sequence number and hash of the chain's last record; nil for an empty chain.
     package func head() async throws -> AuditHead? { try await records.read { try $0.auditHead() } }
 
-    /// Raises an event with the audit head, so that webhooks send the head to another machine.
+    /// Raises an event with the audit head, so that webhooks send the head to another machine. Does nothing if there is
+    /// an event with this head or a later one, for example of another daemon on the same database.
     package func reportHead(_ head: AuditHead) async throws {
         let now = clock.now
-        try await records.write {
-            try $0.append(
+        try await records.write { transaction in
+            let reported = try transaction.daemonValue(Self.reportedHeadValueName).flatMap { AuditHead($0) }
+            guard head.sequence > reported?.sequence ?? 0 else { return }
+            try transaction.setDaemonValue(Self.reportedHeadValueName, "\(head)")
+            try transaction.append(
                 Event(
                     .auditHead, .notice, at: now,
                     detail:

@@ -208,7 +208,9 @@ package struct RenewalSchedule: Sendable {
         report.reminders += try await records.write { transaction in
             var count = 0
             for roll in due {
-                guard var open = try transaction.roll(roll.number), open.isOpen else { continue }
+                // Another daemon may have done it since.
+                guard var open = try transaction.roll(roll.number), open.isOpen, let due = open.remindAt, due <= now
+                else { continue }
                 open.remindAt = now.adding(policy.remindEvery)
                 try transaction.update(open)
                 let progress = try transaction.view(open, policy, at: confirmedTime.reading().earliest).progress

@@ -94,6 +94,8 @@ extension ConnectionSettings {
         package var lock = Duration.seconds(5)
         /// After this time without a statement, the server ends a transaction and its connection.
         package var idleTransaction = Duration.seconds(30)
+        /// The same for a transaction that writes. Other daemons wait for it, so this is less than ``lock``.
+        package var idleWrite = Duration.seconds(3)
         /// How long a new connection may take, for each host of the connection string.
         package var connecting = Duration.seconds(5)
         /// How many connections read.

@@ -18,13 +18,15 @@ final class WriteConnection: Sendable {
 
     private let opener: ConnectionOpener
     private let settlement: Duration
+    private let longestPause: Duration
     /// Locked while a transaction runs.
     private let turn = Mutex(())
     private let current = Mutex<Opened?>(nil)
 
-    init(_ opener: ConnectionOpener, settlement: Duration) {
+    init(_ opener: ConnectionOpener, limits: ConnectionSettings.Limits) {
         self.opener = opener
-        self.settlement = settlement
+        settlement = limits.settlement
+        longestPause = limits.idleWrite
     }
 
     /// Runs `body` in a transaction, and returns once it is on stable storage. Blocks the calling thread.
@@ -66,12 +68,20 @@ final class WriteConnection: Sendable {
                 guard opened.connection.isLost else { throw error }
             }
         }
-        let opened = try opener.open()
+        let opened = try open()
         replace(by: opened)
         do { return (opened.connection, try begin(kind, on: opened)) } catch {
             rollBack(opened.connection)
             throw error
         }
+    }
+
+    /// If this process is frozen or cut off, the server ends its transaction, which locks the audit for all daemons.
+    private func open() throws -> Opened {
+        let opened = try opener.open()
+        try opened.connection.run(
+            "SELECT set_config('idle_in_transaction_session_timeout', '\(longestPause.milliseconds)', false)")
+        return opened
     }
 
     private func begin(_ kind: Kind, on opened: Opened) throws -> TransactionMark {
@@ -111,7 +121,7 @@ final class WriteConnection: Sendable {
     }
 
     private func askOutcome(of mark: TransactionMark) -> CommitOutcome? {
-        guard let opened = try? current.withLock({ $0 }) ?? opener.open() else { return nil }
+        guard let opened = try? current.withLock({ $0 }) ?? open() else { return nil }
         replace(by: opened)
         guard let outcome = try? CommitOutcome.of(mark, on: opened.connection, server: opened.server) else {
             replace(by: nil)

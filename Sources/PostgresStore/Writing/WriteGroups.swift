@@ -50,7 +50,7 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
         longestQueue = limits.queue
         self.clock = clock
         self.body = body
-        connection = WriteConnection(opener, settlement: limits.settlement)
+        connection = WriteConnection(opener, limits: limits)
     }
 
     var health: StoreHealth {

@@ -17,7 +17,7 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
     static let largestGroup = 512
     /// How many claims can wait for their commit. Further claims are refused with `overloaded`.
     static let longestQueue = 16384
-    static let removal =
+    package static let removal =
         "stop the daemon with its socket units, move claims.sqlite with its -wal and -shm out of the state directory, and start the daemon"
 
     private let path: String
