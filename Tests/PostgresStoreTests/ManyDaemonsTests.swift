@@ -59,7 +59,8 @@ import Vocabulary
         }
         try await eventually {
             try database.execute(
-                "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(database.name)' AND state = 'idle in transaction'")
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = '\(database.name)' AND state = 'idle in transaction'"
+            )
                 == "1"
         }
         // Waits for the lock until the server ends the transaction of the other.
