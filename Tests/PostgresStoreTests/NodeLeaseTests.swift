@@ -154,7 +154,10 @@ import Vocabulary
         let missing = try #require(NodeName("missing"))
         #expect(await remove(first.lease.node.name) == .nodeInUse)
         #expect(await remove(missing) == .notFound)
-        try await eventually { await remove(frozen.lease.node.name) == nil }
+        try await eventually {
+            try database.execute("SELECT lease_end + interval '1 second' < now() FROM nodes WHERE name = 'b'") == "t"
+        }
+        #expect(await remove(frozen.lease.node.name) == nil)
         #expect(try await nodes.nodes().map(\.name) == [first.lease.node.name])
         #expect(try database.execute("SELECT count(*) FROM audit WHERE action = 'nodeRemoved'") == "1")
     }
