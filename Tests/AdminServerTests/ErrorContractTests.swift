@@ -16,6 +16,7 @@ import Yams
         "merchantIdentifier": "merchantNotFound", "publicKeyHash": "keyNotFound", "rollId": "rollNotFound",
         "partnerInternalMerchantIdentifier": "registrationNotFound", "accessName": "accessNotFound",
         "invitationId": "invitationNotFound", "merchantTokenIdentifier": "merchantTokenNotFound",
+        "nodeName": "notFound",
     ]
     /// The parameters of Apple's notifications. Apple gets 200 also for unknown values.
     private static let ofNotifications: Set<Substring> = ["eventId", "secret"]

@@ -20,6 +20,7 @@ extension OpenAPIDocument {
         case "AuditHead": return "1044:" + String(repeating: "ab", count: 32)
         case "Time": return "2026-11-21T04:53:15Z"
         case "AccessName": return "shop-portal"
+        case "NodeName": return "host1"
         case "InvitationId": return "0123456789abcdef"
         case "MerchantTokenIdentifier": return "DSHRMC00002011616b5e5fd"
         case "MerchantTokenEventIdentifier": return "9a0b4b6e-3c1d-4f52-8a77-0c8d2f5e6b11"

@@ -119,20 +119,30 @@ def command_page(section, version, tool):
     program = root["commandName"]
     commands = leaves(root)
     groups = [each for each in shown(root.get("subcommands")) if each["commandName"] != "help"]
+    # A program such as merchantkeyd also runs without a command, and then has options that no command has.
+    of_commands = {key(argument) for each in commands for argument in shown(each.get("arguments"))}
+    runs_alone = any(key(argument) not in of_commands for argument in shown(root.get("arguments")))
     # The options that every command has are described once.
-    shared = set.intersection(*({key(argument) for argument in shown(each.get("arguments"))} for each in commands))
+    shared = set() if runs_alone else set.intersection(
+        *({key(argument) for argument in shown(each.get("arguments"))} for each in commands))
     lines = head(program, section, version, program, root["abstract"]) + [".SH SYNOPSIS"]
+    synopsis = [bold(program) + " " + " ".join(usage(each) for each in shown(root.get("arguments")))]
     if groups:
+        lines += synopsis + [".br"] if runs_alone else []
         lines += [bold(program) + " " + italic("command") + " [" + italic("options") + "]"]
     else:
-        lines += [bold(program) + " " + " ".join(usage(each) for each in shown(root.get("arguments")))]
+        lines += synopsis
     lines += [".SH DESCRIPTION"] + paragraphs(root.get("discussion", root["abstract"]))
     lines.append(".SH OPTIONS")
     if groups:
-        lines += [".PP", "Every command has these options:"]
-        for argument in shown(commands[0].get("arguments")):
-            if key(argument) in shared:
+        if runs_alone:
+            for argument in shown(root.get("arguments")):
                 lines += described(argument)
+        else:
+            lines += [".PP", "Every command has these options:"]
+            for argument in shown(commands[0].get("arguments")):
+                if key(argument) in shared:
+                    lines += described(argument)
         lines.append(".SH COMMANDS")
         for command in commands:
             names = [*command.get("superCommands", [])[1:], command["commandName"]]

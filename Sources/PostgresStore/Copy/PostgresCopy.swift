@@ -114,12 +114,15 @@ extension PostgresCopy {
     package func assignedNumbers() throws -> [String: Int64] { try reader.assignedNumbers() }
 
     package func write(to table: CopiedTable, _ body: (_ insert: ([CopiedRow]) throws -> Void) throws -> Void) throws {
-        let types = try reader.catalog.types(of: table)
-        let columns = table.columns.map { $0.name.quoted }.joined(separator: ", ")
-        let statement = "COPY \(table.name.quoted) (\(columns)) FROM STDIN (FORMAT binary)"
+        let columns = try reader.catalog.writableColumns(of: table)
+        let names = columns.map(\.name.quoted).joined(separator: ", ")
+        let statement = "COPY \(table.name.quoted) (\(names)) FROM STDIN (FORMAT binary)"
         try withoutTriggers(of: table.name) {
             try body { rows in
-                try PostgresErrors.translating { try connection.copy(statement, try CopyData(rows, as: types)) }
+                let values = rows.map { row in columns.map { row[$0.index] } }
+                try PostgresErrors.translating {
+                    try connection.copy(statement, try CopyData(values, as: columns.map(\.type)))
+                }
             }
         }
     }

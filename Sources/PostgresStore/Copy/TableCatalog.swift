@@ -7,15 +7,19 @@ struct TableCatalog {
     private let types: [String: [String: ColumnType?]]
     /// The identity column of each table that has one.
     let identities: [(table: String, column: String)]
+    /// The columns that PostgreSQL computes from others, by the name of the table. They cannot be written.
+    private let generated: [String: Set<String>]
 
     init(_ connection: Connection) throws {
         var types: [String: [String: ColumnType?]] = [:]
         var columns: [String: [CopiedColumn]] = [:]
         var identities: [(table: String, column: String)] = []
+        var generated: [String: Set<String>] = [:]
         let found = try connection.query(
             """
             SELECT c.relname AS table_name, a.attname AS column_name, a.atttypid::bigint AS type_number,
-                format_type(a.atttypid, a.atttypmod) AS type_name, a.attidentity <> '' AS is_identity
+                format_type(a.atttypid, a.atttypmod) AS type_name, a.attidentity <> '' AS is_identity,
+                a.attgenerated <> '' AS is_generated
             FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
             WHERE c.relnamespace = 'merchantkeyd'::regnamespace AND c.relkind IN ('r', 'p')
                 AND a.attnum > 0 AND NOT a.attisdropped
@@ -28,22 +32,25 @@ struct TableCatalog {
             columns[table, default: []].append(
                 CopiedColumn(name: column, kind: Self.kind(of: type, named: try row.text("type_name"))))
             if try row.flag("is_identity") { identities.append((table, column)) }
+            if try row.flag("is_generated") { generated[table, default: []].insert(column) }
         }
         let keys = try Self.keys(connection)
         let references = try Self.references(connection)
         self.types = types
         self.identities = identities
+        self.generated = generated
         tables = columns.keys.sorted().map { name in
             CopiedTable(
                 name: name, columns: columns[name] ?? [], key: keys[name] ?? [], references: references[name] ?? [])
         }
     }
 
-    /// The types of the columns, in the order of the table's columns.
-    func types(of table: CopiedTable) throws -> [ColumnType] {
-        try table.columns.map { column in
+    /// The columns that can be written: the index in the table's columns, the name and the type.
+    func writableColumns(of table: CopiedTable) throws -> [(index: Int, name: String, type: ColumnType)] {
+        try table.columns.enumerated().compactMap { index, column in
+            guard generated[table.name]?.contains(column.name) != true else { return nil }
             guard let type = types[table.name]?[column.name] ?? nil else { throw SQLValueError.wrongType }
-            return type
+            return (index, column.name, type)
         }
     }
 

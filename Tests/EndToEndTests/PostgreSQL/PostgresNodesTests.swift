@@ -91,6 +91,7 @@ import Testing
 
     @Test func `a revocation names the daemons that may still use the key, until they are removed`() throws {
         try startBoth(serveStale: "1h")
+        #expect(try first.ctl("merchant", "add", Self.merchant).status == 0)
         let hashes = try ["a", "b", "c"].map { try first.certifiedKey(Self.merchant, $0) }
         func revoke(_ hash: String) throws -> [String]? {
             try first.ctlJSON("key", "revoke", hash, "--reason", "compromised", "--yes")["staleNodes"] as? [String]
