@@ -23,7 +23,8 @@ struct MerchantKeyCtl: SubcommandGroup, AsyncParsableCommand {
             ProvisioningCommands.self, RegistrationCommands.self, DomainCommands.self, AccessCommands.self,
             InviteCommands.self, Console.self,
             StatusShow.self, EventCommands.self, WebhookCommands.self, AuditCommands.self, BackupCommands.self,
-            MasterKeyCommands.self, NodeCommands.self, StoreCommands.self, ConfigCommands.self, Reload.self, Diagnose.self,
+            MasterKeyCommands.self, NodeCommands.self, StoreCommands.self, ConfigCommands.self, Reload.self,
+            Diagnose.self,
         ])
 
     // Every subcommand declares these options too. This declaration accepts them before the command group as well, as

@@ -43,7 +43,9 @@ import Testing
             for example in examples {
                 #expect(example.hasPrefix("merchantkeyctl \(command.path)"), "\(example)")
                 // Commands on files of the daemon run merchantkeyd, whose tests are elsewhere.
-                guard !["config", "diagnose", "backup", "master-key identify", "store"].contains(where: command.path.hasPrefix)
+                guard
+                    !["config", "diagnose", "backup", "master-key identify", "store"].contains(
+                        where: command.path.hasPrefix)
                 else { continue }
                 let transcript = try await program.run(line: example)
                 #expect(transcript.status != 2, "\(example): \(transcript.error)")

@@ -3,7 +3,7 @@ import MerchantTestSupport
 import Testing
 
 /// A destroyed private key is erased: it is not in the daemon's memory, its database, its log or a later backup.
-@Suite(.enabled(if: MemorySearch.isPossible, "only root can read another process's memory"))
+@Suite(.onlyOnSQLite, .enabled(if: MemorySearch.isPossible, "only root can read another process's memory"))
 struct DestroyedKeyTests {
     private static let merchant = "merchant.com.destroyed"
     let installation: Installation

@@ -49,7 +49,9 @@ import Testing
         #expect(settings["master-key.source"] == ["value": "file", "origin": "default"])
     }
 
-    @Test func `a setting that does not work is a warning of the check, and the daemon starts with it`() throws {
+    @Test(.onlyOnSQLite) func `a setting that does not work is a warning of the check, and the daemon starts with it`()
+        throws
+    {
         let yaml = "environment: sandbox\nbackup:\n  directory: \(installation.path("nowhere"))\n"
         let checked = try check(yaml, "--output", "json")
         #expect(checked.status == 4, "\(checked.error)")

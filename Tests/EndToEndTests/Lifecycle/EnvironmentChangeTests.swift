@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A database that is used with another environment than before, and keys of a production daemon without protection.
-@Suite struct EnvironmentChangeTests {
+@Suite(.onlyOnSQLite) struct EnvironmentChangeTests {
     let installation: Installation
 
     init() throws { installation = try Installation() }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Conditions under which the daemon refuses to start, and the errors that it reports.
-@Suite struct RefusedStartTests {
+@Suite(.onlyOnSQLite) struct RefusedStartTests {
     let installation: Installation
 
     init() throws { installation = try Installation() }

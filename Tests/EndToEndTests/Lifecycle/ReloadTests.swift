@@ -229,7 +229,9 @@ import Testing
         }
     }
 
-    @Test func `a change of the environment leaves the defaults of the former environment in force`() throws {
+    @Test(.onlyOnSQLite) func `a change of the environment leaves the defaults of the former environment in force`()
+        throws
+    {
         try start()
         let production = try String(contentsOfFile: installation.path("daemon.yaml"), encoding: .utf8)
             .replacingOccurrences(of: "environment: sandbox", with: "environment: production")
@@ -240,7 +242,9 @@ import Testing
         #expect(Set(names).isSuperset(of: ["environment", "backup.missing.warn-after"]), "\(names)")
     }
 
-    @Test func `scheduled backups begin and move with a reload, also while a backup is being created`() throws {
+    @Test(.onlyOnSQLite) func `scheduled backups begin and move with a reload, also while a backup is being created`()
+        throws
+    {
         try start()
         for name in ["first", "second"] {
             let directory = installation.path(name)

@@ -19,7 +19,8 @@ import Testing
         try installation.ctlJSON("master-key", "identify", file)["masterKeyIdentifier"] as? String ?? ""
     }
 
-    @Test func `a rotation replaces the key of the previous command by that of the current one`() throws {
+    @Test(.onlyOnSQLite) func `a rotation replaces the key of the previous command by that of the current one`() throws
+    {
         let (old, new) = (try key("old.key"), try key("new.key"))
         let first = try installation.write("master-key:\n  source: command\n  command: [/bin/cat, \(old)]\n", "1.yaml")
         try installation.start(config: first)
@@ -57,7 +58,8 @@ import Testing
         #expect(try installation.ctl("backup", "create", installation.path("b")).status == 0)
     }
 
-    @Test func `a rotation keeps a master key that the operator put into the file, and the previous one`() throws {
+    @Test(.onlyOnSQLite)
+    func `a rotation keeps a master key that the operator put into the file, and the previous one`() throws {
         try installation.start()
         _ = try KeyPopulation(20, certified: 5, by: installation.adminSocket)
         installation.stop()
@@ -109,7 +111,8 @@ import Testing
             "environment: sandbox\nmaster-key:\n  source: systemd-credential\n  credential: mk\n", "credential.yaml")
     }
 
-    @Test func `config check trusts the running daemon only for the credential that the daemon has read`() throws {
+    @Test(.onlyOnSQLite)
+    func `config check trusts the running daemon only for the credential that the daemon has read`() throws {
         let config = try credentialConfig()
         try installation.start()
         // A restart would be refused: the daemon that runs reads its master key from a file.
@@ -129,7 +132,8 @@ import Testing
         #expect(try runOffline(other, "config", "check").status == 4)
     }
 
-    @Test func `without the daemon, a credential is not checked, and commands for backups ask for a file`() throws {
+    @Test(.onlyOnSQLite)
+    func `without the daemon, a credential is not checked, and commands for backups ask for a file`() throws {
         let config = try credentialConfig()
         let (backup, key) = (installation.path("b"), installation.path("mk"))
         try FileManager.default.moveItem(atPath: try self.key("mk-new"), toPath: key)

@@ -11,7 +11,9 @@ import Testing
         try installation.apple("init")
     }
 
-    @Test func `tokens are decrypted while a backup and a rotation wait for the master key command`() throws {
+    @Test(.onlyOnSQLite) func `tokens are decrypted while a backup and a rotation wait for the master key command`()
+        throws
+    {
         let created = try Installation.run([
             "sh", "-c",
             "umask 077; head -c 32 /dev/urandom > \(installation.path("key")); touch \(installation.path("go"))",

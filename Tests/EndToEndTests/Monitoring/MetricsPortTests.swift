@@ -36,7 +36,7 @@ import Testing
         return installation
     }
 
-    @Test func `the port listens on the loopback address and offers the metrics and a probe`() throws {
+    @Test(.onlyOnSQLite) func `the port listens on the loopback address and offers the metrics and a probe`() throws {
         let installation = try started()
         let address = try openAddress(installation)
         #expect(address.hasPrefix("127.0.0.1:"))
@@ -50,7 +50,7 @@ import Testing
         #expect(installation.stop() == 0)
     }
 
-    @Test(.enabled(if: hasPromtool, "needs promtool"))
+    @Test(.onlyOnSQLite, .enabled(if: hasPromtool, "needs promtool"))
     func `promtool finds nothing wrong with the page of a running daemon`() throws {
         let installation = try started()
         let merchant = "merchant.com.example.shop"

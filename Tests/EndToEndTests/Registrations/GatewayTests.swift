@@ -16,7 +16,9 @@ struct GatewayTests {
         try installation.apple("init")
     }
 
-    @Test func `a call to Apple leaves no directories in the home directory of the daemon's user`() throws {
+    @Test(.onlyOnSQLite) func `a call to Apple leaves no directories in the home directory of the daemon's user`()
+        throws
+    {
         let apple = try #require(AppleServer.allCases.first)
         let server = try apple.start(for: installation)
         try installation.identityFiles("good")
