@@ -15,7 +15,7 @@ package enum AdminProgram {
         let format = OutputFormat.requested(by: arguments)
         var command: any ParsableCommand
         do {
-            command = try await MerchantKeyCtl.asyncParseAsRoot(arguments)
+            command = try await MerchantKeyCtl.asyncParseAsRoot(Self.withoutHyphenBeforeHash(arguments))
         } catch {
             return report(otherError: error, format)
         }
@@ -37,6 +37,18 @@ package enum AdminProgram {
         } catch {
             return report(otherError: error, format)
         }
+    }
+
+    /// Writes each publicKeyHash that begins with a hyphen in the standard alphabet of Base64, where it begins with `+`.
+    /// One in 64 hashes begins with a hyphen in Base64url, and the argument parser would read it as an option.
+    ///
+    /// Arguments after `--` are never options, so they stay as they are.
+    static func withoutHyphenBeforeHash(_ arguments: [String]) -> [String] {
+        let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
+        return arguments[..<end].map { argument in
+            guard argument.hasPrefix("-"), let hash = PublicKeyHash(anySpelling: argument) else { return argument }
+            return hash.base64
+        } + arguments[end...]
     }
 
     private static func report(_ failure: CommandFailure, _ format: OutputFormat) -> ExitStatus {

@@ -12,7 +12,8 @@ struct MerchantKeyCtl: SubcommandGroup, AsyncParsableCommand {
             check' also has 4: the daemon would start, but a setting does not work.
 
             FILE may be '-' for standard input or output. KEY is a key's publicKeyHash in Base64, Base64url or hexadecimal, or \
-            its first characters: at least 4, and enough to match only one key. If KEY begins with '-', put '--' before KEY.
+            its first characters: at least 4, and enough to match only one key. If these characters begin with '-', put '--' \
+            before them.
 
             Example: merchantkeyctl merchant add merchant.com.example --name "Example Shop"
             """,

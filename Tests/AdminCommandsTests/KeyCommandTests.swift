@@ -23,6 +23,23 @@ struct KeyCommandTests {
         }
     }
 
+    @Test("A hash that begins with a hyphen in Base64url is a key and not an option")
+    func hyphen() async throws {
+        let hash = try #require(PublicKeyHash(anySpelling: "f9" + String(repeating: "ab", count: 31)))
+        #expect(hash.base64URL.hasPrefix("-"))
+        try await FakeDaemon.with({ _ in try .json(Samples.key(hash.base64)) }) { program, daemon in
+            let transcript = try await program.run(["key", "show", hash.base64URL, "--socket", daemon.socketPath])
+            #expect(transcript.status == 0)
+            #expect(transcript.output.contains("publicKeyHash   \(hash.base64)\n"))
+            let afterDashes = try await program.run([
+                "key", "show", "--socket", daemon.socketPath, "--", hash.base64URL,
+            ])
+            #expect(afterDashes.status == 0)
+            #expect(daemon.requests.count == 2)
+            #expect(Set(daemon.requests.map(\.target)).count == 1)
+        }
+    }
+
     @Test("An ambiguous prefix lists the matching keys, an unknown one is reported: exit status 1")
     func ambiguous() async throws {
         try await FakeDaemon.with({ request in
