@@ -13,6 +13,10 @@ import Vocabulary
 /// changes are on stable storage: the database has a write-ahead log, and `synchronous = FULL` syncs the log at each
 /// commit. Only one process may open the database; the caller must ensure that.
 package final class SQLiteStore: MerchantRepository, Sendable {
+    /// The suffixes of all files of a database. A rollback journal (`-journal`) exists only if the creation of a
+    /// database was interrupted. It belongs to its database like the others: SQLite would apply it to a new one.
+    package static let fileSuffixes = ["", "-wal", "-shm", "-journal"]
+
     /// The path of the database; its write-ahead log and shared memory are in the same directory.
     package let path: String
     private let openedFiles: DatabaseFile.OpenedFiles

@@ -99,7 +99,7 @@ def _revoked_without_request(history):
         else:
             continue
         if operation["end"] < first.get(key, float("inf")):
-            yield f"{name(operation)} found the key revoked, which nobody had asked for"
+            yield f"{name(operation)} found the key revoked, but no client had requested the revocation"
 
 
 def _refused_wrongly(history):
@@ -115,6 +115,6 @@ def _refused_wrongly(history):
             continue
         if operation["kind"] == "claim" and code == "tokenAlreadyClaimed":
             if not any(begin < operation["end"] for begin in claims[operation["subject"]]):
-                yield f"{name(operation)} was refused, but nobody had claimed the token"
+                yield f"{name(operation)} was refused, but no client had claimed the token"
             continue
         yield f"{name(operation)} was refused with {code}"

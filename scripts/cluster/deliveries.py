@@ -127,4 +127,4 @@ def _revoked_without_request(deliveries, history):
     for delivery in deliveries:
         found = event(delivery)
         if found["kind"] == "keyRevoked" and found["publicKeyHash"] not in requested:
-            yield f"nobody has asked for the revocation: {name(delivery)}"
+            yield f"no client has requested the revocation: {name(delivery)}"

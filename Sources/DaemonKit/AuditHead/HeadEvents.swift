@@ -1,5 +1,4 @@
 import Logging
-import MerchantCore
 import MerchantOperations
 
 /// Stores an `auditHead` event with the current audit head if the head has changed. Webhooks send the event to other
@@ -7,19 +6,9 @@ import MerchantOperations
 struct HeadEvents: RecurringTask {
     let operations: AuditOperations
     let logger: Logger
-    private var last: AuditHead?
 
-    init(operations: AuditOperations, logger: Logger) {
-        self.operations = operations
-        self.logger = logger
-    }
-
-    mutating func run() async {
-        do {
-            guard let head = try await operations.head(), head != last else { return }
-            try await operations.reportHead(head)
-            last = head
-        } catch {
+    func run() async {
+        do { try await operations.reportHead() } catch {
             logger.error("the event auditHead could not be stored", metadata: ["error": "\(error)"])
         }
     }

@@ -68,16 +68,13 @@ struct Restore {
 
     /// The path of the copy of the backup, which becomes the database.
     private var draft: String { Self.draft(settings) }
-    /// The suffixes of all files of a database. A rollback journal (`-journal`) exists only if the creation of a
-    /// database was interrupted. The journal is moved too, because SQLite would apply it to the new database.
-    private static let suffixes = ["", "-wal", "-shm", "-journal"]
 
     private static func draft(_ settings: Settings) -> String { settings.databasePath + ".restoring" }
 
     /// Removes the files of a restore that was killed before it moved the old database. Call while the
     /// ``InstanceLock`` is held.
     static func removeLeftovers(_ settings: Settings) {
-        for suffix in suffixes { unlink(draft(settings) + suffix) }
+        for suffix in SQLiteStore.fileSuffixes { unlink(draft(settings) + suffix) }
         unlink(settings.restoreMarkerPath + RestoreMarker.draftSuffix)
     }
 
@@ -151,10 +148,10 @@ struct Restore {
     ///
     /// - Returns: whether there was an old database.
     private func exchangeFiles(_ oldDatabaseDirectory: String, _ marker: RestoreMarker) throws -> Bool {
-        for suffix in Self.suffixes.dropFirst() { unlink(draft + suffix) }
+        for suffix in SQLiteStore.fileSuffixes.dropFirst() { unlink(draft + suffix) }
         try StableStorage.sync(draft)
         try marker.write(oldDatabaseDirectory)
-        for suffix in Self.suffixes {
+        for suffix in SQLiteStore.fileSuffixes {
             let source = settings.databasePath + suffix
             let target = "\(oldDatabaseDirectory)/merchantkeyd.sqlite\(suffix)"
             // If the target exists, an interrupted restore has moved the old file. Then the file at `source` is from
@@ -218,7 +215,9 @@ struct Restore {
         }
     }
 
-    private var hasDatabase: Bool { Self.suffixes.contains { access(settings.databasePath + $0, F_OK) == 0 } }
+    private var hasDatabase: Bool {
+        SQLiteStore.fileSuffixes.contains { access(settings.databasePath + $0, F_OK) == 0 }
+    }
 
     private func removeDraft() { Self.removeLeftovers(settings) }
 

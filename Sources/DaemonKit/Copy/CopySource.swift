@@ -29,10 +29,13 @@ struct CopySource {
         let locks = try CopyLocks(settings, durability)
         let observer = StartObserver(settings: settings)
         var observation: StartObservation
+        // The last audit record that a daemon on PostgreSQL has seen.
+        var seen: AuditHead?
         if let postgresql = settings.store.postgresql {
             name = "the PostgreSQL database \(postgresql.connection.databaseName)"
-            observation = observer.observeServer(
-                named: postgresql.connection.databaseName, InstanceLock.content(ofFile: settings.lockPath))
+            let lockFile = InstanceLock.content(ofFile: settings.lockPath)
+            observation = observer.observeServer(named: postgresql.connection.databaseName, lockFile)
+            seen = lockFile.head?.auditHead
             observation.server?.hasContent = true
             tables = try PostgresTables(postgresql.connection, durability: durability)
         } else {
@@ -70,13 +73,14 @@ struct CopySource {
                 "\(name) contains no audit record, so no daemon has used it and there is nothing to copy; name the settings of the daemon that has the data with --from"
             )
         }
-        observation.auditComparison = try await observer.compareAudit(
-            restoredFrom: tables.text(StartOperations.restoreValueName, in: facts), headInDatabase: head,
-            observation.lockFile
-        ) { expected in
+        func difference(from expected: AuditHead) throws -> String? {
             try tables.auditHash(of: expected.sequence, in: audit) == expected.hash
                 ? nil : "audit record \(expected.sequence) is missing or has another hash"
         }
+        observation.server?.lostTransactions = try seen.flatMap(difference)
+        observation.auditComparison = try await observer.compareAudit(
+            restoredFrom: tables.text(StartOperations.restoreValueName, in: facts), headInDatabase: head,
+            observation.lockFile, difference: difference)
         warnings = try Self.warnings(of: observation)
         self.audit = audit
         self.head = head

@@ -102,7 +102,7 @@ struct SQLiteCopyTarget: CopyTarget {
             )
         }
         let present = [settings.databasePath, settings.claimsPath].flatMap { path in
-            ["", "-wal", "-shm", "-journal"].map { path + $0 }
+            SQLiteStore.fileSuffixes.map { path + $0 }
         }.filter { FileStatus(of: $0) != nil }
         guard present.isEmpty else {
             throw SettingsError(

@@ -1,7 +1,8 @@
 package import MerchantCore
 package import ServiceLifecycle
 
-/// Runs a service only while this daemon is the leader. Starts the service again when the daemon becomes the leader again.
+/// Runs a service only while this daemon is the leader. Starts the service again when the daemon becomes the leader
+/// again.
 package struct LeaderOnly<Work: Service>: Service, CustomStringConvertible {
     /// How often the lease is checked.
     private static var interval: Duration { .milliseconds(500) }

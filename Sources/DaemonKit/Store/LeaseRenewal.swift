@@ -4,6 +4,7 @@ import Logging
 import MerchantCore
 import PostgresStore
 import ServiceLifecycle
+import Vocabulary
 
 /// Renews the leases of this daemon on its PostgreSQL database, until the daemon shuts down.
 struct LeaseRenewal: Service {
@@ -25,27 +26,32 @@ struct LeaseRenewal: Service {
             } onCancelOrGracefulShutdown: {
                 lease.stop()
             }
-        } catch NodeLease.Failure.nameInUse {
-            let error = MerchantError(
-                .storeUnavailable,
-                "another merchantkeyd uses the PostgreSQL database under the name '\(lease.node.name)', so this one ends: give each daemon a 'store.postgresql.node' of its own"
-            )
-            logger.critical("\(error.detail)")
+        } catch {
+            let error = Self.merchantError(for: error, lease.node.name)
+            if let error = error as? MerchantError { logger.critical("\(error.detail)") }
             throw error
-        } catch let lost as LostTransactions {
-            let error = MerchantError(
+        }
+    }
+
+    /// Says why the lease has ended, and with it the daemon; other errors are returned unchanged.
+    private static func merchantError(for error: any Error, _ node: NodeName) -> any Error {
+        switch error {
+        case NodeLease.Failure.nameInUse:
+            MerchantError(
                 .storeUnavailable,
-                "the PostgreSQL database lacks transactions that were committed, so this daemon ends: \(lost); after a failover, promote a standby that has these transactions, or start each daemon once with --accept-older-database"
+                "another merchantkeyd uses the PostgreSQL database under the name '\(node)', so this one ends: give each daemon a 'store.postgresql.node' of its own"
             )
-            logger.critical("\(error.detail)")
-            throw error
-        } catch NodeLease.Failure.keysRotated {
-            let error = MerchantError(
+        case NodeLease.Failure.keysRotated:
+            MerchantError(
                 .masterKeyConflict,
                 "another merchantkeyd has rotated the keys of the PostgreSQL database while this one had no connection, so this one ends: copy the new master key to this machine, and start the daemon again"
             )
-            logger.critical("\(error.detail)")
-            throw error
+        case let lost as LostTransactions:
+            MerchantError(
+                .storeUnavailable,
+                "the PostgreSQL database lacks transactions that were committed, so this daemon ends: \(lost); after a failover, promote a standby that has these transactions, or start each daemon once with --accept-older-database"
+            )
+        default: error
         }
     }
 }

@@ -20,9 +20,11 @@ package struct AuditVerification: Sendable {
 
 /// Reads and verifies the audit.
 package struct AuditOperations: Sendable {
-    package typealias Records = Transactions<any AuditReading, any ChangeRecording & DaemonStateWriting>
+    package typealias Records = Transactions<
+        any AuditReading & DaemonStateReading, any AuditReading & ChangeRecording & DaemonStateWriting
+    >
 
-    /// The name of the stored value with the head of the newest event ``reportHead(_:)``.
+    /// The name of the stored value with the head that the newest event of ``reportHead()`` contains.
     private static let reportedHeadValueName = "reportedAuditHead"
 
     private let records: Records
@@ -101,12 +103,12 @@ package struct AuditOperations: Sendable {
     package func head() async throws -> AuditHead? { try await records.read { try $0.auditHead() } }
 
     /// Raises an event with the audit head, so that webhooks send the head to another machine. Does nothing if there is
-    /// an event with this head or a later one, for example of another daemon on the same database.
-    package func reportHead(_ head: AuditHead) async throws {
+    /// an event with this head already, for example of another daemon on the same database.
+    package func reportHead() async throws {
+        guard try await records.read({ try Self.unreportedHead(in: $0) }) != nil else { return }
         let now = clock.now
         try await records.write { transaction in
-            let reported = try transaction.daemonValue(Self.reportedHeadValueName).flatMap { AuditHead($0) }
-            guard head.sequence > reported?.sequence ?? 0 else { return }
+            guard let head = try Self.unreportedHead(in: transaction) else { return }
             try transaction.setDaemonValue(Self.reportedHeadValueName, "\(head)")
             try transaction.append(
                 Event(
@@ -115,6 +117,11 @@ package struct AuditOperations: Sendable {
                         "\(head) is the audit head: store it on another machine; 'audit verify --head \(head)' later shows whether records up to it were changed"
                 ))
         }
+    }
+
+    private static func unreportedHead(in reading: any AuditReading & DaemonStateReading) throws -> AuditHead? {
+        let head = try reading.auditHead()
+        return try reading.daemonValue(reportedHeadValueName) == head?.description ? nil : head
     }
 
     /// An examination that starts at the record `sequence`. If the record before `sequence` is readable, the

@@ -209,7 +209,8 @@ package struct RenewalSchedule: Sendable {
             var count = 0
             for roll in due {
                 // Another daemon may have done it since.
-                guard var open = try transaction.roll(roll.number), open.isOpen, let due = open.remindAt, due <= now
+                guard var open = try transaction.roll(roll.number), open.isOpen,
+                    let remindAt = open.remindAt, remindAt <= now
                 else { continue }
                 open.remindAt = now.adding(policy.remindEvery)
                 try transaction.update(open)

@@ -238,10 +238,10 @@ package struct RollOperations: Sendable {
         return outcome
     }
 
-    /// Whether the node may have used keys within the quiet period without reporting it: it could use its caches until
-    /// then, and has not renewed its lease since.
+    /// Whether another daemon may have used keys within the quiet period without reporting it: it could use its caches
+    /// until then, and has not renewed its lease since.
     private func mayHaveUnreportedUses(_ node: NodeState) -> Bool {
-        node.leaseRemaining <= .zero && node.cacheRemaining > .zero - policy.quietPeriod
+        !node.isThisDaemon && node.leaseRemaining <= .zero && node.cacheRemaining > .zero - policy.quietPeriod
     }
 
     /// Generates the key pairs for the next roll after a roll was finished. An error is only a warning: the roll is

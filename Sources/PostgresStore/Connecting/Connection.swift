@@ -68,6 +68,18 @@ final class Connection: @unchecked Sendable {
         }
     }
 
+    /// Runs `body` in a transaction.
+    func inTransaction(_ body: () throws -> Void) throws {
+        do {
+            try run("BEGIN")
+            try body()
+            try commit()
+        } catch {
+            if !isLost { _ = try? run("ROLLBACK") }
+            throw error
+        }
+    }
+
     /// Runs a statement with parameters. The first run prepares the statement on this connection.
     func query(_ sql: String, _ arguments: Arguments = []) throws -> QueryResult {
         try exclusively {

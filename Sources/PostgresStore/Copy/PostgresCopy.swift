@@ -6,7 +6,7 @@ import Vocabulary
 /// The PostgreSQL database to which a store is copied. Until the copy is finished, the database contains a table that
 /// makes daemons refuse it.
 package struct PostgresCopy: TableWriting {
-    private let reader: PostgresTables
+    package let reader: PostgresTables
     /// Whether an earlier run has copied a part of the rows.
     package let isResumed: Bool
 
@@ -63,7 +63,7 @@ package struct PostgresCopy: TableWriting {
     }
 
     private static func create(_ connection: Connection, _ mark: CopyMark, at now: Timestamp) throws {
-        try transaction(connection) {
+        try connection.inTransaction {
             try connection.run("DROP SCHEMA IF EXISTS merchantkeyd CASCADE")
             try Migrations.create(Schema.postgresqlMigrations, on: connection, at: now)
             // The schema creates these rows, and the copy brings those of the source.
@@ -87,32 +87,11 @@ package struct PostgresCopy: TableWriting {
             CopyMark(head: AuditHead(sequence: try $0.integer("audit_sequence"), hash: try $0.bytes("audit_hash")))
         }
     }
-
-    private static func transaction(_ connection: Connection, _ body: () throws -> Void) throws {
-        do {
-            try connection.run("BEGIN")
-            try body()
-            try connection.commit()
-        } catch {
-            if !connection.isLost { _ = try? connection.run("ROLLBACK") }
-            throw error
-        }
-    }
 }
 
 // MARK: - Reading and writing
 
 extension PostgresCopy {
-    package func tables() throws -> [CopiedTable] { try reader.tables() }
-
-    package func rows(of table: CopiedTable, after key: CopiedRow?, limit: Int) throws -> [CopiedRow] {
-        try reader.rows(of: table, after: key, limit: limit)
-    }
-
-    package func lastKey(of table: CopiedTable) throws -> CopiedRow? { try reader.lastKey(of: table) }
-
-    package func assignedNumbers() throws -> [String: Int64] { try reader.assignedNumbers() }
-
     package func write(to table: CopiedTable, _ body: (_ insert: ([CopiedRow]) throws -> Void) throws -> Void) throws {
         let columns = try reader.catalog.writableColumns(of: table)
         let names = columns.map(\.name.quoted).joined(separator: ", ")
@@ -131,7 +110,7 @@ extension PostgresCopy {
     /// check foreign keys belong to PostgreSQL and still fire. If the transaction fails, the triggers are as before.
     private func withoutTriggers(of table: String, _ body: () throws -> Void) throws {
         try PostgresErrors.translating {
-            try Self.transaction(connection) {
+            try connection.inTransaction {
                 try connection.run("ALTER TABLE \(table.quoted) DISABLE TRIGGER USER")
                 try body()
                 try connection.run("ALTER TABLE \(table.quoted) ENABLE TRIGGER USER")
@@ -186,7 +165,7 @@ extension PostgresCopy {
     /// - Parameter fact: a row of the table `daemon_facts`.
     package func finish(storing fact: (name: String, value: String)) throws {
         try PostgresErrors.translating {
-            try Self.transaction(connection) {
+            try connection.inTransaction {
                 _ = try connection.query(
                     """
                     INSERT INTO daemon_facts (name, value) VALUES ($1, $2)

@@ -48,9 +48,7 @@ package struct PostgresTables: TableReading {
     /// The role with the rights of a daemon must not read the counters of identity columns, and must not disable a
     /// trigger.
     static func requireOwner(_ connection: Connection) throws {
-        let isOwner = try connection.run(
-            "SELECT pg_has_role(nspowner, 'USAGE') FROM pg_namespace WHERE nspname = 'merchantkeyd'")
-        guard isOwner != "t" else { return }
+        guard try !InstanceGuard.isOwner(connection) else { return }
         throw MerchantError(
             .storeUnavailable,
             "the role of the connection string is not the owner of the schema merchantkeyd: name the owner, which created the schema, in the connection string for the copy"

@@ -51,6 +51,12 @@ enum InstanceGuard {
         return try found.flag("is_unfinished_copy") ? .unfinishedCopy : .merchantkeyd
     }
 
+    /// Whether the role of the connection owns the schema, so that it can change it.
+    static func isOwner(_ connection: Connection) throws -> Bool {
+        try connection.run("SELECT pg_has_role(nspowner, 'USAGE') FROM pg_namespace WHERE nspname = 'merchantkeyd'")
+            == "t"
+    }
+
     static let unfinishedCopy = MerchantError(
         .storeUnavailable,
         "the database is the target of a copy that is not finished, so it lacks keys: run the command 'merchantkeyctl store copy' again, which continues the copy, and start the daemon then"

@@ -43,32 +43,19 @@ enum Migrations {
         let missing = version < migrations.count ? version..<migrations.count : 0..<0
         if version > 0, !missing.isEmpty { try requireOwner(connection, version: version, newest: migrations.count) }
         for index in missing {
-            try transaction(on: connection) {
+            try connection.inTransaction {
                 try run(migrations[index], version: index + 1, on: connection, at: now)
             }
         }
         if grantsRights || !missing.isEmpty {
-            try transaction(on: connection) { try connection.run(Schema.postgresqlRights) }
+            try connection.inTransaction { try connection.run(Schema.postgresqlRights) }
         }
         return version
     }
 
-    private static func transaction(on connection: Connection, _ body: () throws -> Void) throws {
-        do {
-            try connection.run("BEGIN")
-            try body()
-            try connection.commit()
-        } catch {
-            if !connection.isLost { _ = try? connection.run("ROLLBACK") }
-            throw error
-        }
-    }
-
     /// The role with the rights of a daemon may not change the schema.
     private static func requireOwner(_ connection: Connection, version: Int, newest: Int) throws {
-        let isOwner = try connection.run(
-            "SELECT pg_has_role(nspowner, 'USAGE') FROM pg_namespace WHERE nspname = 'merchantkeyd'")
-        guard isOwner != "t" else { return }
+        guard try !InstanceGuard.isOwner(connection) else { return }
         throw MerchantError(
             .storeUnavailable,
             "the database has schema version \(version), this program needs \(newest), and the daemon's role may not change the schema: run 'merchantkeyd migrate' as the owner of the database"

@@ -11,13 +11,12 @@ import Vocabulary
 package struct SQLiteCopy: TableWriting {
     /// The suffix of the names of both files until the copy is finished.
     package static let suffix = ".copying"
-    private static let suffixesOfSQLite = ["", "-wal", "-shm", "-journal"]
 
     /// Whether an earlier run has copied a part of the rows.
     package let isResumed: Bool
     private let merchants: CopiedFile
     private let claims: CopiedFile
-    private let reader: SQLiteTables
+    package let reader: SQLiteTables
 
     /// Creates the files, or resumes an unfinished copy of the same data. An unfinished copy of other data is removed.
     ///
@@ -48,7 +47,7 @@ package struct SQLiteCopy: TableWriting {
     ///   - claims: the path of the claims database, without ``suffix``.
     package static func removeFiles(database: String, claims: String) {
         // The file with the mark is removed first.
-        for path in [database, claims] { for end in suffixesOfSQLite { unlink(path + suffix + end) } }
+        for path in [database, claims] { for end in SQLiteStore.fileSuffixes { unlink(path + suffix + end) } }
     }
 
     private static func openUnfinished(
@@ -137,16 +136,6 @@ extension DatabaseKind {
 // MARK: - Reading and writing
 
 extension SQLiteCopy {
-    package func tables() throws -> [CopiedTable] { try reader.tables() }
-
-    package func rows(of table: CopiedTable, after key: CopiedRow?, limit: Int) throws -> [CopiedRow] {
-        try reader.rows(of: table, after: key, limit: limit)
-    }
-
-    package func lastKey(of table: CopiedTable) throws -> CopiedRow? { try reader.lastKey(of: table) }
-
-    package func assignedNumbers() throws -> [String: Int64] { try reader.assignedNumbers() }
-
     package func write(to table: CopiedTable, _ body: (_ insert: ([CopiedRow]) throws -> Void) throws -> Void) throws {
         let file = reader.file(of: table)
         let columns = table.columns.map { $0.name.quotedInSQLite }.joined(separator: ", ")

@@ -16,12 +16,27 @@ package protocol TableReading {
     func assignedNumbers() throws -> [String: Int64]
 }
 
-/// Writes the tables of a new database. Each method blocks the calling thread.
+/// Writes the tables of a new database, and reads them back. Each method blocks the calling thread.
 package protocol TableWriting: TableReading {
+    associatedtype Reader: TableReading
+    var reader: Reader { get }
+
     /// Runs `body` in one transaction, in which no trigger of the schema fires for the table. The triggers of the
     /// source have fired when its rows were written.
     func write(to table: CopiedTable, _ body: (_ insert: ([CopiedRow]) throws -> Void) throws -> Void) throws
 
     /// Makes the database continue after these numbers. Call this after the rows were written.
     func setAssignedNumbers(_ numbers: [String: Int64]) throws
+}
+
+extension TableWriting {
+    package func tables() throws -> [CopiedTable] { try reader.tables() }
+
+    package func rows(of table: CopiedTable, after key: CopiedRow?, limit: Int) throws -> [CopiedRow] {
+        try reader.rows(of: table, after: key, limit: limit)
+    }
+
+    package func lastKey(of table: CopiedTable) throws -> CopiedRow? { try reader.lastKey(of: table) }
+
+    package func assignedNumbers() throws -> [String: Int64] { try reader.assignedNumbers() }
 }

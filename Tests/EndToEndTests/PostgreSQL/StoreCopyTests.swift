@@ -135,6 +135,24 @@ import Testing
         #expect(used.status == 1 && used.refusalCode == "storeUnavailable", "\(used.error)")
     }
 
+    @Test func `a database that lost transactions is not copied`() throws {
+        let database = try postgres.server.createDatabase()
+        let config = try postgres.config(
+            database, "state-directory: \(installation.stateDirectory)", named: "lossy.yaml")
+        try installation.start(config: config)
+        _ = try postgres.onboard()
+        installation.stop()
+        let older = try postgres.server.createDatabase(from: database)
+        try installation.start(config: config)
+        #expect(try installation.ctl("merchant", "add", "merchant.com.example.later").status == 0)
+        installation.stop()
+        try postgres.server.dropDatabase(database)
+        try postgres.server.execute("ALTER DATABASE \(older) RENAME TO \(database)")
+        let refused = try copy(from: config, to: sqlite)
+        #expect(refused.status == 1 && refused.error.contains("[databaseLostTransactions]"), "\(refused.error)")
+        #expect(!FileManager.default.fileExists(atPath: installation.database))
+    }
+
     @Test func `a copy is refused without the master key of the source, and for another environment`() throws {
         try installation.start(config: sqlite)
         _ = try postgres.onboard()
