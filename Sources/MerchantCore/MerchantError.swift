@@ -136,8 +136,6 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case keyDamaged
         /// A backup cannot be created or is not valid.
         case backupFailed
-        /// The operation works on the files of a SQLite database, and the store is PostgreSQL.
-        case notSupportedByStore
         /// The master key cannot be rotated in the present state.
         case masterKeyConflict
         /// The settings cannot be reloaded, because the file, or a file that it names, has a fault.

@@ -93,7 +93,6 @@ package enum ProblemTable {
         case .tooManyRequests: (429, "too many requests")
         case .storeUnavailable: (503, "store unavailable")
         case .backupFailed: (422, "backup failed")
-        case .notSupportedByStore: (409, "not supported by the store")
         case .masterKeyConflict: (409, "master key cannot be rotated")
         case .settingsInvalid: (422, "settings invalid")
         case .keyDamaged: (500, "key damaged")

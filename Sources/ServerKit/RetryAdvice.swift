@@ -39,7 +39,7 @@ extension ProblemTable {
             .sessionIdentityMissing, .validationURLRefused,
             .merchantTokenNotFound, .merchantTokenStateConflict, .mpanNotStored, .usageInformationFailed,
             .gatewayRefused, .gatewayUnauthorized, .gatewayUntrusted, .gatewayNotConfigured, .keyDamaged,
-            .backupFailed, .notSupportedByStore, .masterKeyConflict, .settingsInvalid:
+            .backupFailed, .masterKeyConflict, .settingsInvalid:
             .never
         }
     }

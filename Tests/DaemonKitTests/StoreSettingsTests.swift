@@ -37,12 +37,19 @@ import Testing
                 == "/etc/merchantkeyd/database.password")
     }
 
-    @Test func `on PostgreSQL no backup is missing`() throws {
+    @Test func `on PostgreSQL no backup is missing by default`() throws {
         let settings = try Self.read("environment: production\n" + Self.postgresql(Self.socket))
         #expect(settings.backupPolicy.warningAfter == nil && settings.backupPolicy.criticalAfter == nil)
         for name in ["backup.missing.warn-after", "backup.missing.critical-after"] {
             #expect(settings.inForce.first { $0.name == name }?.value == "never")
         }
+    }
+
+    @Test(arguments: ["directory: /backups", "missing:\n    critical-after: 7d"])
+    func `on PostgreSQL a backup can be missing if the settings say so`(_ backup: String) throws {
+        let settings = try Self.read(
+            "environment: production\nbackup:\n  \(backup)\n" + Self.postgresql(Self.socket))
+        #expect(settings.backupPolicy.criticalAfter == .seconds(7 * 86_400))
     }
 
     struct Refused: Sendable, CustomTestStringConvertible {
@@ -87,12 +94,6 @@ import Testing
         .init(
             testDescription: "a relative password file", names: ["store.postgresql.password-file"],
             yaml: postgresql(socket, "password-file: database.password")),
-        .init(
-            testDescription: "scheduled backups", names: ["backup.directory", "backup.every"],
-            yaml: "backup:\n  directory: /backups\n  every: 1d\n" + postgresql(socket)),
-        .init(
-            testDescription: "reports of missing backups", names: ["backup.missing.warn-after"],
-            yaml: "backup:\n  missing:\n    warn-after: 1d\n" + postgresql(socket)),
     ]
 
     /// Must not be in any error.

@@ -14,7 +14,7 @@ import Vocabulary
     private func file(_ name: String) -> String { temporary.directory.appending(path: name).path }
 
     private func backUp(_ name: String) async throws -> BackupManifest {
-        try await temporary.store.backUp(to: file(name), programVersion: "1", at: Sample.time)
+        try await temporary.backUp(to: file(name))
     }
 
     /// The backup's database, opened as a store.

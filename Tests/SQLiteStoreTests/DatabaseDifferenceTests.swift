@@ -14,7 +14,7 @@ import Vocabulary
         _ changes: @escaping @Sendable (any RepositoryWriting) throws -> Void
     ) async throws -> DatabaseDifference {
         let backup = temporary.directory.appending(path: "b").path
-        _ = try await temporary.store.backUp(to: backup, programVersion: "1", at: Sample.time)
+        _ = try await temporary.backUp(to: backup)
         try BackupFile(reading: backup).copyDatabase(to: backup + ".copy")
         try await temporary.store.write { try changes($0) }
         return try DatabaseDifference(from: temporary.path, to: backup + ".copy")

@@ -9,6 +9,8 @@ BEGIN
         GRANT USAGE ON SCHEMA merchantkeyd TO merchantkeyd_daemon;
         GRANT SELECT ON ALL TABLES IN SCHEMA merchantkeyd TO merchantkeyd_daemon;
         GRANT INSERT, UPDATE ON ALL TABLES IN SCHEMA merchantkeyd TO merchantkeyd_daemon;
+        -- A backup contains the counters of the tables.
+        GRANT SELECT ON ALL SEQUENCES IN SCHEMA merchantkeyd TO merchantkeyd_daemon;
         REVOKE INSERT, UPDATE ON instance, migrations FROM merchantkeyd_daemon;
         REVOKE UPDATE ON audit, events, token_notification_paths FROM merchantkeyd_daemon;
         REVOKE INSERT ON audit_head, totals, leader FROM merchantkeyd_daemon;

@@ -8,10 +8,15 @@ struct BackupDraftRemoval: Service {
     /// The unfinished file; nil if there is none. Determined before this daemon creates its first backup, so the file
     /// is not from this daemon.
     let draft: String?
-    let store: SQLiteStore
+    let drafts: BackupDrafts
 
     func run() async throws {
-        if let draft { await WorkThreads.blocking.run { await store.removeBackupDraft(draft) } }
+        if let draft {
+            await WorkThreads.blocking.run {
+                BackupFile.removeDraft(draft)
+                await drafts.forget(draft)
+            }
+        }
         // The daemon shuts down if one of its services returns earlier.
         try await gracefulShutdown()
     }

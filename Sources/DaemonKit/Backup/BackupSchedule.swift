@@ -9,12 +9,16 @@ import Vocabulary
 ///
 /// A round uses the settings with which it began. A reload takes effect in the next round.
 struct BackupSchedule: RecurringTask {
+    /// How often a daemon that is not the leader checks whether it has become the leader.
+    private static let pauseOfOthers = Duration.seconds(5)
     /// The longest pause before the task checks again whether a backup is due, or repeats a backup that failed.
     static let longestPause = Duration.seconds(600)
     /// The name of the newest backup that failed its verification. That backup is kept because it may be the only one.
     private static let failedBackupName = "not-good.backup"
 
     private let settings: CurrentValue<BackupSettings?>
+    /// Only with this lease does the daemon create backups.
+    private let lease: Lease
     private let operations: BackupOperations
     private let confirmedTime: ConfirmedTime
     private let caller: Caller
@@ -30,10 +34,12 @@ struct BackupSchedule: RecurringTask {
     private(set) var nextPause: Duration?
 
     init(
-        settings: CurrentValue<BackupSettings?>, operations: BackupOperations, confirmedTime: ConfirmedTime,
+        settings: CurrentValue<BackupSettings?>, lease: Lease = .unlimited, operations: BackupOperations,
+        confirmedTime: ConfirmedTime,
         caller: Caller, clock: any WallClock, startedAt: Timestamp, activeFindings: ActiveFindings, logger: Logger
     ) {
         self.settings = settings
+        self.lease = lease
         self.operations = operations
         self.confirmedTime = confirmedTime
         self.caller = caller
@@ -45,11 +51,11 @@ struct BackupSchedule: RecurringTask {
 
     mutating func run() async throws {
         defer { isFirstRound = false }
-        guard let settings = settings.value else {
-            // A reload may have disabled scheduled backups.
+        guard let settings = settings.value, lease.isValid else {
+            // A reload may have disabled scheduled backups, or another daemon may have become the leader.
             activeFindings.clear(.backupFailed)
             activeFindings.clear(.backupOverdue)
-            nextPause = Self.longestPause
+            nextPause = lease.isUnlimited ? Self.longestPause : Self.pauseOfOthers
             return
         }
         // In later rounds, a directory with the name of a leftover may belong to a verification in progress.

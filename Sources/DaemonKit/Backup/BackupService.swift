@@ -5,22 +5,35 @@ import SQLiteStore
 import Synchronization
 import Vocabulary
 
-/// Creates and verifies backups of the running daemon's database, one at a time.
+/// Creates and verifies backups of the running daemon's store, one at a time.
 final class BackupService: BackupManaging {
-    private let store: SQLiteStore
+    private let source: any BackupSource
+    private let drafts: BackupDrafts
     private let masterKey: MasterKeySettings
     private let clock: any WallClock
     private let isBusy = Atomic(false)
 
-    init(store: SQLiteStore, masterKey: MasterKeySettings, clock: any WallClock) {
-        self.store = store
+    init(source: any BackupSource, drafts: BackupDrafts, masterKey: MasterKeySettings, clock: any WallClock) {
+        self.source = source
+        self.drafts = drafts
         self.clock = clock
         self.masterKey = masterKey
     }
 
     func createBackup(at path: String) async throws -> BackupManifest {
         try await oneAtATime {
-            try await store.backUp(to: path, programVersion: Program.version, at: clock.now)
+            let draft = BackupFile.draft(of: path)
+            await drafts.remember(draft)
+            do {
+                let manifest = try await BackupFile.create(
+                    at: path, draft: draft, programVersion: Program.version, at: clock.now
+                ) { try await source.writeBackup(to: draft, named: path) }
+                await drafts.forget(draft)
+                return manifest
+            } catch {
+                await drafts.forget(draft)
+                throw error
+            }
         }
     }
 

@@ -25,17 +25,13 @@ struct BackupVerifyCommand: AsyncParsableCommand {
         guard verification.findings.isEmpty else { throw ChecksFailed() }
     }
 
-    private static let failure = "a backup cannot be verified"
-
     /// Root acts as the owner of the master key: without a file on the command line, that is the daemon's user.
     private func masterKeys() throws -> MasterKeys {
         guard let keyFile = masterKeyFile.first else {
-            return try MasterKeys(
-                files: [], else: settingsOptions.settingsAsDaemon(reading: [file]).onlyOnSQLite(Self.failure).masterKey)
+            return try MasterKeys(files: [], else: settingsOptions.settingsAsDaemon(reading: [file]).masterKey)
         }
         try FileOwner.become(of: keyFile, reading: [file] + masterKeyFile)
-        return try MasterKeys(
-            files: masterKeyFile, else: settingsOptions.settings().onlyOnSQLite(Self.failure).masterKey)
+        return try MasterKeys(files: masterKeyFile, else: settingsOptions.settings().masterKey)
     }
 }
 
@@ -44,7 +40,8 @@ struct BackupRestoreCommand: AsyncParsableCommand {
         commandName: "backup-restore", abstract: "Replace the database by a backup.", shouldDisplay: false)
 
     @Argument var file: String
-    @Flag(help: "Move an existing database to another directory.") var replace = false
+    @Flag(help: "Move an existing database to another directory, or to another schema of a PostgreSQL database.")
+    var replace = false
     @Flag(help: "Restore the backup even if its verification fails. Use this only if there is no other backup.")
     var acceptFindings = false
     @Option(
@@ -56,29 +53,57 @@ struct BackupRestoreCommand: AsyncParsableCommand {
     private struct Outcome: Encodable {
         let verification: BackupVerificationDocument
         let stateDirectory: String
-        /// The directory that contains the old database now; absent if there was none.
+        /// The directory, or the schema of a PostgreSQL database, that contains the old database now; absent if there
+        /// was none.
         let aside: String?
         let undone: RevertedChangesDocument
     }
 
     func run() async throws {
         let settings = try settingsOptions.settingsAsDaemon(reading: [file] + masterKeyFile)
-            .onlyOnSQLite("a backup cannot be restored")
         let masterKeys = try MasterKeys(files: masterKeyFile, else: settings.masterKey)
-        let restore = Restore(
-            settings: settings, file: file, replaces: replace, acceptsFindings: acceptFindings,
-            masterKeys: masterKeys, clock: SystemClock())
-        let restored = try await restore.run()
-        var lines = restored.verification.lines
-        lines.append(("restored to", settings.databasePath))
-        if let directory = restored.oldDatabaseDirectory { lines.append(("old database", "moved to \(directory)")) }
-        lines += restored.undone.lines(since: restored.verification.manifest.createdAt)
+        if let postgresql = settings.store.postgresql {
+            let restored = try await PostgresRestore(
+                settings: settings, postgresql: postgresql, file: file, replaces: replace,
+                acceptsFindings: acceptFindings, masterKeys: masterKeys, clock: SystemClock()
+            ).run()
+            let database = "the PostgreSQL database \(restored.database)"
+            try show(
+                settings, restored.verification, restored.undone, target: database, aside: restored.oldSchema,
+                notes: restored.oldSchema == nil
+                    ? [
+                        (
+                            "claims",
+                            "a backup contains no claims, so tokens of the last ten minutes could be claimed again: for ten minutes after the start, compare the transactionId of each payment with your own records"
+                        )
+                    ] : [])
+        } else {
+            let restored = try await Restore(
+                settings: settings, file: file, replaces: replace, acceptsFindings: acceptFindings,
+                masterKeys: masterKeys, clock: SystemClock()
+            ).run()
+            try show(
+                settings, restored.verification, restored.undone, target: settings.databasePath,
+                aside: restored.oldDatabaseDirectory, notes: [])
+        }
+    }
+
+    private func show(
+        _ settings: Settings, _ verification: BackupVerificationResult, _ undone: RevertedChanges, target: String,
+        aside: String?, notes: [(name: String, value: String)]
+    ) throws {
+        var lines = verification.lines
+        lines.append(("restored to", target))
+        if let aside {
+            lines.append(
+                ("old database", settings.store.postgresql == nil ? "moved to \(aside)" : "in the schema \(aside)"))
+        }
+        lines += undone.lines(since: verification.manifest.createdAt) + notes
         lines.append(("next", "start merchantkeyd, which records the restore in the audit"))
         try report.show(
             Outcome(
-                verification: BackupVerificationDocument(restored.verification, file: file),
-                stateDirectory: settings.stateDirectory,
-                aside: restored.oldDatabaseDirectory, undone: RevertedChangesDocument(restored.undone)), lines)
+                verification: BackupVerificationDocument(verification, file: file),
+                stateDirectory: settings.stateDirectory, aside: aside, undone: RevertedChangesDocument(undone)), lines)
     }
 }
 

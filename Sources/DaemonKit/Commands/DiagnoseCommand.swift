@@ -14,9 +14,12 @@ struct DiagnoseCommand: AsyncParsableCommand {
     func run() async throws {
         var diagnosis: Diagnosis
         do {
-            let settings = try settingsOptions.settingsAsDaemon().onlyOnSQLite(
-                "the database cannot be diagnosed",
-                advice: "run 'merchantkeyctl config check' and 'merchantkeyctl status', and read the server's log")
+            let settings = try settingsOptions.settingsAsDaemon()
+            guard settings.store.postgresql == nil else {
+                throw SettingsError(
+                    "'store.kind' is postgresql, and only the files of a SQLite database can be diagnosed: run 'merchantkeyctl config check' and 'merchantkeyctl status', and read the server's log"
+                )
+            }
             diagnosis = Diagnosis(settings: settings, clock: SystemClock())
             await diagnosis.run()
         } catch let error as SettingsError {

@@ -49,9 +49,9 @@ struct RevertedChangesDocument: Encodable {
         init?(intValue: Int) { nil }
     }
 
-    private let undone: Restore.RevertedChanges
+    private let undone: RevertedChanges
 
-    init(_ undone: Restore.RevertedChanges) { self.undone = undone }
+    init(_ undone: RevertedChanges) { self.undone = undone }
 
     /// Encodes `{"unknownBecause": …}` if the databases could not be compared. Otherwise encodes two members for each
     /// kind of change, such as `missingCount` and `missing`.
@@ -73,7 +73,7 @@ struct RevertedChangesDocument: Encodable {
     }
 }
 
-extension Restore.RevertedChanges {
+extension RevertedChanges {
     private var auditLine: [(name: String, value: String)] {
         missingAuditRecords.isEmpty
             ? [] : [("audit", "\(missingAuditRecords); the daemon gives these numbers to new records")]

@@ -20,21 +20,11 @@ struct StoreCopy {
     /// Called with a text for the operator before each step that can take long.
     var report: (String) -> Void = { _ in }
 
-    struct Table: Sendable {
-        let name: String
-        /// The number of rows that this run copied. An earlier run may have copied others.
-        let copied: Int
-        let source: TableDigest
-        let target: TableDigest
-
-        var isEqual: Bool { source == target }
-    }
-
     struct Report: Sendable {
         let source: String
         let target: String
         let isResumed: Bool
-        let tables: [Table]
+        let tables: [DatabaseCopy.Table]
         /// Nil if the tables differ.
         let content: BackupContentVerifier?
         /// Faults of the copy; empty if a daemon can use it.
@@ -60,11 +50,10 @@ struct StoreCopy {
         let source = try await CopySource(from, readsMasterKey: masterKeyFiles.isEmpty, durability: durability)
         let masterKeys = try checkedMasterKeys(source)
         let target = try openTarget(CopyMark(head: source.head))
-        let plan = try CopyPlan(from: source.tables.tables(), to: target.tables.tables())
-        let copied = try copyRows(plan, from: source, to: target)
-        let tables = try compare(plan, copied, source, target)
-        var findings = tables.filter { !$0.isEqual }.map { "the table \($0.name) differs from the source" }
-        findings += try numbersThatDiffer(source, target)
+        let copy = try DatabaseCopy(from: source.tables, to: target.tables)
+        let copied = try copy.copyRows(report: report)
+        let (tables, differences) = try copy.compare(copied: copied, report: report)
+        var findings = differences
         var content: BackupContentVerifier?
         if findings.isEmpty {
             report("verifying every key and the audit")
@@ -124,44 +113,9 @@ struct StoreCopy {
     }
 }
 
-// MARK: - Copying and comparing
+// MARK: - Verification
 
 extension StoreCopy {
-    /// - Returns: the number of rows that were copied, by the name of the table.
-    private func copyRows(
-        _ plan: CopyPlan, from source: CopySource, to target: any CopyTarget
-    ) throws -> [String: Int] {
-        let copier = TableCopier(from: source.tables, to: target.tables)
-        var copied: [String: Int] = [:]
-        for table in plan.tables {
-            report("copying \(table.name)")
-            copied[table.name] = try copier.copy(table)
-        }
-        try target.tables.setAssignedNumbers(source.tables.assignedNumbers())
-        return copied
-    }
-
-    private func compare(
-        _ plan: CopyPlan, _ copied: [String: Int], _ source: CopySource, _ target: any CopyTarget
-    ) throws -> [Table] {
-        try plan.tables.map { table in
-            report("comparing \(table.name)")
-            return Table(
-                name: table.name, copied: copied[table.name] ?? 0,
-                source: try TableDigest(of: table, in: source.tables),
-                target: try TableDigest(of: table, in: target.tables))
-        }
-    }
-
-    /// A number that was assigned in the source must not be assigned again in the target.
-    private func numbersThatDiffer(_ source: CopySource, _ target: any CopyTarget) throws -> [String] {
-        let assigned = try target.tables.assignedNumbers()
-        return try source.tables.assignedNumbers().sorted { $0.key < $1.key }.compactMap { table, number in
-            guard let found = assigned[table], found < number else { return nil }
-            return "the table \(table) would assign the number \(found + 1) again"
-        }
-    }
-
     /// Unseals every private key and account number, and verifies the audit chain.
     ///
     /// - Returns: the result, and the open store.

@@ -53,7 +53,7 @@ struct SettingsComparison {
         var texts = inForce
         for name in configured.names where isTakenUp(name) { texts[name] = configured[name] }
         return ReloadableSettings(
-            read, backup: isStoreChanged ? former.backup : read.settings.backup, backupPolicy: backupPolicy,
+            read, backup: read.settings.backup, backupPolicy: backupPolicy,
             // The verifier caches what it has verified, so it stays unless its roots have changed.
             verifier: read.files.tokenRoots == former.tokenRoots
                 ? former.verifier
@@ -64,8 +64,7 @@ struct SettingsComparison {
 
     private func isTakenUp(_ name: String) -> Bool {
         ReloadableSettings.names.contains(name) && !(keepsPortalFiles && name.hasPrefix("portal.tls."))
-            && !(isEnvironmentChanged && name.hasPrefix("backup.missing."))
-            && !(isStoreChanged && name.hasPrefix("backup."))
+            && !((isEnvironmentChanged || isStoreChanged) && name.hasPrefix("backup.missing."))
             && !(former.provisioning == nil && name.hasPrefix("provisioning."))
             && !(isEnvironmentChanged && Self.dependentOnEnvironment.contains(name))
     }
@@ -97,13 +96,11 @@ struct SettingsComparison {
     /// depend on the environment stay too.
     private var isEnvironmentChanged: Bool { read.settings.environment != start.settings.environment }
 
-    /// Whether the file names another kind of store. Only a daemon on SQLite creates backups, so the settings of backups
-    /// stay until the restart.
+    /// Whether the file names another kind of store, on which the defaults of `backup.missing` depend.
     private var isStoreChanged: Bool { read.settings.store.kind != start.settings.store.kind }
 
     private var backupPolicy: BackupPolicy {
-        if isStoreChanged { return former.backupPolicy }
-        guard isEnvironmentChanged else { return read.settings.backupPolicy }
+        guard isEnvironmentChanged || isStoreChanged else { return read.settings.backupPolicy }
         var policy = former.backupPolicy
         policy.isScheduled = read.settings.backupPolicy.isScheduled
         return policy

@@ -40,12 +40,15 @@ extension BackupPolicy {
             "When a key with a certificate that is in no verified backup becomes a critical finding, or never.")
     }
 
-    /// For a store of which the daemon creates no backups.
-    mutating func reportNothing(_ reader: SettingsReader) {
-        (warningAfter, criticalAfter) = (nil, nil)
-        for name in ["backup.missing.warn-after", "backup.missing.critical-after"] {
+    /// For a daemon on PostgreSQL without scheduled backups: its operator backs up the server.
+    mutating func reportNothingByDefault(_ reader: SettingsReader) {
+        func reset(_ name: String, _ delay: inout Duration?) {
+            guard !reader.isSet(name) else { return }
+            delay = nil
             reader.showDefault("never", of: name)
         }
+        reset("backup.missing.warn-after", &warningAfter)
+        reset("backup.missing.critical-after", &criticalAfter)
     }
 
     private static func delay(
@@ -55,7 +58,7 @@ extension BackupPolicy {
         let format = SettingFormat<Duration?>.durationOrNever
         let fallback = environment == .production ? standard : "never"
         if let delay = reader.optional(
-            name, format, whenUnset: "\(standard) in production on SQLite, else never", summary)
+            name, format, whenUnset: "\(standard) in production, else never", summary)
         {
             return delay
         }

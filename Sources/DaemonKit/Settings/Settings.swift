@@ -120,7 +120,7 @@ extension Settings {
         var backupPolicy = BackupPolicy(
             reading: reader, environment: environment, isScheduled: backup.flatMap { $0 } != nil)
         let store = reader.collect { try StoreSettings(reading: reader, environment: variables) }
-        if store?.postgresql != nil { backupPolicy.reportNothing(reader) }
+        if store?.postgresql != nil, !backupPolicy.isScheduled { backupPolicy.reportNothingByDefault(reader) }
         let gateway = reader.collect { try GatewaySettings(reading: reader) }
         let sessions = SessionPolicy(reading: reader, environment: environment)
         let domainCheck = DomainCheckSettings(reading: reader)

@@ -19,7 +19,7 @@ package enum StoreSettings: Sendable {
         if case .postgresql(let settings) = self { settings } else { nil }
     }
 
-    /// Reads `store`. Call after the settings under `backup` were read.
+    /// Reads `store`.
     ///
     /// - Throws: ``SettingsError`` if the settings do not fit together. No error contains the connection string, because
     ///   it may contain a password by mistake.
@@ -55,7 +55,6 @@ package enum StoreSettings: Sendable {
             }
             self = .sqlite
         case .postgresql:
-            try Self.refuseBackups(reader)
             self = .postgresql(
                 try PostgreSQLSettings(
                     connection: connection,
@@ -63,19 +62,6 @@ package enum StoreSettings: Sendable {
                         PasswordFile(path: $0, credentialsDirectory: variables["CREDENTIALS_DIRECTORY"])
                     }, node: node, lease: LeaseTiming(length: lease, serveStale: serveStale)))
         }
-    }
-
-    /// A daemon on PostgreSQL creates no backups, and an operator must not believe that it does.
-    private static func refuseBackups(_ reader: SettingsReader) throws {
-        let names = [
-            "backup.directory", "backup.every", "backup.keep", "backup.missing.warn-after",
-            "backup.missing.critical-after",
-        ].filter(reader.isSet)
-        guard !names.isEmpty else { return }
-        throw SettingsError(
-            problems: names.map {
-                "'\($0)' is set, but the daemon creates no backups with 'store.kind: postgresql'; remove '\($0)', and back up the server with pg_basebackup and an archive of its write-ahead log"
-            })
     }
 }
 

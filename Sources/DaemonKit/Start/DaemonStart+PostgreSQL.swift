@@ -69,10 +69,10 @@ extension DaemonStart {
                 let observedStore = ObservedStore(
                     store: store, clock: clock, confirmedTime: confirmedTime, caches: caches)
                 let keyring = try openKeyring(observedStore, observation)
-                let backend = PostgresBackend(
-                    store: store, claims: try PostgresClaims(database, clock: clock), lease: lease,
-                    cacheLease: cacheLease,
-                    leaderLease: leaderLease, keyring: keyring.keyring, settings: settings, lock: lock)
+                let backend = await PostgresBackend(
+                    store, claims: try PostgresClaims(database, clock: clock),
+                    .init(lease: lease, cacheLease: cacheLease, leaderLease: leaderLease), keyring: keyring.keyring,
+                    settings: settings, postgresql, lock: lock, clock: clock)
                 return OpenedServer(
                     observedStore: observedStore, backend: backend, observation: observation, keyring: keyring)
             } catch {

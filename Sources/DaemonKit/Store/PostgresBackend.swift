@@ -6,7 +6,7 @@ import MetricsKit
 import PostgresStore
 import ServiceLifecycle
 
-/// The parts of a daemon on PostgreSQL. The server stores and checks its files itself, and its operator backs it up.
+/// The parts of a daemon on PostgreSQL. The server stores and checks its files itself.
 struct PostgresBackend: StoreBackend {
     let store: PostgresStore
     let claims: PostgresClaims
@@ -17,10 +17,36 @@ struct PostgresBackend: StoreBackend {
     let keyring: Keyring
     let settings: Settings
     let lock: InstanceLock
+    let backups: any BackupManaging
+    private let drafts: BackupDrafts
+    /// The file of a backup that an earlier run did not finish; nil if there is none.
+    private let leftoverDraft: String?
+
+    /// The leases of a daemon.
+    struct Leases {
+        let lease: NodeLease
+        let cacheLease: Lease
+        let leaderLease: Lease
+    }
+
+    init(
+        _ store: PostgresStore, claims: PostgresClaims, _ leases: Leases, keyring: Keyring, settings: Settings,
+        _ postgresql: PostgreSQLSettings, lock: InstanceLock, clock: any WallClock
+    ) async {
+        self.store = store
+        self.claims = claims
+        (lease, cacheLease, leaderLease) = (leases.lease, leases.cacheLease, leases.leaderLease)
+        self.keyring = keyring
+        self.settings = settings
+        self.lock = lock
+        drafts = BackupDrafts(store, node: postgresql.node)
+        leftoverDraft = await drafts.leftover()
+        backups = BackupService(
+            source: PostgresBackupSource(connection: postgresql.connection, clock: clock), drafts: drafts,
+            masterKey: settings.masterKey, clock: clock)
+    }
 
     var ledger: any ClaimLedger & NonceLedger { claims }
-
-    var backups: any BackupManaging { BackupsNotSupported() }
 
     var metrics: [any MetricsSource] { [PostgresMetrics(store, claims: claims)] }
 
@@ -58,7 +84,9 @@ struct PostgresBackend: StoreBackend {
         ]
     }
 
-    func backupServices(_ parts: DaemonParts) -> [any Service] { [] }
+    func backupServices(_ parts: DaemonParts) -> [any Service] {
+        backupServices(parts, leftover: leftoverDraft, drafts)
+    }
 
     func willServe() throws { try lock.markServing(masterKeyFrom: settings.masterKey.current) }
 

@@ -11,7 +11,8 @@ struct SQLiteBackend: StoreBackend {
     let claims: ClaimsFile
     let backups: any BackupManaging
     /// The file of a backup that an earlier run did not finish; nil if there is none.
-    private let backupDraft: String?
+    private let leftoverDraft: String?
+    private let drafts: BackupDrafts
     private let settings: Settings
     private let lock: InstanceLock
 
@@ -19,9 +20,10 @@ struct SQLiteBackend: StoreBackend {
         self.store = store
         self.settings = settings
         self.lock = lock
-        backupDraft = await store.backupDraft()
+        drafts = BackupDrafts(store)
+        leftoverDraft = await drafts.leftover()
         claims = ClaimsFile(path: settings.claimsPath, clock: clock, logger: logger)
-        backups = BackupService(store: store, masterKey: settings.masterKey, clock: clock)
+        backups = BackupService(source: store, drafts: drafts, masterKey: settings.masterKey, clock: clock)
     }
 
     var ledger: any ClaimLedger & NonceLedger { claims.ledger }
@@ -56,16 +58,7 @@ struct SQLiteBackend: StoreBackend {
     }
 
     func backupServices(_ parts: DaemonParts) -> [any Service] {
-        [
-            BackupDraftRemoval(draft: backupDraft, store: store),
-            Recurring(
-                every: BackupSchedule.longestPause, mayBlock: true, wokenBy: parts.live.changes,
-                BackupSchedule(
-                    settings: parts.live.value { $0.backup }, operations: parts.operations.backups,
-                    confirmedTime: parts.observedStore.confirmedTime, caller: parts.caller,
-                    clock: parts.observedStore.clock, startedAt: parts.startedAt, activeFindings: parts.activeFindings,
-                    logger: parts.logger)),
-        ]
+        backupServices(parts, leftover: leftoverDraft, drafts)
     }
 }
 

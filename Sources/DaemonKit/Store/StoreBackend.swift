@@ -6,7 +6,7 @@ import ServiceLifecycle
 protocol StoreBackend: Sendable {
     /// Records which payment tokens and nonces were used.
     var ledger: any ClaimLedger & NonceLedger { get }
-    /// Creates and verifies backups, or refuses to.
+    /// Creates and verifies backups.
     var backups: any BackupManaging { get }
     var metrics: [any MetricsSource] { get }
     /// While it is valid, this daemon is the leader: it does the work that only one of several daemons does.
@@ -33,4 +33,24 @@ protocol StoreBackend: Sendable {
     func abandon()
     /// Closes everything, including the store, after a clean shutdown.
     func close() throws
+}
+
+extension StoreBackend {
+    /// The services for backups of this daemon.
+    ///
+    /// - Parameters:
+    ///   - leftover: the file of a backup that an earlier run did not finish; nil if there is none.
+    ///   - drafts: those of ``backups``.
+    func backupServices(_ parts: DaemonParts, leftover: String?, _ drafts: BackupDrafts) -> [any Service] {
+        [
+            BackupDraftRemoval(draft: leftover, drafts: drafts),
+            Recurring(
+                every: BackupSchedule.longestPause, mayBlock: true, wokenBy: parts.live.changes,
+                BackupSchedule(
+                    settings: parts.live.value { $0.backup }, lease: leaderLease, operations: parts.operations.backups,
+                    confirmedTime: parts.observedStore.confirmedTime, caller: parts.caller,
+                    clock: parts.observedStore.clock, startedAt: parts.startedAt, activeFindings: parts.activeFindings,
+                    logger: parts.logger)),
+        ]
+    }
 }

@@ -12,33 +12,63 @@ package struct PostgresCopy: TableWriting {
 
     private var connection: Connection { reader.connection }
 
-    /// Creates the schema, or resumes an unfinished copy of the same data. An unfinished copy of other data is removed.
+    /// What happens to the content of the database.
+    package enum Content {
+        /// An unfinished copy of the same data is resumed, one of other data is removed. A database with data of a
+        /// daemon is refused.
+        case resumed
+        /// The data of a daemon is kept in another schema with this name, and its claims are copied. An unfinished copy
+        /// is removed.
+        case replaced(keptAs: String)
+    }
+
+    /// Creates the schema, or resumes an unfinished copy of the same data.
     ///
     /// - Parameter durability: only tests pass `notRequired`.
-    /// - Throws: `storeUnavailable` if the database has content that is not an unfinished copy, and as
-    ///   ``PostgresTables/init(_:durability:)``.
+    /// - Throws: `storeUnavailable` if the database has content that is neither resumed nor replaced, and as
+    ///   ``PostgresTables/init(_:asOwner:durability:)``.
     package init(
-        _ settings: ConnectionSettings, mark: CopyMark, clock: any WallClock, durability: Durability = .required
+        _ settings: ConnectionSettings, mark: CopyMark, content: Content = .resumed, clock: any WallClock,
+        durability: Durability = .required
     ) throws {
         self = try PostgresErrors.translating {
             let connection = try PostgresTables.connect(settings, durability)
+            let found = try InstanceGuard.check(connection)
+            if found != .empty { try PostgresTables.requireOwner(connection) }
             var isResumed = false
-            switch try InstanceGuard.check(connection) {
-            case .empty: break
-            case .merchantkeyd:
-                try PostgresTables.requireOwner(connection)
-                guard try Self.isUnused(connection) else {
-                    throw MerchantError(
-                        .storeUnavailable,
-                        "the PostgreSQL database \(settings.databaseName) already contains data of merchantkeyd, which a copy would replace: name an empty database in the connection string"
-                    )
-                }
-            case .unfinishedCopy:
-                try PostgresTables.requireOwner(connection)
+            switch (found, content) {
+            case (.empty, _): try Self.create(connection, mark, at: clock.now)
+            case (.unfinishedCopy, .resumed):
                 isResumed = try Self.mark(on: connection) == mark && Self.isCurrent(connection)
+                if !isResumed { try Self.create(connection, mark, at: clock.now) }
+            case (.unfinishedCopy, .replaced): try Self.create(connection, mark, at: clock.now)
+            case (.merchantkeyd, _) where try Self.isUnused(connection):
+                try Self.create(connection, mark, at: clock.now)
+            case (.merchantkeyd, .replaced(let schema)):
+                try Migrations.requireCurrent(Schema.postgresqlMigrations, on: connection)
+                try Self.create(connection, mark, keepingDataAs: schema, at: clock.now)
+            case (.merchantkeyd, .resumed):
+                throw MerchantError(
+                    .storeUnavailable,
+                    "the PostgreSQL database \(settings.databaseName) already contains data of merchantkeyd, which a copy would replace: name an empty database in the connection string"
+                )
             }
-            if !isResumed { try Self.create(connection, mark, at: clock.now) }
             return Self(PostgresTables(connection, try TableCatalog(connection)), isResumed: isResumed)
+        }
+    }
+
+    /// Whether the database contains data of a daemon. Blocks the calling thread.
+    ///
+    /// - Returns: nil for an unfinished copy.
+    /// - Throws: as ``PostgresTables/init(_:asOwner:durability:)``, but not for an empty database or an unfinished copy.
+    package static func hasData(_ settings: ConnectionSettings, durability: Durability = .required) throws -> Bool? {
+        try PostgresErrors.translating {
+            let connection = try PostgresTables.connect(settings, durability)
+            switch try InstanceGuard.check(connection) {
+            case .empty: return false
+            case .unfinishedCopy: return nil
+            case .merchantkeyd: return try !isUnused(connection)
+            }
         }
     }
 
@@ -62,10 +92,24 @@ package struct PostgresCopy: TableWriting {
         (try? Migrations.requireCurrent(Schema.postgresqlMigrations, on: connection)) != nil
     }
 
-    private static func create(_ connection: Connection, _ mark: CopyMark, at now: Timestamp) throws {
+    /// - Parameter schema: the new name of the schema with the present data; nil: this data is removed.
+    private static func create(
+        _ connection: Connection, _ mark: CopyMark, keepingDataAs schema: String? = nil, at now: Timestamp
+    ) throws {
         try connection.inTransaction {
-            try connection.run("DROP SCHEMA IF EXISTS merchantkeyd CASCADE")
+            if let schema {
+                try connection.run("ALTER SCHEMA merchantkeyd RENAME TO \(schema.quoted)")
+            } else {
+                try connection.run("DROP SCHEMA IF EXISTS merchantkeyd CASCADE")
+            }
             try Migrations.create(Schema.postgresqlMigrations, on: connection, at: now)
+            if let schema {
+                // A token that was used before must not be accepted again.
+                for table in CopyPlan.tablesOfClaims.sorted() {
+                    try connection.run(
+                        "INSERT INTO \(table) OVERRIDING SYSTEM VALUE SELECT * FROM \(schema.quoted).\(table)")
+                }
+            }
             // The schema creates these rows, and the copy brings those of the source.
             try connection.run("DELETE FROM totals")
             try connection.run(
@@ -162,15 +206,17 @@ extension PostgresCopy {
     /// Lets daemons use the database: stores what the next start records in the audit, and removes the mark of an
     /// unfinished copy, in one transaction.
     ///
-    /// - Parameter fact: a row of the table `daemon_facts`.
-    package func finish(storing fact: (name: String, value: String)) throws {
+    /// - Parameter fact: a row of the table `daemon_facts`; nil if the copied data contains it.
+    package func finish(storing fact: (name: String, value: String)? = nil) throws {
         try PostgresErrors.translating {
             try connection.inTransaction {
-                _ = try connection.query(
-                    """
-                    INSERT INTO daemon_facts (name, value) VALUES ($1, $2)
-                    ON CONFLICT (name) DO UPDATE SET value = excluded.value
-                    """, [fact.name, fact.value])
+                if let fact {
+                    _ = try connection.query(
+                        """
+                        INSERT INTO daemon_facts (name, value) VALUES ($1, $2)
+                        ON CONFLICT (name) DO UPDATE SET value = excluded.value
+                        """, [fact.name, fact.value])
+                }
                 try connection.run("DROP TABLE \(CopyMark.table)")
             }
         }

@@ -7,11 +7,15 @@ package struct PostgresTables: TableReading {
     let connection: Connection
     let catalog: TableCatalog
 
-    /// - Parameter durability: only tests pass `notRequired`.
+    /// - Parameters:
+    ///   - asOwner: whether the role must be the owner of the schema.
+    ///   - durability: only tests pass `notRequired`.
     /// - Throws: `storeUnavailable` for a server that cannot be reached or used, for a database that is empty, belongs
     ///   to another program or is an unfinished copy, for another version of the schema, and for a role that is not the
-    ///   owner of the schema.
-    package init(_ settings: ConnectionSettings, durability: Durability = .required) throws {
+    ///   owner of the schema if `asOwner` is true.
+    package init(
+        _ settings: ConnectionSettings, asOwner: Bool = true, durability: Durability = .required
+    ) throws {
         self = try PostgresErrors.translating {
             let connection = try Self.connect(settings, durability)
             switch try InstanceGuard.check(connection) {
@@ -24,7 +28,7 @@ package struct PostgresTables: TableReading {
                 )
             }
             try Migrations.requireCurrent(Schema.postgresqlMigrations, on: connection)
-            try Self.requireOwner(connection)
+            if asOwner { try Self.requireOwner(connection) }
             let catalog = try TableCatalog(connection)
             try connection.run(PostgresStore.beginReading)
             return Self(connection, catalog)
@@ -45,8 +49,7 @@ package struct PostgresTables: TableReading {
         return connection
     }
 
-    /// The role with the rights of a daemon must not read the counters of identity columns, and must not disable a
-    /// trigger.
+    /// The role with the rights of a daemon must not disable a trigger.
     static func requireOwner(_ connection: Connection) throws {
         guard try !InstanceGuard.isOwner(connection) else { return }
         throw MerchantError(

@@ -8,7 +8,7 @@ enum InstanceGuard {
         case empty
         /// The database has the schema of this program.
         case merchantkeyd
-        /// A copy of another database that is not finished. No daemon may use it.
+        /// A copy of another database, or of a backup, that is not finished. No daemon may use it.
         case unfinishedCopy
     }
 
@@ -23,7 +23,7 @@ enum InstanceGuard {
                 to_regclass('merchantkeyd.\(CopyMark.table)') IS NOT NULL AS is_unfinished_copy,
                 (SELECT n.nspname || '.' || c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
                     WHERE c.relkind IN ('r', 'p', 'f') AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%'
-                        AND n.nspname <> 'merchantkeyd'
+                        AND n.nspname <> 'merchantkeyd' AND n.nspname NOT LIKE 'merchantkeyd\\_replaced\\_%'
                         AND NOT EXISTS (SELECT 1 FROM pg_depend AS d WHERE d.objid = c.oid AND d.deptype = 'e')
                     ORDER BY 1 LIMIT 1) AS other_table
             """
@@ -59,6 +59,6 @@ enum InstanceGuard {
 
     static let unfinishedCopy = MerchantError(
         .storeUnavailable,
-        "the database is the target of a copy that is not finished, so it lacks keys: run the command 'merchantkeyctl store copy' again, which continues the copy, and start the daemon then"
+        "the database is the target of a copy or restore that is not finished, so it lacks keys: run the command 'merchantkeyctl store copy' or 'merchantkeyctl backup restore' again, and start the daemon then"
     )
 }

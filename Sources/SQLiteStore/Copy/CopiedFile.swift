@@ -5,9 +5,6 @@ import StoreCore
 
 /// One SQLite database of a copy, and the statements on its tables.
 struct CopiedFile {
-    /// The tables in the claims database. All others are in the database of the merchants.
-    static let tablesOfClaims: Set<String> = ["claims", "nonces"]
-
     let queue: DatabaseQueue
     let kind: DatabaseKind
 

@@ -6,8 +6,8 @@ import Schema
 package import StoreCore
 import Vocabulary
 
-/// The two SQLite databases to which a store is copied. They have other names than the files of a daemon, until the
-/// copy is finished.
+/// The SQLite databases to which a store is copied: two for a daemon, which have other names than its files until the
+/// copy is finished, or one for a backup.
 package struct SQLiteCopy: TableWriting {
     /// The suffix of the names of both files until the copy is finished.
     package static let suffix = ".copying"
@@ -15,7 +15,8 @@ package struct SQLiteCopy: TableWriting {
     /// Whether an earlier run has copied a part of the rows.
     package let isResumed: Bool
     private let merchants: CopiedFile
-    private let claims: CopiedFile
+    /// Nil for a backup, which contains no claims.
+    private let claims: CopiedFile?
     package let reader: SQLiteTables
 
     /// Creates the files, or resumes an unfinished copy of the same data. An unfinished copy of other data is removed.
@@ -32,12 +33,30 @@ package struct SQLiteCopy: TableWriting {
             isResumed = true
         } else {
             Self.removeFiles(database: database, claims: claims)
-            self.claims = try Self.create(paths.claims, .claims, mark, at: now)
+            self.claims = try Self.create(paths.claims, .claims, .ofDaemon(mark), at: now)
             // Comes last: only with its mark is the copy resumed.
-            self.merchants = try Self.create(paths.merchants, .merchants, mark, at: now)
+            self.merchants = try Self.create(paths.merchants, .merchants, .ofDaemon(mark), at: now)
             isResumed = false
         }
         reader = SQLiteTables(merchants: merchants, claims: self.claims)
+    }
+
+    /// The database of a backup.
+    ///
+    /// - Parameter path: an empty file.
+    /// - Throws: `storeUnavailable` if the file cannot be written.
+    package init(backup path: String, clock: any WallClock) throws {
+        merchants = try Self.create(path, .merchants, .backup, at: clock.now)
+        claims = nil
+        isResumed = false
+        reader = SQLiteTables(merchants: merchants, claims: nil)
+    }
+
+    /// What the copied files are for.
+    private enum Use: Equatable {
+        /// The files of a daemon, which nobody may use before the copy is finished.
+        case ofDaemon(CopyMark)
+        case backup
     }
 
     /// Removes the files of a copy that is not finished.
@@ -54,7 +73,7 @@ package struct SQLiteCopy: TableWriting {
         _ merchants: String, _ claims: String, _ mark: CopyMark
     ) throws -> (CopiedFile, CopiedFile)? {
         guard access(merchants, F_OK) == 0, access(claims, F_OK) == 0 else { return nil }
-        let files = (try open(merchants, .merchants), try open(claims, .claims))
+        let files = (try open(merchants, .merchants, .ofDaemon(mark)), try open(claims, .claims, .ofDaemon(mark)))
         let isSame = try files.0.queue.read { db in
             guard try Migrations.requireKnownMigrations(Schema.migrations, in: db) == Schema.migrations.count else {
                 return false
@@ -68,11 +87,11 @@ package struct SQLiteCopy: TableWriting {
     }
 
     private static func create(
-        _ path: String, _ kind: DatabaseKind, _ mark: CopyMark, at now: Timestamp
+        _ path: String, _ kind: DatabaseKind, _ use: Use, at now: Timestamp
     ) throws -> CopiedFile {
         try SQLiteErrors.translating(of: kind) {
             try DatabaseFile.createOrCheck(at: path)
-            let file = try open(path, kind)
+            let file = try open(path, kind, use)
             try file.queue.writeWithoutTransaction { db in
                 try Migrations.apply(kind.migrations, to: db, kind: kind, at: now)
                 try db.inTransaction(.immediate) {
@@ -81,9 +100,10 @@ package struct SQLiteCopy: TableWriting {
                     for name in try String.fetchAll(db, sql: triggers) {
                         try db.execute(sql: "DROP TRIGGER \(name.quotedInSQLite)")
                     }
-                    if kind == .merchants {
-                        // The schema creates these rows, and the copy brings those of the source.
-                        try db.execute(sql: "DELETE FROM totals")
+                    guard kind == .merchants else { return .commit }
+                    // The schema creates these rows, and the copy brings those of the source.
+                    try db.execute(sql: "DELETE FROM totals")
+                    if case .ofDaemon(let mark) = use {
                         try db.execute(
                             sql: """
                                 CREATE TABLE \(CopyMark.table) (
@@ -102,11 +122,12 @@ package struct SQLiteCopy: TableWriting {
 
     /// Opens a file for many large transactions. After a power failure, the last of them may be lost, and the copy
     /// continues before it.
-    private static func open(_ path: String, _ kind: DatabaseKind) throws -> CopiedFile {
+    private static func open(_ path: String, _ kind: DatabaseKind, _ use: Use) throws -> CopiedFile {
         Connections.disableMemoryPools()
         var configuration = Configuration()
         configuration.label = "merchantkeyd.copy"
-        configuration.journalMode = .wal
+        // A backup is one file, without a write-ahead log.
+        configuration.journalMode = use == .backup ? .default : .wal
         configuration.foreignKeysEnabled = true
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { db in
@@ -119,6 +140,8 @@ package struct SQLiteCopy: TableWriting {
                     PRAGMA temp_store = MEMORY;
                     PRAGMA cache_size = -65536;
                     """)
+            // A backup is synced once, when it is complete.
+            if use == .backup { try db.execute(sql: "PRAGMA synchronous = OFF") }
         }
         return CopiedFile(queue: try DatabaseQueue(path: path, configuration: configuration), kind: kind)
     }
@@ -173,12 +196,12 @@ extension SQLiteCopy {
         }
     }
 
-    /// Prepares the files for a daemon: creates the triggers, removes the mark of an unfinished copy, compares the
-    /// schemas with those of new files, and closes both files without a write-ahead log.
+    /// Prepares the files for their use: creates the triggers, removes the mark of an unfinished copy, compares the
+    /// schemas with those of new files, and closes the files without a write-ahead log.
     ///
     /// - Throws: `internalError` if a schema differs, or if a row refers to a missing row.
     package func finish() throws {
-        for file in [claims, merchants] {
+        for file in [claims, merchants].compactMap(\.self) {
             try SQLiteErrors.translating(of: file.kind) {
                 let expected = try Self.schema(of: file.kind)
                 try file.queue.write { db in

@@ -4,22 +4,24 @@ import MerchantCore
 import Schema
 package import StoreCore
 
-/// Reads the tables of both SQLite databases for a copy: that of the merchants and that of the claims. Changes nothing.
+/// Reads the tables of SQLite databases for a copy: that of the merchants and, if there is one, that of the claims.
+/// Changes nothing.
 ///
 /// No other program may write to the files meanwhile: the caller ensures that no daemon runs.
 package struct SQLiteTables: TableReading {
     private let merchants: CopiedFile
-    private let claims: CopiedFile
+    private let claims: CopiedFile?
 
+    /// - Parameter claims: nil for the database of a backup.
     /// - Throws: `storeUnavailable` for a file that is missing or damaged, that another program created, or that
     ///   another version of this program wrote.
-    package init(database: String, claims: String) throws {
+    package init(database: String, claims: String?) throws {
         self.init(
             merchants: try Self.openChecked(database, .merchants, Schema.migrations),
-            claims: try Self.openChecked(claims, .claims, Schema.claimsMigrations))
+            claims: try claims.map { try Self.openChecked($0, .claims, Schema.claimsMigrations) })
     }
 
-    init(merchants: CopiedFile, claims: CopiedFile) {
+    init(merchants: CopiedFile, claims: CopiedFile?) {
         self.merchants = merchants
         self.claims = claims
     }
@@ -61,7 +63,7 @@ package struct SQLiteTables: TableReading {
     /// The findings of ``IntegrityCheck``: changes by other programs that SQLite's own check cannot find.
     package func inconsistentContent() throws -> [String] { try merchants.read { IntegrityCheck.findings(in: $0) } }
 
-    package func tables() throws -> [CopiedTable] { try merchants.tables() + claims.tables() }
+    package func tables() throws -> [CopiedTable] { try merchants.tables() + (claims?.tables() ?? []) }
 
     package func rows(of table: CopiedTable, after key: CopiedRow?, limit: Int) throws -> [CopiedRow] {
         try file(of: table).rows(of: table, after: key, limit: limit)
@@ -72,6 +74,6 @@ package struct SQLiteTables: TableReading {
     package func assignedNumbers() throws -> [String: Int64] { try merchants.assignedNumbers() }
 
     func file(of table: CopiedTable) -> CopiedFile {
-        CopiedFile.tablesOfClaims.contains(table.name) ? claims : merchants
+        if let claims, CopyPlan.tablesOfClaims.contains(table.name) { claims } else { merchants }
     }
 }

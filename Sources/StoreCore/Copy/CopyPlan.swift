@@ -13,12 +13,21 @@ package struct CopyPlan: Sendable {
         CopyMark.table: "marks the target of a copy that is not finished",
     ]
 
+    /// The tables with used payment tokens and nonces.
+    package static let tablesOfClaims: Set<String> = ["claims", "nonces"]
+
     /// Each table comes after the tables to which its rows refer.
     package let tables: [CopiedTable]
 
+    /// - Parameter withClaims: whether the tables ``tablesOfClaims`` are copied. A backup does not contain them.
     /// - Throws: `internalError` if the schemas of the two databases do not fit together.
-    package init(from source: [CopiedTable], to target: [CopiedTable]) throws(MerchantError) {
-        let (source, target) = (Self.copied(source), Self.copied(target))
+    package init(
+        from source: [CopiedTable], to target: [CopiedTable], withClaims: Bool = true
+    ) throws(MerchantError) {
+        func copied(_ tables: [CopiedTable]) -> [String: CopiedTable] {
+            Self.copied(withClaims ? tables : tables.filter { !Self.tablesOfClaims.contains($0.name) })
+        }
+        let (source, target) = (copied(source), copied(target))
         for name in Set(source.keys).union(target.keys).sorted() {
             guard let found = source[name], let expected = target[name] else {
                 throw Self.mismatch(

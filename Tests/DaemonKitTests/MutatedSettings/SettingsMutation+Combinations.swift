@@ -153,13 +153,7 @@ extension SettingsMutations {
             one("no portal", .accepted, "portal.listen", nil),
             one("not an address of this machine", .refused, "metrics.listen", "\"192.0.2.1:9464\""),
             one("a port that the kernel chooses", .accepted, "metrics.listen", "\"127.0.0.1:0\""),
-            mutation(number, "PostgreSQL with scheduled backups", .refused) {
-                $0.set("store.kind", "postgresql")
-                $0.set("store.postgresql.connection", "host=/run/postgresql")
-            },
             mutation(number, "PostgreSQL with a password file that other users can read", .refused) {
-                $0[yaml: "backup.directory"] = nil
-                $0[yaml: "backup.every"] = nil
                 $0.set("store.kind", "postgresql")
                 $0.set("store.postgresql.connection", "host=/run/postgresql")
                 $0.set("store.postgresql.password-file", fixture.path("readable.key"))
