@@ -67,8 +67,8 @@ struct DaemonParts {
             settings, files, store: observedStore, custody: custody, clock: clock, logger: logger)
         rotation = MasterKeyRotation(
             settings.masterKey, store: store, opened: opened, daemonAsCaller: caller,
-            otherNodes: { try await backend.otherNodes() }, clock: clock, activeFindings: activeFindings, logger: logger
-        )
+            nodes: backend.nodeKeys, lease: backend.leaderLease, clock: clock, activeFindings: activeFindings,
+            logger: logger)
         let daemonHealth = DaemonHealth(store: store, activeFindings: activeFindings)
         self.daemonHealth = daemonHealth
         operations = Operations(

@@ -55,9 +55,26 @@ import Vocabulary
         try keyring.add(DataKeySeal.create(identifier: 129, under: masterKey, at: .now), with: masterKey) { _ in true }
         #expect(keyring.isLockedInMemory == before)
         try keyring.add(DataKeySeal.create(identifier: 130, under: masterKey, at: .now), with: masterKey) { _ in false }
-        #expect(!keyring.isLockedInMemory && keyring.newest == 130)
+        #expect(!keyring.isLockedInMemory && keyring.highest == 130)
         try keyring.add(DataKeySeal.create(identifier: 131, under: masterKey, at: .now), with: masterKey) { _ in true }
         #expect(!keyring.isLockedInMemory)
+    }
+
+    @Test func `a data key that was added only unseals, until it is chosen to seal`() throws {
+        let masterKey = MasterKey.random()
+        let keyring = try Keyring(opening: MemoryStore(), with: masterKey, at: .now)
+        let first = keyring.newest
+        try keyring.add(DataKeySeal.create(identifier: first + 1, under: masterKey, at: .now), with: masterKey)
+        #expect(keyring.newest == first && keyring.highest == first + 1)
+        keyring.forgetOlder()
+        #expect(keyring.holds(first) && keyring.holds(first + 1))
+        keyring.sealNew(under: first + 2)
+        #expect(keyring.newest == first, "the keyring does not have this data key")
+        keyring.sealNew(under: first + 1)
+        keyring.sealNew(under: first)
+        #expect(keyring.newest == first + 1)
+        keyring.forgetOlder()
+        #expect(!keyring.holds(first) && keyring.holds(first + 1))
     }
 
     @Test func `a key sealed before a restart opens after it`() throws {

@@ -75,9 +75,10 @@ import Vocabulary
         let owner = try Self.owner("token-1")
         let old = Array(Self.mpan.utf8).withUnsafeBytes { custody.sealMPAN($0, of: owner) }
         try keyring.add(DataKeySeal.create(identifier: 129, under: masterKey, at: .now), with: masterKey)
+        keyring.sealNew(under: 129)
         let new = try keyring.resealed(old)
         #expect(new.owner == owner && new.dataKeyIdentifier == 129)
-        keyring.forgetAllButNewest()
+        keyring.forgetOlder()
         let digits = try custody.openMPAN(new).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
         #expect(digits == Self.mpan)
         #expect(refusal { _ = try custody.openMPAN(old) }?.code == .keyDamaged)

@@ -238,6 +238,42 @@ import Vocabulary
         #expect(!node.cacheLease.isValid && node.caches.calls == [.all])
     }
 
+    @Test func `a daemon that had no lease gets one again only when it has loaded the newest data key`() async throws {
+        let node = try SharedNode("a", on: database, timing: Self.timing(length: .milliseconds(300)), isRenewed: false)
+        defer { node.close() }
+        try await eventually { !node.cacheLease.isValid }
+        let checks = CallCount()
+        let renewal = Task.detached {
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    try? node.lease.run { _ in checks.add() > 2 }
+                    continuation.resume()
+                }
+            }
+        }
+        try await eventually { node.cacheLease.isValid }
+        #expect(checks.value > 2)
+        node.lease.stop()
+        await renewal.value
+    }
+
+    @Test func `a daemon knows the keys of the others with a lease, which begin with none`() async throws {
+        let (one, two) = (try SharedNode("one", on: database), try SharedNode("two", on: database))
+        defer { [one, two].forEach { $0.close() } }
+        let (first, second) = (PostgresNodes(one.store, one.lease.node), PostgresNodes(two.store, two.lease.node))
+        let name = try #require(NodeName("two"))
+        #expect(
+            try await first.keysOfOthers()
+                == [name: NodeKeys(masterKeys: [], loadedDataKey: 0, sealingDataKey: 0)])
+        let keys = NodeKeys(
+            masterKeys: [MasterKeyIdentifier(bytes: [1, 2]), MasterKeyIdentifier(bytes: [0xFF])], loadedDataKey: 3,
+            sealingDataKey: 2)
+        for _ in 0..<2 { try await second.publish(keys) }
+        #expect(try await first.keysOfOthers() == [name: keys])
+        try database.execute("UPDATE nodes SET lease_end = clock_timestamp() - interval '1 hour' WHERE name = 'two'")
+        #expect(try await first.keysOfOthers().isEmpty)
+    }
+
     @Test func `a daemon that ends leaves no lease`() throws {
         let node = try SharedNode("a", on: database)
         #expect(try database.execute("SELECT count(*) FROM nodes") == "1")
@@ -245,4 +281,12 @@ import Vocabulary
         #expect(try database.execute("SELECT count(*) FROM nodes") == "0")
         #expect(!node.cacheLease.isValid)
     }
+}
+
+private final class CallCount: Sendable {
+    private let calls = Atomic(0)
+
+    var value: Int { calls.load(ordering: .relaxed) }
+
+    func add() -> Int { calls.add(1, ordering: .relaxed).newValue }
 }

@@ -51,7 +51,7 @@ final class SharedNode: Sendable {
             .init(
                 cacheLease: cacheLease, leaderLease: leaderLease, observers: StoreObservers(keys: [caches]),
                 report: { note.add($0) }),
-            clock: clock)
+            longestLoading: .milliseconds(300), clock: clock)
         store = PostgresStore(
             opened, clock: SystemClock(), observers: StoreObservers(keys: [caches]), lease: lease)
         note.reports.withLock { $0 = { [weak self] error in self?.reports.withLock { $0.append(error) } } }

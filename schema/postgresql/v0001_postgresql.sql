@@ -1589,7 +1589,12 @@ CREATE TABLE nodes (
     -- other daemons do not wait for it.
     cache_end timestamptz NOT NULL,
     -- The last row of key_changes that the daemon has applied to what it has in memory.
-    applied_change bigint NOT NULL CHECK (applied_change >= 0)
+    applied_change bigint NOT NULL CHECK (applied_change >= 0),
+    -- What the daemon has in memory of the keys that seal private keys; 0 and '' until it has said so. The highest data key
+    -- that it has, the one under which it seals, and the identifiers of the master keys that it can read, in hexadecimal.
+    loaded_data_key bigint NOT NULL DEFAULT 0,
+    sealing_data_key bigint NOT NULL DEFAULT 0,
+    master_keys text COLLATE "C" NOT NULL DEFAULT ''
 ) WITH (fillfactor = 10);
 
 -- The leader is the daemon that does the work that only one daemon may do at a time, such as the delivery of events. Another

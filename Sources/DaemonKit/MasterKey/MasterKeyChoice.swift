@@ -27,6 +27,9 @@ struct MasterKeyChoice {
     /// Whether the daemon replaces the file of the old master key at the end of the rotation.
     var replacesFile: Bool { newKey == .created }
 
+    /// Whether the daemon creates the new master key.
+    var createsKey: Bool { newKey == .created || newKey == .createdForMissingFile }
+
     /// - Parameter inUse: the master key that seals the newest data key.
     /// - Throws: `masterKeyConflict` if the source cannot be used for this rotation.
     init(from source: MasterKeySource, inUse: MasterKeyIdentifier?, dataKeyOnly: Bool) throws {

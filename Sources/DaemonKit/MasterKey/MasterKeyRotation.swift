@@ -43,6 +43,10 @@ import Vocabulary
 /// new master key: in a credential, by a command, or in the file of the setting `master-key`, with the old key in
 /// `master-key.previous`. The rotation then has the same states in the database. The transaction that stores e also
 /// records whether the daemon created B.
+///
+/// If several daemons use the database, only such a rotation is possible, and every daemon must have B before it begins.
+/// The leader performs it. It re-encrypts only when every daemon has loaded e (``DataKeyLoading``), and overwrites d only
+/// when every daemon seals under e.
 final class MasterKeyRotation: MasterKeyRotating, Service {
     private let settings: MasterKeySettings
     private let store: any KeyRotationStore
@@ -50,8 +54,9 @@ final class MasterKeyRotation: MasterKeyRotating, Service {
     /// Where the start read the master keys from.
     private let sourcesAtStart: [MasterKeyIdentifier: MasterKeySource]
     private let clock: any WallClock
-    /// Returns the names of the other daemons that use the database now.
-    private let otherNodes: @Sendable () async throws -> [String]
+    private let nodes: any NodeKeyDirectory
+    /// Only with this lease does the daemon re-encrypt private keys.
+    private let lease: Lease
     private let reencryption: Reencryption
     private let rotationStatus: RotationStatus
     private let logger: Logger
@@ -64,11 +69,11 @@ final class MasterKeyRotation: MasterKeyRotating, Service {
     /// - Parameters:
     ///   - daemonAsCaller: the caller in the audit record of a rotation's end. The record of a rotation's start has the
     ///     caller of the request.
-    ///   - otherNodes: returns the names of the other daemons that use the database now. They do not have the new keys,
-    ///     so a rotation cannot begin while there are any.
+    ///   - nodes: knows which keys the other daemons on the database have.
+    ///   - lease: that of the leader.
     init(
         _ settings: MasterKeySettings, store: any KeyRotationStore, opened: MasterKeys.Opened, daemonAsCaller: Caller,
-        otherNodes: @escaping @Sendable () async throws -> [String], clock: any WallClock,
+        nodes: any NodeKeyDirectory, lease: Lease, clock: any WallClock,
         activeFindings: ActiveFindings, logger: Logger
     ) {
         self.settings = settings
@@ -77,13 +82,16 @@ final class MasterKeyRotation: MasterKeyRotating, Service {
         self.keyring = keyring
         sourcesAtStart = opened.sources
         self.clock = clock
-        self.otherNodes = otherNodes
+        (self.nodes, self.lease) = (nodes, lease)
         self.logger = logger
         rotationStatus = RotationStatus(settings, store: store, keyring: keyring, activeFindings: activeFindings)
         reencryption = Reencryption(
-            settings: settings, store: store, keyring: keyring, daemonAsCaller: daemonAsCaller, clock: clock,
-            rotationStatus: rotationStatus, logger: logger)
+            settings: settings, store: store, keyring: keyring, nodes: nodes, daemonAsCaller: daemonAsCaller,
+            clock: clock, rotationStatus: rotationStatus, logger: logger)
     }
+
+    /// The master keys that the daemon could read at its start.
+    var masterKeysAtStart: [MasterKeyIdentifier] { Array(sourcesAtStart.keys) }
 
     func run() async throws { await WorkThreads.blocking.run { await rotateWhenRequested() } }
 
@@ -97,15 +105,43 @@ final class MasterKeyRotation: MasterKeyRotating, Service {
             }
             var requests = requests.makeAsyncIterator()
             while !Task.isCancelled {
+                try await waitForLease()
                 // `resume` returns a pause if it must be called again, for example after a failure, and nil if no
                 // rotation is in progress any more.
                 if let pauseBeforeRetry = await reencryption.resume() {
                     try await Task.sleep(for: pauseBeforeRetry)
-                } else {
+                } else if lease.isUnlimited {
                     _ = await requests.next()
+                } else {
+                    try await waitForRotation()
                 }
             }
         }
+    }
+
+    /// How often a daemon that shares its database asks it for a rotation.
+    private static let interval = Duration.seconds(1)
+
+    private func waitForLease() async throws {
+        // The data key under which this daemon sealed when it last reported on a rotation by another daemon.
+        var reported: Int?
+        while !lease.isValid {
+            if reported != keyring.newest {
+                reported = keyring.newest
+                rotationStatus.reportPerformedByOther()
+            }
+            try await Task.sleep(for: Self.interval)
+        }
+    }
+
+    /// Waits for a rotation that any daemon on the database has begun, or for the end of the lease.
+    private func waitForRotation() async throws {
+        repeat { try await Task.sleep(for: Self.interval) } while await lease.isValid && isFinished()
+    }
+
+    private func isFinished() async -> Bool {
+        guard let last = try? await store.lastRotation() else { return true }
+        return last.state == .finished
     }
 }
 
@@ -158,16 +194,11 @@ extension MasterKeyRotation {
                     "resume the rotation that began at \(last.startedAt): \(last.done) of \(last.total.counted("private key")) re-encrypted"
                 ])
         }
-        let others = try await otherNodes()
-        guard others.isEmpty else {
-            throw MerchantError(
-                .masterKeyConflict,
-                "other daemons use the database (\(others.joined(separator: ", "))), and would not have the new keys: stop them, run the rotation, copy the new master key to their machines when the rotation is finished, and start them again"
-            )
-        }
         let rows = try store.dataKeys()
         let inUse = rows.last { $0.identifier == keyring.newest }?.masterKeyIdentifier
         let choice = try MasterKeyChoice(from: settings.current, inUse: inUse, dataKeyOnly: dataKeyOnly)
+        let others = try await nodes.keysOfOthers()
+        try requireKeys(of: others, for: choice)
         let plan = KeyRotationPlan(joinsRotationInProgress: false, steps: choice.steps)
         guard !dryRun else { return plan }
         let identifier = max(rows.map(\.identifier).max() ?? 0, DataKeySeal.identifiers.lowerBound - 1) + 1
@@ -187,10 +218,27 @@ extension MasterKeyRotation {
             to: dataKey, replacesMasterKey: choice.replacesMasterKey,
             generatedMasterKey: generatedMasterKeyIdentifier, recording: audit)
         try keyring.add(dataKey, with: masterKey)
+        // Other daemons must load the data key before anything is sealed under it.
+        if others.isEmpty { keyring.sealNew(under: identifier) }
         keyring.warnUnlessLocked(logger)
         logger.notice("rotation started", metadata: ["to": "\(dataKey.summary)"])
         requestContinuation.yield()
         return plan
+    }
+}
+
+extension MasterKeyRotation {
+    /// - Throws: `masterKeyConflict` if the other daemons would not have the new master key.
+    private func requireKeys(of others: [NodeName: NodeKeys], for choice: MasterKeyChoice) throws {
+        guard !others.isEmpty else { return }
+        let needed = choice.createsKey ? nil : try choice.masterKey().identifier
+        let lacking = others.filter { needed.map($0.value.masterKeys.contains) != true }.keys.map(\.rawValue).sorted()
+        guard !lacking.isEmpty else { return }
+        let name = needed.map { "the new master key \($0)" } ?? "a master key that this daemon creates"
+        throw MerchantError(
+            .masterKeyConflict,
+            "other daemons use the database and do not have \(name): \(lacking.joined(separator: ", ")); supply the new master key to every daemon in 'master-key', with the old one in 'master-key.previous', restart the daemons one after another, and rotate again (docs/postgresql.md). If the daemons were started just now, repeat the command"
+        )
     }
 }
 

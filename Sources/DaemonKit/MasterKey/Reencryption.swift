@@ -10,6 +10,8 @@ struct Reencryption: Sendable {
     /// milliseconds for such a transaction.
     private static let batchSize = 256
     private static let pauseAfterFailure = Duration.seconds(5)
+    /// The pause while other daemons must load or use the new data key.
+    private static let pauseForOthers = Duration.milliseconds(500)
     /// The pause if private keys cannot be unsealed: longer than ``pauseAfterFailure``, because only an operator can
     /// remove the cause.
     private static let pauseWithUnreadableKeys = Duration.seconds(600)
@@ -17,6 +19,7 @@ struct Reencryption: Sendable {
     let settings: MasterKeySettings
     let store: any KeyRotationStore
     let keyring: Keyring
+    let nodes: any NodeKeyDirectory
     /// The caller in the audit record of the rotation's end.
     let daemonAsCaller: Caller
     let clock: any WallClock
@@ -34,7 +37,16 @@ struct Reencryption: Sendable {
             }
             // If the keyring lacks the new data key, the request that began the rotation has stored this key in the
             // database, and is about to add it to the keyring.
-            guard keyring.newest == rotation.dataKeyIdentifier else { return .milliseconds(50) }
+            guard keyring.holds(rotation.dataKeyIdentifier) else { return .milliseconds(50) }
+            if rotation.state == .sealing {
+                guard try await others(have: rotation.dataKeyIdentifier, \.loadedDataKey) else {
+                    return Self.pauseForOthers
+                }
+                keyring.sealNew(under: rotation.dataKeyIdentifier)
+                guard try await others(have: rotation.dataKeyIdentifier, \.sealingDataKey) else {
+                    return Self.pauseForOthers
+                }
+            }
             if rotation.state == .sealing, let unreadable = try await reseal(rotation) {
                 rotationStatus.reportBlocked(
                     "\(unreadable.counted("private key")) cannot be unsealed, so the old data key and master key must be kept; revoke and destroy every such key ('backup verify' lists them), or restore a backup"
@@ -52,6 +64,18 @@ struct Reencryption: Sendable {
             rotationStatus.reportBlocked("blocked: \(why)")
             return Self.pauseAfterFailure
         }
+    }
+
+    /// Whether every other daemon with a lease has loaded the data key, or seals under it. Otherwise reports which ones
+    /// the rotation waits for.
+    private func others(have dataKey: Int, _ known: KeyPath<NodeKeys, Int> & Sendable) async throws -> Bool {
+        let lacking = try await nodes.keysOfOthers().filter { $0.value[keyPath: known] < dataKey }
+        guard lacking.isEmpty else {
+            rotationStatus.reportWaiting(for: lacking.keys.map(\.rawValue).sorted())
+            return false
+        }
+        rotationStatus.reportNotWaiting()
+        return true
     }
 
     /// - Returns: how many private keys cannot be unsealed; nil if all private keys and account numbers are sealed
@@ -121,7 +145,7 @@ struct Reencryption: Sendable {
     }
 
     private func erase(_ rotation: KeyRotation) async throws {
-        keyring.forgetAllButNewest()
+        keyring.forgetOlder()
         try await store.eraseTraces(of: rotation)
         let rows = try store.dataKeys()
         let dataKey = rows.last { $0.identifier == rotation.dataKeyIdentifier }

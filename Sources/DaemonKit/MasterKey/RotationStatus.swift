@@ -12,6 +12,8 @@ final class RotationStatus: Sendable {
     private let keyring: Keyring
     private let activeFindings: ActiveFindings
     private let currentBlocker = Mutex<String?>(nil)
+    /// Whether the blocker is that other daemons lack the new data key.
+    private let isWaiting = Atomic(false)
 
     init(_ settings: MasterKeySettings, store: any KeyRotationStore, keyring: Keyring, activeFindings: ActiveFindings) {
         self.settings = settings
@@ -27,6 +29,26 @@ final class RotationStatus: Sendable {
         currentBlocker.withLock { $0 = why }
         activeFindings.set(
             .masterKeyRotation, .warning, "a rotation of the master key or data key is in progress: \(why)")
+    }
+
+    /// - Parameter names: the daemons that do not have the new data key yet, or do not seal under it.
+    func reportWaiting(for names: [String]) {
+        isWaiting.store(true, ordering: .relaxed)
+        reportBlocked(
+            "it waits until these daemons have loaded the new data key: \(names.joined(separator: ", ")); if one of them cannot load it, its log says why"
+        )
+    }
+
+    /// Removes what ``reportWaiting(for:)`` has reported.
+    func reportNotWaiting() {
+        guard isWaiting.exchange(false, ordering: .relaxed) else { return }
+        currentBlocker.withLock { $0 = nil }
+    }
+
+    /// Removes what this daemon has reported about a rotation, because another daemon performs it.
+    func reportPerformedByOther() {
+        currentBlocker.withLock { $0 = nil }
+        reportUnusedKey()
     }
 
     /// Does nothing while a blocker is reported, which is more important than the progress.

@@ -20,7 +20,7 @@ struct LeaseRenewal: Service {
                 try await withCheckedThrowingContinuation { continuation in
                     // A thread of its own, because it waits for the server all the time.
                     DispatchQueue(label: "merchantkeyd.lease").async { [lease, keyring] in
-                        continuation.resume(with: Result { try lease.run { keyring.newest >= $0 } })
+                        continuation.resume(with: Result { try lease.run { keyring.holds($0) } })
                     }
                 }
             } onCancelOrGracefulShutdown: {
@@ -44,7 +44,7 @@ struct LeaseRenewal: Service {
         case NodeLease.Failure.keysRotated:
             MerchantError(
                 .masterKeyConflict,
-                "another merchantkeyd has rotated the keys of the PostgreSQL database while this one had no connection, so this one ends: copy the new master key to this machine, and start the daemon again"
+                "another merchantkeyd has rotated the keys of the PostgreSQL database while this one had no connection, and this one does not have the new master key, so it ends: put the new master key into the settings of this machine, and start the daemon again"
             )
         case let lost as LostTransactions:
             MerchantError(

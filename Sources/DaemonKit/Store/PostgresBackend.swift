@@ -56,7 +56,7 @@ struct PostgresBackend: StoreBackend {
 
     var nodes: any NodeDirectory { PostgresNodes(store, lease.node) }
 
-    func otherNodes() async throws -> [String] { try await PostgresNodes(store, lease.node).namesOfOthers() }
+    var nodeKeys: any NodeKeyDirectory { PostgresNodes(store, lease.node) }
 
     /// Nothing: PostgreSQL's autovacuum removes the old rows of an erasure that was interrupted.
     func eraseIfDue() async throws {}
@@ -73,6 +73,11 @@ struct PostgresBackend: StoreBackend {
             Recurring(
                 every: .seconds(2), mayBlock: true,
                 PostgresRecovery(store: store, lease: lease, logger: parts.logger)),
+            Recurring(
+                every: .seconds(1), mayBlock: true,
+                DataKeyLoading(
+                    settings: settings.masterKey, store: store, keyring: keyring, nodes: nodeKeys,
+                    masterKeys: Set(parts.rotation.masterKeysAtStart), logger: parts.logger)),
             Recurring(
                 every: .seconds(3),
                 ServerClockCheck(lease: lease, activeFindings: parts.activeFindings, logger: parts.logger)),

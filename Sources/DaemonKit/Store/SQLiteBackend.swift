@@ -32,7 +32,7 @@ struct SQLiteBackend: StoreBackend {
 
     var nodes: any NodeDirectory { NoNodes() }
 
-    func otherNodes() -> [String] { [] }
+    var nodeKeys: any NodeKeyDirectory { NoNodes() }
 
     var metrics: [any MetricsSource] { [StoreMetrics(store, claims: claims.store)] }
 

@@ -16,8 +16,8 @@ protocol StoreBackend: Sendable {
 
     /// Knows the other daemons on the database.
     var nodes: any NodeDirectory { get }
-    /// - Returns: the names of the other daemons that use the database now.
-    func otherNodes() async throws -> [String]
+    /// Knows which keys the other daemons have.
+    var nodeKeys: any NodeKeyDirectory { get }
     /// Erases copies of destroyed keys, if an earlier erasure failed or was interrupted.
     func eraseIfDue() async throws
     /// The services that keep the leases of this daemon. They end after all services that need a lease.

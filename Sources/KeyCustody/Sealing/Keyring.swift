@@ -67,8 +67,8 @@ package final class Keyring: Sendable {
     /// Whether the keyring has the data key with this identifier.
     package func holds(_ dataKey: Int) -> Bool { state.withLock { $0.dataKeys[dataKey] != nil } }
 
-    /// Adds a stored data key, which seals new private keys from now on. If the memory cannot be locked, the daemon
-    /// continues, as it does at the start, and ``isLockedInMemory`` is false.
+    /// Adds a stored data key, which only unseals until ``sealNew(under:)`` is called. If the memory cannot be locked,
+    /// the daemon continues, as it does at the start, and ``isLockedInMemory`` is false.
     ///
     /// - Throws: `keyDamaged` if the data key cannot be unsealed.
     package func add(_ row: SealedDataKey, with masterKey: borrowing MasterKey) throws(MerchantError) {
@@ -90,13 +90,25 @@ package final class Keyring: Sendable {
         state.withLock { state in
             state.isLockedInMemory = state.isLockedInMemory && isMasterKeyLocked && isDataKeyLocked
             state.dataKeys[row.identifier] = dataKey
-            state.newest = row.identifier
         }
     }
 
-    /// Removes and wipes every data key except the newest.
-    package func forgetAllButNewest() {
-        state.withLock { state in state.dataKeys = state.dataKeys.filter { $0.key == state.newest } }
+    /// Seals new private keys under this data key from now on. Does nothing unless the keyring has the data key, and it
+    /// is newer than ``newest``.
+    package func sealNew(under identifier: Int) {
+        state.withLock { state in
+            guard state.dataKeys[identifier] != nil, identifier > state.newest else { return }
+            state.newest = identifier
+        }
+    }
+
+    /// The highest identifier of a data key that the keyring has. It is higher than ``newest`` from ``add(_:with:)``
+    /// until ``sealNew(under:)``.
+    package var highest: Int { state.withLock { $0.dataKeys.keys.max() ?? $0.newest } }
+
+    /// Removes and wipes every data key older than the newest.
+    package func forgetOlder() {
+        state.withLock { state in state.dataKeys = state.dataKeys.filter { $0.key >= state.newest } }
     }
 
     /// Seals a stored private key again, under the newest data key.

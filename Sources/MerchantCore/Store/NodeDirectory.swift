@@ -28,6 +28,29 @@ package struct NodeState: Hashable, Sendable {
     }
 }
 
+/// The keys that seal private keys, as far as one of the daemons has them in memory.
+package struct NodeKeys: Hashable, Sendable {
+    /// The master keys that the daemon can read, whether or not they are in use.
+    package let masterKeys: Set<MasterKeyIdentifier>
+    /// The highest identifier of a data key that the daemon has.
+    package let loadedDataKey: Int
+    /// The data key under which the daemon seals private keys.
+    package let sealingDataKey: Int
+
+    package init(masterKeys: Set<MasterKeyIdentifier>, loadedDataKey: Int, sealingDataKey: Int) {
+        (self.masterKeys, self.loadedDataKey, self.sealingDataKey) = (masterKeys, loadedDataKey, sealingDataKey)
+    }
+}
+
+/// Tells the daemons on a database which keys the others have, for a rotation of the keys.
+package protocol NodeKeyDirectory: Sendable {
+    /// - Returns: the keys of each other daemon with a lease, by the daemon's name.
+    func keysOfOthers() async throws -> [NodeName: NodeKeys]
+
+    /// Stores which keys this daemon has, unless that is stored already.
+    func publish(_ keys: NodeKeys) async throws
+}
+
 /// Knows the daemons that share the database.
 package protocol NodeDirectory: Sendable {
     /// - Returns: the nodes, sorted by name; none if no other daemon can use the database.
@@ -57,8 +80,10 @@ extension MerchantError {
 }
 
 /// For a database that only this daemon uses.
-package struct NoNodes: NodeDirectory {
+package struct NoNodes: NodeDirectory, NodeKeyDirectory {
     package init() {}
+    package func keysOfOthers() -> [NodeName: NodeKeys] { [:] }
+    package func publish(_ keys: NodeKeys) {}
     package func nodes() -> [NodeState] { [] }
     package func staleNodes() -> [NodeName] { [] }
     package func remove(_ name: NodeName, recording entry: AuditEntry) throws { throw MerchantError.nodeNotFound(name) }

@@ -17,7 +17,7 @@ package final class NodeLease: Sendable {
     package enum Failure: Error, Hashable {
         /// Another daemon has a lease under the same name.
         case nameInUse
-        /// Another daemon has stored a data key that this daemon does not have, while this one had no lease.
+        /// Another daemon has rotated the keys while this one had no lease, and this one cannot load the new data key.
         case keysRotated
     }
 
@@ -54,6 +54,8 @@ package final class NodeLease: Sendable {
 
     /// How often rows that are not needed any more are removed.
     private static let removalInterval = Duration.seconds(600)
+    /// How long the daemon may take to load the data key of a rotation, for which it may run a command.
+    package static let longestLoading = Duration.seconds(60)
     /// How long to wait after a failure before the next attempt to connect.
     private static let retryInterval = Duration.milliseconds(500)
 
@@ -62,6 +64,7 @@ package final class NodeLease: Sendable {
     private let opener: ConnectionOpener
     private let dependents: Dependents
     private let auditHead: KnownAuditHead?
+    private let longestLoading: Duration
     private let clock: any WallClock
     private let session = Mutex<Session?>(nil)
     /// The lease of this node.
@@ -70,17 +73,19 @@ package final class NodeLease: Sendable {
     private let clockDifference = Atomic(0)
     private let stopSignal = StopSignal()
 
-    /// - Parameter auditHead: the last audit record that the daemon has seen; nil if lost transactions need not be
-    ///   detected.
+    /// - Parameters:
+    ///   - auditHead: the last audit record that the daemon has seen; nil if lost transactions need not be detected.
+    ///   - longestLoading: how long the daemon may take to load a new data key; tests pass a short time.
     package init(
         _ database: PostgresDatabase, node: Node, timing: LeaseTiming = LeaseTiming(), _ dependents: Dependents,
-        auditHead: KnownAuditHead? = nil, clock: any WallClock
+        auditHead: KnownAuditHead? = nil, longestLoading: Duration = NodeLease.longestLoading, clock: any WallClock
     ) {
         opener = database.opener
         self.node = node
         self.timing = timing
         self.dependents = dependents
         self.auditHead = auditHead
+        self.longestLoading = longestLoading
         self.clock = clock
     }
 
@@ -184,15 +189,11 @@ extension NodeLease {
     private func beginSession(on connection: Connection, _ hasDataKey: DataKeyCheck?) throws -> Session {
         let begin = ContinuousClock.now
         try compareAudit(on: connection)
+        if let hasDataKey { try waitForDataKey(hasDataKey, on: connection) }
         // `join` says that all changes are applied, so the caches must not be used any more when it is committed.
         dependents.cacheLease.setEnd(.now)
         let rows = NodeRows(connection: connection, node: node)
         guard let last = try rows.join(timing, at: clock.now) else { throw Failure.nameInUse }
-        if let hasDataKey, let newest = try rows.newestDataKey(), !hasDataKey(newest) {
-            // A rotation on this daemon stores the new data key shortly before the daemon uses it.
-            usleep(1_000_000)
-            guard hasDataKey(newest) else { throw Failure.keysRotated }
-        }
         // Empties the caches only after the row is committed: a change that was committed earlier did not wait for this
         // daemon, so nothing that was read before may stay.
         for observer in dependents.observers.keys { observer.allKeysChanged() }
@@ -201,6 +202,19 @@ extension NodeLease {
         // The notices of events that were added meanwhile are lost.
         dependents.observers.events?.eventsChanged()
         return session
+    }
+
+    /// Waits until the daemon has the newest data key. If another daemon has rotated the keys while this one had no lease,
+    /// this one must load the new data key first; otherwise it would report private keys as damaged.
+    ///
+    /// - Throws: ``Failure/keysRotated`` if the daemon still lacks the data key after some time.
+    private func waitForDataKey(_ hasDataKey: DataKeyCheck, on connection: Connection) throws {
+        let rows = NodeRows(connection: connection, node: node)
+        let deadline = ContinuousClock.now + longestLoading
+        while let newest = try rows.newestDataKey(), !hasDataKey(newest), !stopSignal.isSet {
+            guard ContinuousClock.now < deadline else { throw Failure.keysRotated }
+            stopSignal.wait(for: .milliseconds(100))
+        }
     }
 
     private func renew(_ session: inout Session, _ hasDataKey: @escaping DataKeyCheck) throws {

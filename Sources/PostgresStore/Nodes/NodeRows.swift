@@ -23,7 +23,7 @@ struct NodeRows {
             FROM key_changes
             ON CONFLICT (name) DO UPDATE SET run = excluded.run, version = excluded.version,
                 joined_at = excluded.joined_at, lease_end = excluded.lease_end, cache_end = excluded.cache_end,
-                applied_change = excluded.applied_change
+                applied_change = excluded.applied_change, loaded_data_key = 0, sealing_data_key = 0, master_keys = ''
             WHERE nodes.run = excluded.run OR nodes.run = $5 OR nodes.lease_end < clock_timestamp()
             RETURNING applied_change
             """, [node.name.rawValue, node.run, node.version, now, node.predecessor]
@@ -79,6 +79,36 @@ struct NodeRows {
             WHERE run <> $1 AND lease_end > clock_timestamp() - \(Self.slack)
             """, [node.run]
         ).first?.int64IfAny("lowest").map { Int($0) }
+    }
+
+    private static let keyColumns = "loaded_data_key, sealing_data_key, master_keys"
+
+    func store(_ keys: NodeKeys) throws {
+        _ = try connection.query(
+            "UPDATE nodes SET (\(Self.keyColumns)) = ROW ($3::bigint, $4::bigint, $5::text) WHERE name = $1 AND run = $2",
+            [node.name.rawValue, node.run] + keys.values)
+    }
+
+    /// - Returns: true also if the node has no row, because ``store(_:)`` would then change nothing.
+    func hasStored(_ keys: NodeKeys) throws -> Bool {
+        try connection.query(
+            """
+            SELECT FROM nodes WHERE name = $1 AND run = $2
+                AND (\(Self.keyColumns)) IS DISTINCT FROM ($3::bigint, $4::bigint, $5::text)
+            """, [node.name.rawValue, node.run] + keys.values
+        ).first == nil
+    }
+
+    /// The keys of the other nodes with a lease.
+    func keysOfOthers() throws -> [NodeName: NodeKeys] {
+        let rows = try connection.query(
+            """
+            SELECT name, \(Self.keyColumns) FROM nodes
+            WHERE run <> $1 AND lease_end > clock_timestamp() - \(Self.slack)
+            """, [node.run]
+        ).rows
+        return Dictionary(
+            try rows.map { (try $0.nodeName(), try NodeKeys($0)) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// The other nodes that may use their caches without a lease, and have not applied the last change.
@@ -142,4 +172,20 @@ struct NodeRows {
 
 extension Row {
     fileprivate func nodeName() throws -> NodeName { try value(NodeName(try text("name")), of: "name") }
+}
+
+extension NodeKeys {
+    /// The values of the columns of the keys. The identifiers are sorted, so that equal values have equal texts.
+    fileprivate var values: [(any SQLValue)?] {
+        [loadedDataKey, sealingDataKey, masterKeys.map(\.description).sorted().joined(separator: " ")]
+    }
+
+    fileprivate init(_ row: Row) throws {
+        let identifiers = try row.text("master_keys").split(separator: " ").map {
+            try row.value(Hex.decode($0), of: "master_keys")
+        }
+        self.init(
+            masterKeys: Set(identifiers.map { MasterKeyIdentifier(bytes: $0) }),
+            loadedDataKey: try row.integer("loaded_data_key"), sealingDataKey: try row.integer("sealing_data_key"))
+    }
 }

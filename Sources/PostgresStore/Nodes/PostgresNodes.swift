@@ -24,9 +24,18 @@ package struct PostgresNodes: NodeDirectory {
             try transaction.append(entry)
         }
     }
+}
 
-    /// The names of the other daemons that have a lease now, sorted.
-    package func namesOfOthers() async throws -> [String] {
-        try await nodes().filter { !$0.isThisDaemon && $0.leaseRemaining > .zero }.map(\.name.rawValue)
+extension PostgresNodes: NodeKeyDirectory {
+    package func keysOfOthers() async throws -> [NodeName: NodeKeys] {
+        try await store.readStore { try NodeRows(connection: $0.connection, node: node).keysOfOthers() }
+    }
+
+    package func publish(_ keys: NodeKeys) async throws {
+        let isPublished = try await store.readStore {
+            try NodeRows(connection: $0.connection, node: node).hasStored(keys)
+        }
+        guard !isPublished else { return }
+        try await store.writeStore { try NodeRows(connection: $0.connection, node: node).store(keys) }
     }
 }

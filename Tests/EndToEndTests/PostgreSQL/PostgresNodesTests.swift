@@ -137,7 +137,7 @@ import Testing
         #expect(try resolve(hash, on: second) == "200")
     }
 
-    @Test func `a rotation of the master key names the other daemons, and works without them`() throws {
+    @Test func `a master key that one daemon creates is refused while others run, and works without them`() throws {
         try startBoth()
         _ = try postgres.onboard()
         let refused = try first.ctl("master-key", "rotate", "--yes")
@@ -145,5 +145,65 @@ import Testing
         second.stop()
         #expect(try first.ctl("master-key", "rotate", "--yes").status == 0)
         #expect(try first.ctl("token", "decrypt", postgres.token()).status == 0)
+    }
+
+    @Test func `all daemons follow a rotation to a master key that the operator supplied`() throws {
+        for (name, byte) in [("old.key", UInt8(1)), ("new.key", 2)] {
+            let bytes = Data((0..<32).map { $0 &* 7 &+ byte })
+            #expect(
+                FileManager.default.createFile(
+                    atPath: first.path(name), contents: bytes, attributes: [.posixPermissions: 0o600]))
+        }
+        let database = try postgres.server.createDatabase()
+        func config(_ node: String, isSupplied: Bool) throws -> String {
+            try postgres.config(
+                database,
+                isSupplied
+                    ? """
+                    master-key:
+                      file: \(first.path("new.key"))
+                      previous:
+                        file: \(first.path("old.key"))
+                    """ : "master-key:\n  file: \(first.path("old.key"))", node: node, named: "\(node).yaml")
+        }
+        try first.start(config: config("one", isSupplied: false))
+        try second.createStateDirectory()
+        try second.start(config: config("two", isSupplied: false))
+        let hash = try postgres.onboard()
+        let token = try postgres.token()
+        func expectBothDecrypt() throws {
+            for node in [first, second] {
+                #expect(try node.ctl("token", "decrypt", token).status == 0)
+                #expect(try node.ctl("key", "generate", Self.merchant).status == 0)
+                #expect(try resolve(hash, on: node) == "200")
+                #expect(try !node.findings().contains("keyDamaged"))
+            }
+        }
+        try expectBothDecrypt()
+        func restart(_ node: Installation, _ name: String) throws {
+            node.stop()
+            try node.start(config: config(name, isSupplied: true))
+        }
+        try restart(first, "one")
+        let refused = try first.ctl("master-key", "rotate", "--yes")
+        #expect(refused.refusalCode == "masterKeyConflict" && refused.error.contains("two"), "\(refused.error)")
+        try restart(second, "two")
+        // A daemon says which keys it has within a second of its start.
+        try first.eventually("the rotation begins") {
+            try first.ctl("master-key", "rotate", "--yes", "--dry-run").status == 0
+        }
+        let new = try first.ctlJSON("master-key", "identify", first.path("new.key"))["masterKeyIdentifier"] as? String
+        #expect(try second.ctl("master-key", "rotate", "--yes").status == 0)
+        try expectBothDecrypt()
+        for node in [first, second] {
+            #expect(try node.ctlJSON("master-key", "status")["masterKeyIdentifier"] as? String == new)
+        }
+        #expect(try first.ctl("master-key", "rotate", "--data-key-only", "--yes").status == 0)
+        try expectBothDecrypt()
+        let usable =
+            "SELECT count(*) FROM merchantkeyd.data_keys WHERE sealed_bytes <> merchantkeyd.zeros(octet_length(sealed_bytes))"
+        #expect(try postgres.server.execute(usable, in: database) == "1")
+        #expect(try first.ctl("audit", "verify").status == 0)
+        #expect(try first.auditRecords("masterKeyRotationFinished").count == 2)
     }
 }

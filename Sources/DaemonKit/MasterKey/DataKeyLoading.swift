@@ -1,0 +1,79 @@
+import KeyCustody
+import Logging
+import MerchantCore
+import MerchantOperations
+import Vocabulary
+
+/// Follows a rotation of the keys by another daemon on the database: loads the new data key, seals under it when every
+/// daemon has loaded it, and forgets the old data key when the rotation has retired it. Tells the other daemons which keys
+/// this daemon has.
+struct DataKeyLoading: RecurringTask {
+    let settings: MasterKeySettings
+    let store: any DataKeyRepository
+    let keyring: Keyring
+    let nodes: any NodeKeyDirectory
+    /// The master keys that this daemon could read at its start.
+    let masterKeys: Set<MasterKeyIdentifier>
+    let logger: Logger
+    private let lastError = LastError()
+
+    init(
+        settings: MasterKeySettings, store: any DataKeyRepository, keyring: Keyring, nodes: any NodeKeyDirectory,
+        masterKeys: Set<MasterKeyIdentifier>, logger: Logger
+    ) {
+        self.settings = settings
+        self.store = store
+        self.keyring = keyring
+        self.nodes = nodes
+        self.masterKeys = masterKeys
+        self.logger = logger
+    }
+
+    func run() async throws {
+        do {
+            try await follow()
+            _ = lastError.replace(by: nil)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            // While the database cannot be reached, the lease reports that.
+            guard let error = error as? MerchantError, error.code != .storeUnavailable, error.code != .overloaded,
+                lastError.replace(by: error.detail)
+            else { return }
+            logger.error(
+                "the data key of a rotation by another daemon cannot be loaded, so the rotation waits for this daemon",
+                metadata: ["error": "\(error.detail)"])
+        }
+    }
+
+    private func follow() async throws {
+        let usable = try store.dataKeys().filter { !$0.isRetired }
+        for row in usable where !keyring.holds(row.identifier) {
+            try load(row)
+            logger.notice("loaded a data key", metadata: ["dataKey": "\(row.summary)"])
+        }
+        if let newest = usable.last?.identifier, newest > keyring.newest,
+            try await nodes.keysOfOthers().allSatisfy({ $0.value.loadedDataKey >= newest })
+        {
+            keyring.sealNew(under: newest)
+        }
+        if usable.count == 1, usable.first?.identifier == keyring.newest { keyring.forgetOlder() }
+        try await nodes.publish(
+            NodeKeys(masterKeys: masterKeys, loadedDataKey: keyring.highest, sealingDataKey: keyring.newest))
+    }
+
+    /// - Throws: `masterKeyConflict` if no master key in the settings seals the data key.
+    private func load(_ row: SealedDataKey) throws {
+        for source in MasterKeys(settings).sources {
+            let masterKey = try source.load()
+            guard masterKey.identifier == row.masterKeyIdentifier else { continue }
+            try keyring.add(row, with: masterKey)
+            keyring.warnUnlessLocked(logger)
+            return
+        }
+        throw MerchantError(
+            .masterKeyConflict,
+            "the data key \(row.identifier) needs the master key \(row.masterKeyIdentifier), which is not in the settings of this daemon: put it into 'master-key', keep the old one in 'master-key.previous', and restart this daemon"
+        )
+    }
+}
