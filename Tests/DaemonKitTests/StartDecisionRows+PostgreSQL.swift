@@ -61,6 +61,11 @@ extension Rows {
         server("another environment", .warns([.environmentChanged])) {
             $0.environmentChange = .init(from: .production, to: .sandbox)
         },
+        server("another environment than that of running daemons", .refuses(.environmentConflict)) {
+            $0.environmentChange = .init(from: .production, to: .sandbox)
+            $0.server?.others = ["host2"]
+        },
+        server("the same environment as running daemons", .opens) { $0.server?.others = ["host2"] },
     ]
 
     private static func server(

@@ -16,8 +16,9 @@ struct BackupDrafts {
     }
 
     /// The path of the draft that remains if the daemon was killed while it wrote a backup; nil if there is none.
-    func leftover() async -> String? {
-        let draft = try? await store.read { [valueName] in try $0.daemonValue(valueName) }
+    /// Blocks the calling thread.
+    func leftover() -> String? {
+        let draft = try? store.readNow { try $0.daemonValue(valueName) }
         // The value is empty after the backup has finished. A value without the suffix of a draft is ignored, because
         // the caller removes the file that the value names.
         return draft.flatMap { $0.hasSuffix(BackupFile.draftSuffix) ? $0 : nil }

@@ -95,7 +95,7 @@ extension StartFinding.Code {
             "write-ahead log"
         case .databaseOlderThanShippedHead, .databaseOlderThanHeadInLockFile, .noShippedHead: "audit head"
         case .masterKeyMissing, .masterKeyRejected, .masterKeyWithoutDatabase: "master key"
-        case .environmentChanged: "environment"
+        case .environmentChanged, .environmentConflict: "environment"
         case .claimsMissing, .claimsLogMissing: "claims"
         }
     }

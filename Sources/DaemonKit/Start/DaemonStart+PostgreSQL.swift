@@ -69,7 +69,7 @@ extension DaemonStart {
                 let observedStore = ObservedStore(
                     store: store, clock: clock, confirmedTime: confirmedTime, caches: caches)
                 let keyring = try openKeyring(observedStore, observation)
-                let backend = await PostgresBackend(
+                let backend = PostgresBackend(
                     store, claims: try PostgresClaims(database, clock: clock),
                     .init(lease: lease, cacheLease: cacheLease, leaderLease: leaderLease), keyring: keyring.keyring,
                     settings: settings, postgresql, lock: lock, clock: clock)

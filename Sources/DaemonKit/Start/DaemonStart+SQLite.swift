@@ -48,7 +48,7 @@ extension DaemonStart {
             let observedStore = ObservedStore(
                 store: store, clock: clock, confirmedTime: confirmedTime, caches: caches)
             let opened = try openKeyring(observedStore, observation)
-            let backend = await SQLiteBackend(store, settings: settings, lock: lock, clock: clock, logger: logger)
+            let backend = SQLiteBackend(store, settings: settings, lock: lock, clock: clock, logger: logger)
             try await serve(observedStore, backend, observation, opened)
         } catch {
             // The next start must know if the database file was moved or replaced while it was open.

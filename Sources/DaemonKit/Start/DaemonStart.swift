@@ -56,7 +56,8 @@ struct DaemonStart {
         do {
             let startRecord = StartRecord(
                 operations: parts.operations.start, audit: parts.operations.audit,
-                deliveries: parts.operations.deliveries, settings: settings, live: live, observation: observation,
+                deliveries: parts.operations.deliveries, nodes: backend.nodes, settings: settings, live: live,
+                observation: observation,
                 lock: lock,
                 caller: parts.caller, activeFindings: parts.activeFindings, logger: logger)
             // Decides again, because only the open database shows whether audit records are missing.

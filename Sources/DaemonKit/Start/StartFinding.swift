@@ -40,6 +40,8 @@ package struct StartFinding: Equatable, Sendable {
         case databaseLostTransactions
         /// Another daemon uses the same node name on the PostgreSQL database.
         case nodeNameInUse
+        /// Other daemons use the PostgreSQL database with another setting `environment`.
+        case environmentConflict
     }
 
     /// What the daemon does if its start has the finding.
@@ -88,7 +90,7 @@ extension StartFinding.Code {
     package var consequence: StartFinding.Consequence {
         switch self {
         case .restoreUnfinished, .logFromEarlierTime, .logOfAnotherDatabase, .databaseOlderThanLog, .masterKeyMissing,
-            .masterKeyRejected, .nodeNameInUse:
+            .masterKeyRejected, .nodeNameInUse, .environmentConflict:
             .refusal
         case .databaseMissing, .databaseReplaced, .logMissing, .logEmptied, .databaseOlderThanShippedHead,
             .databaseLostTransactions, .acceptedLossNotInAudit:

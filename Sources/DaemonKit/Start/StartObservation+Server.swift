@@ -5,6 +5,8 @@ extension StartObservation {
         package var hasContent = false
         /// The name of this node if another daemon uses it on the database; otherwise nil.
         package var nameInUse: String?
+        /// The names of the other daemons with a lease; empty also if the database has not been read yet.
+        package var others: [String] = []
         /// Which audit records that this daemon has seen the database lacks; nil if it lacks none.
         package var lostTransactions: String?
 
@@ -22,7 +24,19 @@ extension StartObservation {
             ]
         }
         return [masterKeyFinding].compactMap(\.self) + lossesOnServer
-            + [masterKeyWithoutContentFinding(server), noShippedHeadFinding, environmentFinding].compactMap(\.self)
+            + [masterKeyWithoutContentFinding(server), noShippedHeadFinding, environmentFinding(server)].compactMap(
+                \.self)
+    }
+
+    /// One daemon must not accept tokens that the others refuse, so this is no warning while others run.
+    private func environmentFinding(_ server: Server) -> StartFinding? {
+        guard let change = environmentChange, !server.others.isEmpty else { return environmentFinding }
+        return StartFinding(
+            .environmentConflict,
+            "the setting environment is '\(change.now.rawValue)', but other daemons use the database \(databasePath) with '\(change.before.rawValue)'",
+            why: "these daemons have a lease: \(server.others.joined(separator: ", "))",
+            remedy:
+                "correct the setting 'environment' or 'store.postgresql.connection', or stop the other daemons first")
     }
 
     private var lossesOnServer: [StartFinding] {

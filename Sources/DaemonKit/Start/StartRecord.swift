@@ -17,6 +17,7 @@ final class StartRecord: Sendable {
     private let operations: StartOperations
     private let audit: AuditOperations
     private let deliveries: WebhookDeliveries
+    private let nodes: any NodeDirectory
     private let settings: Settings
     /// A reload may replace permits and webhooks before the start is recorded.
     private let live: LiveSettings
@@ -35,7 +36,8 @@ final class StartRecord: Sendable {
     private let lastFailure = Mutex("")
 
     init(
-        operations: StartOperations, audit: AuditOperations, deliveries: WebhookDeliveries, settings: Settings,
+        operations: StartOperations, audit: AuditOperations, deliveries: WebhookDeliveries,
+        nodes: any NodeDirectory, settings: Settings,
         live: LiveSettings, observation: StartObservation, lock: InstanceLock, caller: Caller,
         activeFindings: ActiveFindings,
         logger: Logger
@@ -43,6 +45,7 @@ final class StartRecord: Sendable {
         self.operations = operations
         self.audit = audit
         self.deliveries = deliveries
+        self.nodes = nodes
         self.settings = settings
         self.live = live
         self.observation = observation
@@ -92,6 +95,8 @@ final class StartRecord: Sendable {
         var observation = observation
         observation.environmentChange = StartObservation.EnvironmentChange(
             from: try await operations.lastEnvironment(), to: settings.environment)
+        observation.server?.others = try await nodes.nodes()
+            .filter { !$0.isThisDaemon && $0.leaseRemaining > .zero }.map(\.name.rawValue)
         observation.auditComparison = try await StartObserver(settings: settings).compareAudit(
             restoredFrom: restored, headInDatabase: headInDatabase, observation.lockFile
         ) { try await audit.difference(from: $0)?.detail }

@@ -32,7 +32,7 @@ struct PostgresBackend: StoreBackend {
     init(
         _ store: PostgresStore, claims: PostgresClaims, _ leases: Leases, keyring: Keyring, settings: Settings,
         _ postgresql: PostgreSQLSettings, lock: InstanceLock, clock: any WallClock
-    ) async {
+    ) {
         self.store = store
         self.claims = claims
         (lease, cacheLease, leaderLease) = (leases.lease, leases.cacheLease, leases.leaderLease)
@@ -40,7 +40,7 @@ struct PostgresBackend: StoreBackend {
         self.settings = settings
         self.lock = lock
         drafts = BackupDrafts(store, node: postgresql.node)
-        leftoverDraft = await drafts.leftover()
+        leftoverDraft = drafts.leftover()
         backups = BackupService(
             source: PostgresBackupSource(connection: postgresql.connection, clock: clock), drafts: drafts,
             masterKey: settings.masterKey, clock: clock)

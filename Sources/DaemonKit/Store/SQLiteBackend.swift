@@ -16,12 +16,12 @@ struct SQLiteBackend: StoreBackend {
     private let settings: Settings
     private let lock: InstanceLock
 
-    init(_ store: SQLiteStore, settings: Settings, lock: InstanceLock, clock: some WallClock, logger: Logger) async {
+    init(_ store: SQLiteStore, settings: Settings, lock: InstanceLock, clock: some WallClock, logger: Logger) {
         self.store = store
         self.settings = settings
         self.lock = lock
         drafts = BackupDrafts(store)
-        leftoverDraft = await drafts.leftover()
+        leftoverDraft = drafts.leftover()
         claims = ClaimsFile(path: settings.claimsPath, clock: clock, logger: logger)
         backups = BackupService(source: store, drafts: drafts, masterKey: settings.masterKey, clock: clock)
     }

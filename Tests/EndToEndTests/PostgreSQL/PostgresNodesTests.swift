@@ -109,7 +109,7 @@ import Testing
             records.count { $0["action"] as? String == "nodeRemoved" && $0["reason"] as? String == "node=two" } == 1)
     }
 
-    @Test func `a second daemon needs the master key and a name of its own`() throws {
+    @Test func `a second daemon needs the master key, a name of its own and the same environment`() throws {
         let database = try postgres.server.createDatabase()
         let config = try postgres.config(database, node: "one")
         try first.start(config: config)
@@ -119,6 +119,11 @@ import Testing
         try FileManager.default.copyItem(
             atPath: first.path("state/master.key"), toPath: second.path("state/master.key"))
         try second.expectRefusedStart("nodeNameInUse", ["--config", config])
+        let sandbox = try String(
+            contentsOfFile: postgres.config(database, node: "two", named: "second.yaml"), encoding: .utf8)
+        let production = try second.write(
+            sandbox.replacing("environment: sandbox", with: "environment: production"), "production.yaml")
+        try second.expectRefusedStart("environmentConflict", ["--config", production])
         #expect(try first.health().status == "200")
     }
 
