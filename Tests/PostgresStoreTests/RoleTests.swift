@@ -52,7 +52,7 @@ import Vocabulary
         #expect(try await claims.claim(of: Sample.hash(0).bits) == nil)
         // A backup reads every table, and the counters of the tables.
         let tables = try PostgresTables(settings, asOwner: false, durability: .notRequired)
-        #expect(try tables.tables().contains { $0.name == "audit" } && tables.assignedNumbers()["audit"] == 1)
+        #expect(try tables.assignedNumbers()["audit"] == 1)
 
         for statement in [
             "UPDATE merchantkeyd.audit SET reason = 'another'", "DELETE FROM merchantkeyd.audit",

@@ -136,7 +136,10 @@ final class MasterKeyRotation: MasterKeyRotating, Service {
 
     /// Waits for a rotation that any daemon on the database has begun, or for the end of the lease.
     private func waitForRotation() async throws {
-        repeat { try await Task.sleep(for: Self.interval) } while await lease.isValid && isFinished()
+        repeat {
+            try await Task.sleep(for: Self.interval)
+            guard lease.isValid else { return }
+        } while await isFinished()
     }
 
     private func isFinished() async -> Bool {

@@ -68,8 +68,8 @@ struct Reencryption: Sendable {
 
     /// Whether every other daemon with a lease has loaded the data key, or seals under it. Otherwise reports which ones
     /// the rotation waits for.
-    private func others(have dataKey: Int, _ known: KeyPath<NodeKeys, Int> & Sendable) async throws -> Bool {
-        let lacking = try await nodes.keysOfOthers().filter { $0.value[keyPath: known] < dataKey }
+    private func others(have dataKey: Int, _ known: (NodeKeys) -> Int) async throws -> Bool {
+        let lacking = try await nodes.keysOfOthers().filter { known($0.value) < dataKey }
         guard lacking.isEmpty else {
             rotationStatus.reportWaiting(for: lacking.keys.map(\.rawValue).sorted())
             return false

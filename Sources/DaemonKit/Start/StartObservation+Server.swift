@@ -1,3 +1,5 @@
+import Vocabulary
+
 extension StartObservation {
     /// What a start on PostgreSQL finds in the database.
     package struct Server: Equatable, Sendable {

@@ -1,4 +1,5 @@
 import MerchantCore
+import MerchantOperations
 import MetricsKit
 import ServiceLifecycle
 
