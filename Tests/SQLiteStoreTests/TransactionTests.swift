@@ -288,6 +288,7 @@ func checkTotals(_ temporary: TemporaryStore, sourceLocation: SourceLocation = #
                     UNION ALL SELECT 'merchants', count(*) FROM merchants WHERE removed_at IS NULL
                     UNION ALL SELECT 'merchantsBelowTarget', count(*) FROM merchants
                         WHERE removed_at IS NULL AND active_key_pairs < target_active_key_pairs
+                    UNION ALL SELECT 'merchantsWithKeyPair', count(*) FROM merchants WHERE newest_key_pair_id > 0
                     UNION ALL SELECT 'registrations', count(DISTINCT registration_id) FROM registration_domains
                         WHERE is_desired = 1
                     UNION ALL SELECT 'registrationsDrifting', count(*) FROM registrations WHERE drifts > 0

@@ -34,7 +34,7 @@ CREATE TABLE totals (
 ) STRICT, WITHOUT ROWID;
 
 INSERT INTO totals (name) VALUES
-    ('merchants'), ('merchantsBelowTarget'), ('certificates'),
+    ('merchants'), ('merchantsBelowTarget'), ('merchantsWithKeyPair'), ('certificates'),
     ('keyPairs.pending'), ('keyPairs.standby'), ('keyPairs.current'),
     ('keyPairs.retiring'), ('keyPairs.revoked'), ('keyPairs.destroyed'), ('awaitingDestruction'),
     ('registrations'), ('registrationsDrifting'), ('registrationCallsOpen'),
@@ -233,6 +233,11 @@ CREATE TRIGGER merchants_newest_key_pair AFTER INSERT ON key_pairs BEGIN
         WHERE identifier = NEW.merchant_identifier;
 END;
 
+CREATE TRIGGER merchants_first_key_pair AFTER UPDATE OF newest_key_pair_id ON merchants
+WHEN OLD.newest_key_pair_id = 0 AND NEW.newest_key_pair_id > 0 BEGIN
+    UPDATE totals SET value = value + 1 WHERE name = 'merchantsWithKeyPair';
+END;
+
 CREATE TRIGGER merchants_current_end AFTER UPDATE OF state, expires_at ON key_pairs
 WHEN NEW.purpose = 'paymentProcessing' AND (OLD.state = 'current' OR NEW.state = 'current') BEGIN
     UPDATE merchants SET current_ends_at = (
@@ -260,8 +265,6 @@ CREATE TABLE certificates (
 
 -- With `stored_at`, so that the status reads only the index: it must work while the table is damaged.
 CREATE INDEX certificates_of_key_pair ON certificates (public_key_hash, id, stored_at);
-
-CREATE INDEX certificates_ending ON certificates (not_after);
 
 CREATE TRIGGER certificates_counted AFTER INSERT ON certificates BEGIN
     UPDATE totals SET value = value + 1 WHERE name = 'certificates';

@@ -53,7 +53,7 @@ CREATE TABLE totals (
 ) WITH (fillfactor = 10);
 
 INSERT INTO totals (name) VALUES
-    ('merchants'), ('merchantsBelowTarget'), ('certificates'),
+    ('merchants'), ('merchantsBelowTarget'), ('merchantsWithKeyPair'), ('certificates'),
     ('keyPairs.pending'), ('keyPairs.standby'), ('keyPairs.current'),
     ('keyPairs.retiring'), ('keyPairs.revoked'), ('keyPairs.destroyed'), ('awaitingDestruction'),
     ('registrations'), ('registrationsDrifting'), ('registrationCallsOpen'),
@@ -141,6 +141,16 @@ CREATE TRIGGER merchants_counted AFTER INSERT ON merchants FOR EACH ROW EXECUTE 
 
 CREATE TRIGGER merchants_recounted AFTER UPDATE OF removed_at, active_key_pairs, target_active_key_pairs ON merchants
     FOR EACH ROW EXECUTE FUNCTION count_merchant();
+
+CREATE FUNCTION count_merchant_with_key_pair() RETURNS trigger LANGUAGE plpgsql SET search_path = merchantkeyd, pg_temp AS $$
+BEGIN
+    PERFORM add_to_total('merchantsWithKeyPair', 1);
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER merchants_first_key_pair AFTER UPDATE OF newest_key_pair_id ON merchants
+    FOR EACH ROW WHEN (OLD.newest_key_pair_id = 0 AND NEW.newest_key_pair_id > 0)
+    EXECUTE FUNCTION count_merchant_with_key_pair();
 
 CREATE FUNCTION note_active_key_pair() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -335,8 +345,6 @@ CREATE TABLE certificates (
 );
 
 CREATE INDEX certificates_of_key_pair ON certificates (public_key_hash, id);
-
-CREATE INDEX certificates_ending ON certificates (not_after);
 
 CREATE FUNCTION note_certificate() RETURNS trigger LANGUAGE plpgsql SET search_path = merchantkeyd, pg_temp AS $$
 BEGIN

@@ -28,13 +28,7 @@ extension StoreReading {
             WHERE verified_at IS NOT NULL AND created_at > ?
             """, [now]
         ) { try $0.timestampIfAny("created_at") }.flatMap { $0 }
-        coverage.merchantsAwaitingBackup =
-            try firstRow(
-                """
-                SELECT count(*) AS merchants FROM merchants INDEXED BY merchants_by_newest_key_pair
-                WHERE newest_key_pair_id > ?
-                """, [highestBackedUpId ?? 0]
-            ) { try $0.integer("merchants") } ?? 0
+        coverage.merchantsAwaitingBackup = try countMerchantsAwaitingBackup(after: highestBackedUpId)
         coverage.firstMerchantsAwaitingBackup = try allRows(
             """
             SELECT identifier AS merchant_identifier FROM merchants INDEXED BY merchants_by_newest_key_pair
@@ -52,6 +46,24 @@ extension StoreReading {
             """, [highestBackedUpId ?? 0]
         ) { try $0.timestamp("since") }
         return coverage
+    }
+
+    /// The number of merchants whose newest key pair has a higher id than every key pair in a verified backup.
+    ///
+    /// - Parameter highestBackedUpId: nil if there is no verified backup. The number of all merchants with a key pair is
+    ///   in the table `totals`, so that they are not counted.
+    private func countMerchantsAwaitingBackup(after highestBackedUpId: Int?) throws -> Int {
+        guard let highestBackedUpId else {
+            return try firstRow("SELECT value FROM totals WHERE name = 'merchantsWithKeyPair'", []) {
+                try $0.integer("value")
+            } ?? 0
+        }
+        return try firstRow(
+            """
+            SELECT count(*) AS merchants FROM merchants INDEXED BY merchants_by_newest_key_pair
+            WHERE newest_key_pair_id > ?
+            """, [highestBackedUpId]
+        ) { try $0.integer("merchants") } ?? 0
     }
 
     func isNewestKeyPairBackedUp(of merchant: MerchantIdentifier) throws -> Bool? {
