@@ -32,7 +32,11 @@ package final class PostgresStore: MerchantRepository, Sendable {
         opener = database.opener
         let limits = opener.settings.limits
         pool = ConnectionPool(maximum: limits.readers, longestWait: limits.waiting) { [opener] in
-            try opener.open().connection
+            let connection = try opener.open().connection
+            // PostgreSQL plans each query for its values. A plan for any values would not know how short a page is, and
+            // could read a whole table.
+            try connection.run("SELECT set_config('plan_cache_mode', 'force_custom_plan', false)")
+            return connection
         }
         jobs = JobQueue(threads: limits.readers, longest: limits.queue)
         let acknowledgements = lease.map { [opener] in ChangeAcknowledgements(opener, $0) }

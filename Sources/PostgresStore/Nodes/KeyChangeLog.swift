@@ -42,6 +42,7 @@ enum KeyChangeLog {
     }
 
     static func removeOld(on connection: Connection) throws {
-        try connection.run("DELETE FROM key_changes WHERE changed_at < clock_timestamp() - \(kept)")
+        // Not `clock_timestamp()`, which changes during the statement, so that PostgreSQL could not use the index.
+        try connection.run("DELETE FROM key_changes WHERE changed_at < statement_timestamp() - \(kept)")
     }
 }
