@@ -98,17 +98,23 @@ extension StoreReading {
 
     /// The number of private keys that are sealed under another data key.
     func countSealedKeys(notUnder dataKey: Int) throws -> Int {
+        // Two ranges of the index instead of `<>`, for which PostgreSQL would read the whole index.
         try firstRow(
-            "SELECT count(*) AS sealed_keys FROM sealed_private_keys WHERE NOT erased AND data_key_id <> $1", [dataKey]
+            """
+            SELECT (SELECT count(*) FROM sealed_private_keys WHERE NOT erased AND data_key_id < $1)
+                + (SELECT count(*) FROM sealed_private_keys WHERE NOT erased AND data_key_id > $1) AS sealed_keys
+            """, [dataKey]
         ) { try $0.integer("sealed_keys") } ?? 0
     }
 
     func sealedKeys(notUnder dataKey: Int, after row: Int, limit: Int) throws -> [SealedKeyPairRow] {
+        // PostgreSQL does not conclude the limit of one id from the limit of the other. Without both limits, a merge join
+        // reads every key pair before the page.
         try allRows(
             """
             SELECT \(SealedKeyRow.joinedColumns)
             FROM sealed_private_keys JOIN key_pairs ON key_pairs.id = sealed_private_keys.id
-            WHERE sealed_private_keys.id > $1 AND NOT erased AND data_key_id <> $2
+            WHERE sealed_private_keys.id > $1 AND key_pairs.id > $1 AND NOT erased AND data_key_id <> $2
             ORDER BY sealed_private_keys.id LIMIT $3
             """, [row, dataKey, limit], SealedKeyRow.sealedKeyPair)
     }

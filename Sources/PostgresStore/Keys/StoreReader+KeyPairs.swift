@@ -33,11 +33,13 @@ extension StoreReading {
     }
 
     func keyPairs(in state: KeyState, after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair] {
+        // Selects the key pairs with `state = $1`. With an equality, PostgreSQL may instead read the primary key in its
+        // order, and skip the key pairs in other states.
         try allRows(
             """
             SELECT \(KeyPairRow.columns) FROM key_pairs
-            WHERE state = $1 AND id > coalesce((SELECT id FROM key_pairs WHERE public_key_hash = $2), 0)
-            ORDER BY id LIMIT $3
+            WHERE (state, id) > ($1, coalesce((SELECT id FROM key_pairs WHERE public_key_hash = $2), 0)) AND state <= $1
+            ORDER BY state, id LIMIT $3
             """, [state.rawValue, cursor?.bytes, max(0, limit)], KeyPairRow.keyPair)
     }
 

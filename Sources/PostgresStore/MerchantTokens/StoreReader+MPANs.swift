@@ -13,18 +13,25 @@ extension StoreReading {
     }
 
     func mpans(after cursor: MerchantTokenIdentifier?, limit: Int) throws -> [StoredMPAN] {
+        // Both identifiers have the limit, so that a merge join begins at the page: PostgreSQL does not conclude one from
+        // the other.
         try allRows(
             """
             SELECT \(MPANRow.columns)
             FROM sealed_mpans JOIN merchant_tokens ON identifier = merchant_token_identifier
-            WHERE merchant_token_identifier > $1 AND NOT erased ORDER BY merchant_token_identifier LIMIT $2
+            WHERE merchant_token_identifier > $1 AND identifier > $1 AND NOT erased
+            ORDER BY merchant_token_identifier LIMIT $2
             """, [cursor?.rawValue ?? "", max(0, limit)], MPANRow.stored)
     }
 
     /// The number of account numbers that are sealed under another data key.
     func countSealedMPANs(notUnder dataKey: Int) throws -> Int {
+        // Two ranges of the index instead of `<>`, for which PostgreSQL would read the whole index.
         try firstRow(
-            "SELECT count(*) AS sealed_mpans FROM sealed_mpans WHERE NOT erased AND data_key_id <> $1", [dataKey]
+            """
+            SELECT (SELECT count(*) FROM sealed_mpans WHERE NOT erased AND data_key_id < $1)
+                + (SELECT count(*) FROM sealed_mpans WHERE NOT erased AND data_key_id > $1) AS sealed_mpans
+            """, [dataKey]
         ) { try $0.integer("sealed_mpans") } ?? 0
     }
 
