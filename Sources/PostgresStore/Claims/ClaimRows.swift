@@ -56,16 +56,23 @@ enum ClaimRows {
         }
     }
 
-    /// Removes, among the `count` oldest claims, the claims that were made before `time`. Skips rows that another
-    /// daemon is removing.
-    static func remove(before time: Timestamp, amongOldest count: Int, on connection: Connection) throws {
-        _ = try connection.query(
+    /// Removes, among the `count` oldest claims with a higher id than `id`, the claims that were made before `time`.
+    /// Skips rows that another daemon is removing.
+    ///
+    /// - Returns: the id up to which no claim is left; nil if there was no claim.
+    static func remove(
+        before time: Timestamp, amongOldest count: Int, above id: Int64, on connection: Connection
+    ) throws -> Int64? {
+        try connection.query(
             """
-            DELETE FROM claims WHERE id IN (
-                SELECT id FROM (SELECT id, claimed_at FROM claims ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED) AS oldest
-                WHERE claimed_at < $2
+            WITH oldest AS (
+                SELECT id, claimed_at FROM claims WHERE id > $3 ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
+            ), removed AS (
+                DELETE FROM claims WHERE id IN (SELECT id FROM oldest WHERE claimed_at < $2)
             )
-            """, [count, time])
+            SELECT coalesce(min(id) FILTER (WHERE claimed_at >= $2) - 1, max(id)) AS removed_to FROM oldest
+            """, [count, time, id]
+        ).first?.int64IfAny("removed_to")
     }
 
     /// The latest time of all claims, of every daemon; nil if there are no claims.

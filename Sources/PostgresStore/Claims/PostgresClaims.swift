@@ -30,6 +30,7 @@ package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
         let latest = try PostgresErrors.translating { try ClaimRows.latestTime(on: try opener.open().connection) }
         let newestClaimTime = NewestClaimTime(latest, removal: Self.removal)
         self.newestClaimTime = newestClaimTime
+        let removedClaims = RemovedClaims()
         pool = ConnectionPool(maximum: Self.readers, longestWait: limits.waiting) { try opener.open().connection }
         jobs = JobQueue(threads: Self.readers, longest: limits.queue)
         groups = WriteGroups(
@@ -37,12 +38,13 @@ package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
         ) { group, connection in
             // Other daemons also store claims, so the newest claim is read again.
             try ClaimRows.latestTime(on: connection).map(newestClaimTime.advance)
-            return try Self.store(group, on: connection, newestClaimTime)
+            return try Self.store(group, on: connection, newestClaimTime, removedClaims)
         }
     }
 
     private static func store(
-        _ group: [PendingClaim], on connection: Connection, _ newestClaimTime: NewestClaimTime
+        _ group: [PendingClaim], on connection: Connection, _ newestClaimTime: NewestClaimTime,
+        _ removedClaims: RemovedClaims
     ) throws -> @Sendable () -> Void {
         let limit = newestClaimTime.limit
         var claims = ClaimGroup()
@@ -52,13 +54,19 @@ package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
                 insertNonce: { try NonceRows.insert($0, on: connection) })
         }
         claims.tokenTimes.max().map(newestClaimTime.advance)
+        var removedTo: Int64?
         if let expired = ClaimRules.expired(after: ClaimRules.retention, whenStoring: claims.tokenTimes) {
-            try ClaimRows.remove(before: expired.before, amongOldest: expired.amongOldest, on: connection)
+            removedTo = try ClaimRows.remove(
+                before: expired.before, amongOldest: expired.amongOldest, above: removedClaims.id, on: connection)
         }
         if let expired = ClaimRules.expired(after: ClaimRules.nonceRetention, whenStoring: claims.nonceTimes) {
             try NonceRows.remove(before: expired.before, amongOldest: expired.amongOldest, on: connection)
         }
-        return claims.returnResults
+        let (returnResults, end) = (claims.returnResults, removedTo)
+        return {
+            if let end { removedClaims.advance(to: end) }
+            returnResults()
+        }
     }
 
     package var health: StoreHealth { groups.health }
