@@ -1547,7 +1547,8 @@ CREATE INDEX backups_verified ON backups (newest_key_pair_id) WHERE verified_at 
 
 -- ------------------------------------------------------------------------------------------------------ claims
 
--- Claimed payment tokens. `id` grows with time, so expired claims have the lowest ids.
+-- Claimed payment tokens. `id` grows with time, so expired claims have the lowest ids. New claims reuse the space of expired
+-- ones. VACUUM does not return it to the disk, because it would lock the table against all claims meanwhile.
 CREATE TABLE claims (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     transaction_id bytea NOT NULL CHECK (octet_length(transaction_id) = 32),
@@ -1558,7 +1559,7 @@ CREATE TABLE claims (
     key_digest bytea CHECK (octet_length(key_digest) = 32),
     request_digest bytea CHECK (octet_length(request_digest) = 32),
     CHECK ((key_digest IS NULL) = (request_digest IS NULL))
-);
+) WITH (vacuum_truncate = off);
 
 -- Exactly one of several simultaneous claims of a token wins.
 CREATE UNIQUE INDEX claims_once ON claims (transaction_id);
