@@ -7,13 +7,16 @@ import Vocabulary
 /// Makes `status` report the progress of a rotation, what blocks the rotation, or a new master key that no rotation has
 /// used yet.
 final class RotationStatus: Sendable {
+    /// How long other daemons usually take to load a data key, at most.
+    private static let usualWait = Duration.seconds(10)
+
     private let settings: MasterKeySettings
     private let store: any KeyRotationStore
     private let keyring: Keyring
     private let activeFindings: ActiveFindings
     private let currentBlocker = Mutex<String?>(nil)
-    /// Whether the blocker is that other daemons lack the new data key.
-    private let isWaiting = Atomic(false)
+    /// Since when the rotation waits for other daemons; nil if it does not.
+    private let waitingSince = Mutex<ContinuousClock.Instant?>(nil)
 
     init(_ settings: MasterKeySettings, store: any KeyRotationStore, keyring: Keyring, activeFindings: ActiveFindings) {
         self.settings = settings
@@ -31,18 +34,32 @@ final class RotationStatus: Sendable {
             .masterKeyRotation, .warning, "a rotation of the master key or data key is in progress: \(why)")
     }
 
+    /// Reports a blocker only after some time, because every rotation with several daemons waits for about a second.
+    ///
     /// - Parameter names: the daemons that do not have the new data key yet, or do not seal under it.
     func reportWaiting(for names: [String]) {
-        isWaiting.store(true, ordering: .relaxed)
-        reportBlocked(
+        let since = waitingSince.withLock { since in
+            let begin = since ?? .now
+            since = begin
+            return begin
+        }
+        let why =
             "it waits until these daemons have loaded the new data key: \(names.joined(separator: ", ")); if one of them cannot load it, its log says why"
-        )
+        if ContinuousClock.now >= since + Self.usualWait {
+            reportBlocked(why)
+        } else {
+            activeFindings.set(
+                .masterKeyRotation, .notice, "a rotation of the master key or data key is in progress: \(why)")
+        }
     }
 
     /// Removes what ``reportWaiting(for:)`` has reported.
     func reportNotWaiting() {
-        guard isWaiting.exchange(false, ordering: .relaxed) else { return }
-        currentBlocker.withLock { $0 = nil }
+        let wasWaiting = waitingSince.withLock { since in
+            defer { since = nil }
+            return since != nil
+        }
+        if wasWaiting { currentBlocker.withLock { $0 = nil } }
     }
 
     /// Removes what this daemon has reported about a rotation, because another daemon performs it.
