@@ -33,7 +33,7 @@ import Testing
             postgresql.subtracting(sqlite) == [
                 "instance.id", "instance.program", "instance.identifier", "audit_head.id", "audit_head.sequence",
                 "audit_head.hash", "nodes.name", "nodes.run", "nodes.version", "nodes.joined_at",
-                "nodes.applied_change",
+                "nodes.applied_change", "nodes.loaded_data_key", "nodes.sealing_data_key", "nodes.master_keys",
                 "leader.id", "leader.name", "leader.run", "key_changes.number",
                 "key_changes.public_key_hashes",
             ])
