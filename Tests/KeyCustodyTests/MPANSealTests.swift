@@ -45,7 +45,7 @@ import Vocabulary
         for other in [
             moved(to: try Self.owner("token-2")),
             moved(to: try Self.owner("token-1", of: CustodyFixture.otherMerchant)),
-            moved(to: sealed.owner, version: 2), moved(to: sealed.owner, dataKey: 129),
+            moved(to: sealed.owner, version: 2), moved(to: sealed.owner, dataKey: 127),
         ] {
             let error = try #require(refusal { try open(other) })
             #expect(error.code == .keyDamaged && !error.detail.contains(Self.mpan))
@@ -82,5 +82,18 @@ import Vocabulary
         let digits = try custody.openMPAN(new).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
         #expect(digits == Self.mpan)
         #expect(refusal { _ = try custody.openMPAN(old) }?.code == .keyDamaged)
+    }
+
+    @Test func `a secret under a data key that another daemon has just created is not reported as damaged`() throws {
+        let masterKey = MasterKey.random()
+        let repository = MemoryStore()
+        let keyrings = try (0..<2).map { _ in try Keyring(opening: repository, with: masterKey, at: .now) }
+        let daemons = keyrings.map { KeyCustody(keyring: $0, cache: UnsealedKeyCache()) { _ in nil } }
+        try keyrings[1].add(DataKeySeal.create(identifier: 129, under: masterKey, at: .now), with: masterKey)
+        keyrings[1].sealNew(under: 129)
+        let owner = try Self.owner("token-1")
+        let sealed = Array(Self.mpan.utf8).withUnsafeBytes { daemons[1].sealMPAN($0, of: owner) }
+        let error = try #require(refusal { _ = try daemons[0].openMPAN(sealed) })
+        #expect(error.code == .storeUnavailable && error.retryAfter == 1)
     }
 }

@@ -16,6 +16,9 @@ struct DataKeyLoading: RecurringTask {
     let masterKeys: Set<MasterKeyIdentifier>
     let logger: Logger
     private let lastError = LastError()
+    private(set) var nextPause: Duration?
+    /// The pause if the data key cannot be loaded: an attempt may run the command that prints the master key.
+    private static let pauseAfterFailure = Duration.seconds(10)
 
     init(
         settings: MasterKeySettings, store: any DataKeyRepository, keyring: Keyring, nodes: any NodeKeyDirectory,
@@ -29,7 +32,8 @@ struct DataKeyLoading: RecurringTask {
         self.logger = logger
     }
 
-    func run() async throws {
+    mutating func run() async throws {
+        nextPause = nil
         do {
             try await follow()
             _ = lastError.replace(by: nil)
@@ -37,9 +41,10 @@ struct DataKeyLoading: RecurringTask {
             throw error
         } catch {
             // While the database cannot be reached, the lease reports that.
-            guard let error = error as? MerchantError, error.code != .storeUnavailable, error.code != .overloaded,
-                lastError.replace(by: error.detail)
+            guard let error = error as? MerchantError, error.code != .storeUnavailable, error.code != .overloaded
             else { return }
+            nextPause = Self.pauseAfterFailure
+            guard lastError.replace(by: error.detail) else { return }
             logger.error(
                 "the data key of a rotation by another daemon cannot be loaded, so the rotation waits for this daemon",
                 metadata: ["error": "\(error.detail)"])

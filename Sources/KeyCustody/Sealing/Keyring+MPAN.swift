@@ -43,8 +43,9 @@ extension Keyring {
                 sealed.owner, "is sealed in version \(sealed.version), expected \(Self.mpanSealVersion)")
         }
         guard let dataKey = dataKey(sealed.dataKeyIdentifier) else {
-            throw Self.damaged(
-                sealed.owner, "is sealed under data key \(sealed.dataKeyIdentifier), which does not exist")
+            throw notLoaded(sealed.dataKeyIdentifier)
+                ?? Self.damaged(
+                    sealed.owner, "is sealed under data key \(sealed.dataKeyIdentifier), which does not exist")
         }
         let associated = sealed.owner.associatedData(
             version: sealed.version, dataKeyIdentifier: sealed.dataKeyIdentifier)

@@ -133,7 +133,8 @@ package final class Keyring: Sendable {
             throw Self.damaged(binding, "is sealed in version \(sealed.version), expected \(Self.sealVersion)")
         }
         guard let dataKey = dataKey(sealed.dataKeyIdentifier) else {
-            throw Self.damaged(binding, "is sealed under data key \(sealed.dataKeyIdentifier), which does not exist")
+            throw notLoaded(sealed.dataKeyIdentifier)
+                ?? Self.damaged(binding, "is sealed under data key \(sealed.dataKeyIdentifier), which does not exist")
         }
         let associated = binding.associatedData(version: sealed.version, dataKeyIdentifier: sealed.dataKeyIdentifier)
         guard let bytes = dataKey.open(sealed.bytes, authenticating: associated) else {
@@ -150,6 +151,17 @@ package final class Keyring: Sendable {
             }
             return (state.newest, key)
         }
+    }
+
+    /// The error for a data key that another daemon has created a moment ago, and that this daemon has not loaded yet.
+    ///
+    /// - Returns: nil if the data key is not newer than those of the keyring.
+    func notLoaded(_ identifier: Int) -> MerchantError? {
+        guard identifier > highest else { return nil }
+        return MerchantError(
+            .storeUnavailable,
+            "another daemon has rotated the keys, and this daemon has not loaded the data key \(identifier) yet; repeat the request. If this lasts, the daemon's log says why",
+            retryAfter: 1)
     }
 
     /// - Returns: nil if the keyring does not have the data key.

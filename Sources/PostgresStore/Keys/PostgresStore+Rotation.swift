@@ -81,10 +81,11 @@ extension PostgresStore: KeyRotationStore {
 
     package func finish(_ rotation: KeyRotation, at now: Timestamp, recording audit: AuditEntry) async throws {
         try await writeStore { transaction in
-            try transaction.execute(
+            let finished = try transaction.execute(
                 "UPDATE key_rotations SET state = 'finished', finished_at = $1 WHERE id = $2 AND state = 'erasing'",
                 [now, rotation.identifier])
-            try transaction.append(audit)
+            // A daemon that was the leader before may have finished the rotation meanwhile.
+            if finished == 1 { try transaction.append(audit) }
         }
     }
 }
