@@ -145,6 +145,30 @@ import Vocabulary
         #expect(roll.roll.to != stray)
     }
 
+    @Test func `the switch to a new key is one event, also if a use before its promotion is stored after it`()
+        async throws
+    {
+        _ = try await real.onboard(merchant)
+        real.clock.advance(by: Self.day)
+        let new = try await real.start(merchant).roll.to
+        try await real.certify(new, of: merchant)
+        // The daemon stores the uses of a few seconds at once.
+        real.operations.observedUses.recordDecryption(new, at: real.clock.now)
+        real.clock.advance(by: .seconds(1))
+        _ = try await real.operations.transitions.promote(new, dryRun: false, for: RealStore.request)
+        try await real.operations.keyUses.storeUses(as: RealStore.request.caller)
+        func count() throws -> Int {
+            try real.store.readNow { try $0.events(after: nil, merchant: nil, limit: 100) }
+                .count { $0.event.kind == .switchObserved && $0.event.publicKeyHash == new }
+        }
+        #expect(try count() == 0, "the token does not confirm the promotion")
+        for _ in 0..<2 {
+            real.clock.advance(by: .seconds(1))
+            try await real.decryptToken(for: new)
+            #expect(try count() == 1)
+        }
+    }
+
     @Test func `a decrypted token does not promote if the setting is off`() async throws {
         var policy = RollPolicy()
         policy.promotesOnFirstDecryption = false

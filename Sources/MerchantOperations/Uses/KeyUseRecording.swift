@@ -136,9 +136,10 @@ package struct KeyUseRecording: Sendable {
             // The token was decrypted before the promotion. It still confirms the promotion, because the token caused
             // the promotion.
             if promotion != nil { after.promotionConfirmedAt = decryptions.first }
-            // Report the first decryption with the new key, and the first decryption that confirms its promotion.
+            // Report the first decryption with the new key before its promotion, and the first decryption that confirms
+            // its promotion. A use before the promotion may be stored only after it.
             let isConfirmedNow = before?.promotionConfirmedAt == nil && after.promotionConfirmedAt != nil
-            if before?.decryptions == nil || isConfirmedNow {
+            if isConfirmedNow || (before?.decryptions == nil && keyPair.state == .standby) {
                 try transaction.append(
                     Event(
                         .switchObserved, .notice, at: now, merchant: keyPair.merchantIdentifier, key: hash,
