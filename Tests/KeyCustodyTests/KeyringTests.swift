@@ -66,14 +66,14 @@ import Vocabulary
         let first = keyring.newest
         try keyring.add(DataKeySeal.create(identifier: first + 1, under: masterKey, at: .now), with: masterKey)
         #expect(keyring.newest == first && keyring.highest == first + 1)
-        keyring.forgetOlder()
+        keyring.forgetOlder(than: first + 1)
         #expect(keyring.holds(first) && keyring.holds(first + 1))
         keyring.sealNew(under: first + 2)
         #expect(keyring.newest == first, "the keyring does not have this data key")
         keyring.sealNew(under: first + 1)
         keyring.sealNew(under: first)
         #expect(keyring.newest == first + 1)
-        keyring.forgetOlder()
+        keyring.forgetOlder(than: first + 1)
         #expect(!keyring.holds(first) && keyring.holds(first + 1))
     }
 

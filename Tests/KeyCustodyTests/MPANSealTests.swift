@@ -78,7 +78,7 @@ import Vocabulary
         keyring.sealNew(under: 129)
         let new = try keyring.resealed(old)
         #expect(new.owner == owner && new.dataKeyIdentifier == 129)
-        keyring.forgetOlder()
+        keyring.forgetOlder(than: 129)
         let digits = try custody.openMPAN(new).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
         #expect(digits == Self.mpan)
         #expect(refusal { _ = try custody.openMPAN(old) }?.code == .keyDamaged)

@@ -50,7 +50,6 @@ struct BackupSchedule: RecurringTask {
     }
 
     mutating func run() async throws {
-        defer { isFirstRound = false }
         guard let settings = settings.value, lease.isValid else {
             // A reload may have disabled scheduled backups, or another daemon may have become the leader.
             activeFindings.clear(.backupFailed)
@@ -60,6 +59,7 @@ struct BackupSchedule: RecurringTask {
         }
         // In later rounds, a directory with the name of a leftover may belong to a verification in progress.
         if isFirstRound { ScratchDirectory.removeLeftovers(in: settings.directory) }
+        isFirstRound = false
         nextPause = try await createIfDue(settings)
     }
 

@@ -42,7 +42,7 @@ struct PostgresRestore {
                 "the PostgreSQL database \(database) already contains data; pass --replace to move that data to another schema of the database"
             )
         }
-        // Space for two databases, because the old data is copied too.
+        // Space also for a copy of the old data, which may be larger.
         let scratch = try ScratchDirectory(near: file, bytes: backup.manifest.databaseBytes * (hasData == true ? 3 : 1))
         defer { scratch.remove() }
         let draft = "\(scratch.path)/copy.sqlite"
@@ -50,11 +50,8 @@ struct PostgresRestore {
         let prepared = try await RestorePreparation(
             backup: backup, acceptsFindings: acceptsFindings, masterKeys: masterKeys, clock: clock
         ).run(on: draft, replacing: oldDatabase(hasData, in: scratch))
-        let oldSchema = hasData == true ? Self.schemaName(at: clock.now) : nil
         try locks.requireNoDaemon()
-        try copy(draft, keepingDataAs: oldSchema, locks)
-        // The next start must not compare the database with an audit record that was written after the backup.
-        try lock.update { $0.head = nil }
+        let oldSchema = try copy(draft, locks, lock)
         return Report(
             verification: prepared.verification, undone: prepared.undone, database: database, oldSchema: oldSchema)
     }
@@ -67,7 +64,9 @@ struct PostgresRestore {
     ///
     /// - Parameter hasData: nil if the database is an unfinished copy.
     private func oldDatabase(_ hasData: Bool?, in scratch: ScratchDirectory) -> RestorePreparation.OldDatabase {
-        guard let hasData else { return .none(reason: "an earlier restore or copy was interrupted") }
+        guard let hasData else {
+            return .none(reason: "an earlier restore was interrupted, and has moved the old data to another schema")
+        }
         guard hasData else { return .none(reason: "there was no data in the database") }
         let path = "\(scratch.path)/old.sqlite"
         do {
@@ -80,25 +79,37 @@ struct PostgresRestore {
     }
 
     /// - Parameter draft: the path of the verified SQLite database.
-    private func copy(_ draft: String, keepingDataAs schema: String?, _ locks: CopyLocks) throws {
+    /// - Returns: the schema that contains the old data now; nil if there was none.
+    private func copy(_ draft: String, _ locks: CopyLocks, _ lock: InstanceLock) throws -> String? {
         let source = try SQLiteTables(database: draft, claims: nil)
         let tables = try source.tables()
         let head = try tables.first { $0.name == "audit" }.flatMap { try source.auditHead(in: $0) }
         // A restore is never resumed, because each run stores its own time.
         let target = try PostgresCopy(
             postgresql.connection, mark: CopyMark(head: head ?? AuditHead(sequence: 0, hash: [])),
-            content: .replaced(keptAs: schema ?? Self.schemaName(at: clock.now)), clock: clock, durability: durability)
-        let copy = try DatabaseCopy(from: source, to: target, withClaims: false)
-        try copy.copyRows()
-        let faults = try copy.compare().faults
-        guard faults.isEmpty else {
+            content: .replaced(keptAs: Self.schemaName(at: clock.now)), clock: clock, durability: durability)
+        do {
+            let copy = try DatabaseCopy(from: source, to: target, withClaims: false)
+            try copy.copyRows()
+            let faults = try copy.compare().faults
+            guard faults.isEmpty else {
+                throw MerchantError(
+                    .backupFailed,
+                    "the restored data differs from the backup: \(faults.prefix(3).joined(separator: "; ")): report this error"
+                )
+            }
+            try target.prepareForUse()
+            try locks.requireNoDaemon()
+            // The next start must not compare the database with an audit record that was written after the backup.
+            try lock.update { $0.head = nil }
+            try target.finish()
+        } catch let error as MerchantError {
+            guard let schema = target.keptSchema else { throw error }
             throw MerchantError(
-                .backupFailed,
-                "the restored data differs from the backup: \(faults.prefix(3).joined(separator: "; ")): report this error\(schema.map { "; the old data is in the schema \($0)" } ?? "")"
+                error.code,
+                "\(error.detail). The old data is in the schema \(schema) of the database: run the command again, or see docs/postgresql.md to return to the old data"
             )
         }
-        try target.prepareForUse()
-        try locks.requireNoDaemon()
-        try target.finish()
+        return target.keptSchema
     }
 }

@@ -100,6 +100,9 @@ struct BackupRestoreCommand: AsyncParsableCommand {
         }
         lines += undone.lines(since: verification.manifest.createdAt) + notes
         lines.append(("next", "start merchantkeyd, which records the restore in the audit"))
+        if settings.store.postgresql != nil {
+            lines.append(("then", "start each other daemon on the database once with --accept-older-database"))
+        }
         try report.show(
             Outcome(
                 verification: BackupVerificationDocument(verification, file: file),

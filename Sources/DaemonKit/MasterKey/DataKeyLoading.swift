@@ -62,20 +62,27 @@ struct DataKeyLoading: RecurringTask {
         {
             keyring.sealNew(under: newest)
         }
-        if usable.count == 1, usable.first?.identifier == keyring.newest { keyring.forgetOlder() }
+        // A retired data key seals nothing.
+        if let oldest = usable.first?.identifier { keyring.forgetOlder(than: oldest) }
         try await nodes.publish(
             NodeKeys(masterKeys: masterKeys, loadedDataKey: keyring.highest, sealingDataKey: keyring.newest))
     }
 
     /// - Throws: `masterKeyConflict` if no master key in the settings seals the data key.
     private func load(_ row: SealedDataKey) throws {
+        var unreadable: (any Error)?
         for source in MasterKeys(settings).sources {
-            let masterKey = try source.load()
+            let masterKey: MasterKey
+            do { masterKey = try source.load() } catch {
+                unreadable = error
+                continue
+            }
             guard masterKey.identifier == row.masterKeyIdentifier else { continue }
             try keyring.add(row, with: masterKey)
             keyring.warnUnlessLocked(logger)
             return
         }
+        if let unreadable { throw unreadable }
         throw MerchantError(
             .masterKeyConflict,
             "the data key \(row.identifier) needs the master key \(row.masterKeyIdentifier), which is not in the settings of this daemon: put it into 'master-key', keep the old one in 'master-key.previous', and restart this daemon"

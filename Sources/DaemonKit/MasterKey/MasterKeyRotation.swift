@@ -45,8 +45,8 @@ import Vocabulary
 /// records whether the daemon created B.
 ///
 /// If several daemons use the database, only such a rotation is possible, and every daemon must have B before it begins.
-/// The leader performs it. It re-encrypts only when every daemon has loaded e (``DataKeyLoading``), and overwrites d only
-/// when every daemon seals under e.
+/// The leader performs it. It re-encrypts only when every daemon with a lease has loaded e and seals under e
+/// (``DataKeyLoading``).
 final class MasterKeyRotation: MasterKeyRotating, Service {
     private let settings: MasterKeySettings
     private let store: any KeyRotationStore
@@ -86,7 +86,8 @@ final class MasterKeyRotation: MasterKeyRotating, Service {
         self.logger = logger
         rotationStatus = RotationStatus(settings, store: store, keyring: keyring, activeFindings: activeFindings)
         reencryption = Reencryption(
-            settings: settings, store: store, keyring: keyring, nodes: nodes, daemonAsCaller: daemonAsCaller,
+            settings: settings, store: store, keyring: keyring, nodes: nodes, lease: lease,
+            daemonAsCaller: daemonAsCaller,
             clock: clock, rotationStatus: rotationStatus, logger: logger)
     }
 
@@ -221,8 +222,8 @@ extension MasterKeyRotation {
             to: dataKey, replacesMasterKey: choice.replacesMasterKey,
             generatedMasterKey: generatedMasterKeyIdentifier, recording: audit)
         try keyring.add(dataKey, with: masterKey)
-        // Other daemons must load the data key before anything is sealed under it.
-        if others.isEmpty { keyring.sealNew(under: identifier) }
+        // Other daemons on the database must load the data key before anything is sealed under it.
+        if lease.isUnlimited { keyring.sealNew(under: identifier) }
         keyring.warnUnlessLocked(logger)
         logger.notice("rotation started", metadata: ["to": "\(dataKey.summary)"])
         requestContinuation.yield()

@@ -20,6 +20,8 @@ struct Reencryption: Sendable {
     let store: any KeyRotationStore
     let keyring: Keyring
     let nodes: any NodeKeyDirectory
+    /// Without it, another daemon performs the rotation.
+    let lease: Lease
     /// The caller in the audit record of the rotation's end.
     let daemonAsCaller: Caller
     let clock: any WallClock
@@ -37,7 +39,10 @@ struct Reencryption: Sendable {
             }
             // If the keyring lacks the new data key, the request that began the rotation has stored this key in the
             // database, and is about to add it to the keyring.
-            guard keyring.holds(rotation.dataKeyIdentifier) else { return .milliseconds(50) }
+            guard keyring.holds(rotation.dataKeyIdentifier) else {
+                rotationStatus.reportWaiting(for: ["this daemon"])
+                return .milliseconds(50)
+            }
             if rotation.state == .sealing {
                 guard try await others(have: rotation.dataKeyIdentifier, \.loadedDataKey) else {
                     return Self.pauseForOthers
@@ -47,6 +52,7 @@ struct Reencryption: Sendable {
                     return Self.pauseForOthers
                 }
             }
+            rotationStatus.reportNotWaiting()
             if rotation.state == .sealing, let unreadable = try await reseal(rotation) {
                 rotationStatus.reportBlocked(
                     "\(unreadable.counted("private key")) cannot be unsealed, so the old data key and master key must be kept; revoke and destroy every such key ('backup verify' lists them), or restore a backup"
@@ -66,16 +72,24 @@ struct Reencryption: Sendable {
         }
     }
 
-    /// Whether every other daemon with a lease has loaded the data key, or seals under it. Otherwise reports which ones
-    /// the rotation waits for.
+    /// Whether every other daemon with a lease has loaded the data key, or seals under it. Otherwise reports for which ones
+    /// the rotation waits.
     private func others(have dataKey: Int, _ known: (NodeKeys) -> Int) async throws -> Bool {
         let lacking = try await nodes.keysOfOthers().filter { known($0.value) < dataKey }
         guard lacking.isEmpty else {
             rotationStatus.reportWaiting(for: lacking.keys.map(\.rawValue).sorted())
             return false
         }
-        rotationStatus.reportNotWaiting()
         return true
+    }
+
+    /// - Throws: `CancellationError` if the daemon shuts down, or if another daemon performs the rotation.
+    private func requireInProgress(_ rotation: KeyRotation) async throws {
+        try Task.checkCancellation()
+        guard !lease.isUnlimited else { return }
+        guard lease.isValid, let last = try await store.lastRotation(), last.identifier == rotation.identifier,
+            last.state == .sealing
+        else { throw CancellationError() }
     }
 
     /// - Returns: how many private keys cannot be unsealed; nil if all private keys and account numbers are sealed
@@ -85,7 +99,7 @@ struct Reencryption: Sendable {
             var row = 0
             var unreadable = 0
             while true {
-                try Task.checkCancellation()
+                try await requireInProgress(rotation)
                 let page = try await store.sealedKeys(
                     notUnder: rotation.dataKeyIdentifier, after: row, limit: Self.batchSize)
                 guard let last = page.last else { break }
@@ -93,6 +107,7 @@ struct Reencryption: Sendable {
                 var renewed: [(old: SealedKeyPairRow, new: SealedPrivateKey)] = []
                 for seal in page {
                     do { renewed.append((seal, try keyring.resealed(seal.sealedKeyPair))) } catch {
+                        guard error.code == .keyDamaged else { throw error }
                         unreadable += 1
                         logger.error("a private key cannot be re-encrypted", metadata: ["error": "\(error.detail)"])
                     }
@@ -145,7 +160,7 @@ struct Reencryption: Sendable {
     }
 
     private func erase(_ rotation: KeyRotation) async throws {
-        keyring.forgetOlder()
+        keyring.forgetOlder(than: rotation.dataKeyIdentifier)
         try await store.eraseTraces(of: rotation)
         let rows = try store.dataKeys()
         let dataKey = rows.last { $0.identifier == rotation.dataKeyIdentifier }

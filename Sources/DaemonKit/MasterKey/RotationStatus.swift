@@ -44,7 +44,7 @@ final class RotationStatus: Sendable {
             return begin
         }
         let why =
-            "it waits until these daemons have loaded the new data key: \(names.joined(separator: ", ")); if one of them cannot load it, its log says why"
+            "it waits until these daemons use the new data key: \(names.joined(separator: ", ")); if one of them cannot load it, its log says why"
         if ContinuousClock.now >= since + Self.usualWait {
             reportBlocked(why)
         } else {

@@ -44,7 +44,7 @@ struct LeaseRenewal: Service {
         case NodeLease.Failure.keysRotated:
             MerchantError(
                 .masterKeyConflict,
-                "another merchantkeyd has rotated the keys of the PostgreSQL database while this one had no connection, and this one does not have the new master key, so it ends: put the new master key into the settings of this machine, and start the daemon again"
+                "another merchantkeyd has rotated the keys of the PostgreSQL database while this one had no connection, and this one could not load the new data key, so it ends: put the new master key into the settings of this machine, and start the daemon again"
             )
         case let lost as LostTransactions:
             MerchantError(

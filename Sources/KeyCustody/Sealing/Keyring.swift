@@ -6,8 +6,8 @@ package import Vocabulary
 /// The unsealed data keys, which seal (encrypt) private keys and account numbers of merchant tokens with AES-256-GCM and
 /// random nonces.
 ///
-/// The newest data key seals new secrets. Older data keys only unseal the secrets that they sealed. There is
-/// one data key, or two during a rotation. A data key seals at most a few million private keys, far below the 2^32 that
+/// One data key seals new secrets. Other data keys only unseal the secrets that they sealed. There is one data key, or two
+/// during a rotation. A data key seals at most a few million private keys, far below the 2^32 that
 /// NIST SP 800-38D section 8.3 allows for random nonces, so the daemon never replaces a data key by itself. An operator
 /// can replace it with `master-key rotate`.
 package final class Keyring: Sendable {
@@ -106,9 +106,11 @@ package final class Keyring: Sendable {
     /// until ``sealNew(under:)``.
     package var highest: Int { state.withLock { $0.dataKeys.keys.max() ?? $0.newest } }
 
-    /// Removes and wipes every data key older than the newest.
-    package func forgetOlder() {
-        state.withLock { state in state.dataKeys = state.dataKeys.filter { $0.key >= state.newest } }
+    /// Removes and wipes every data key older than this one. Keeps the one that seals.
+    package func forgetOlder(than identifier: Int) {
+        state.withLock { state in
+            state.dataKeys = state.dataKeys.filter { $0.key >= min(identifier, state.newest) }
+        }
     }
 
     /// Seals a stored private key again, under the newest data key.
@@ -153,7 +155,7 @@ package final class Keyring: Sendable {
         }
     }
 
-    /// The error for a data key that another daemon has created a moment ago, and that this daemon has not loaded yet.
+    /// The error for a data key that another daemon has just created, and that this daemon has not loaded yet.
     ///
     /// - Returns: nil if the data key is not newer than those of the keyring.
     func notLoaded(_ identifier: Int) -> MerchantError? {

@@ -9,6 +9,8 @@ package struct PostgresCopy: TableWriting {
     package let reader: PostgresTables
     /// Whether an earlier run has copied a part of the rows.
     package let isResumed: Bool
+    /// The schema that contains the data from before the copy; nil if there was none.
+    package let keptSchema: String?
 
     private var connection: Connection { reader.connection }
 
@@ -18,7 +20,7 @@ package struct PostgresCopy: TableWriting {
         /// daemon is refused.
         case resumed
         /// The data of a daemon is kept in another schema with this name, and its claims are copied. An unfinished copy
-        /// is removed.
+        /// is removed; the data that it has kept in another schema stays there, and its claims are copied again.
         case replaced(keptAs: String)
     }
 
@@ -35,25 +37,29 @@ package struct PostgresCopy: TableWriting {
             let connection = try PostgresTables.connect(settings, durability)
             let found = try InstanceGuard.check(connection)
             if found != .empty { try PostgresTables.requireOwner(connection) }
-            var isResumed = false
+            var (isResumed, kept): (Bool, String?) = (false, nil)
             switch (found, content) {
             case (.empty, _): try Self.create(connection, mark, at: clock.now)
             case (.unfinishedCopy, .resumed):
                 isResumed = try Self.mark(on: connection) == mark && Self.isCurrent(connection)
                 if !isResumed { try Self.create(connection, mark, at: clock.now) }
-            case (.unfinishedCopy, .replaced): try Self.create(connection, mark, at: clock.now)
+            case (.unfinishedCopy, .replaced):
+                kept = try Self.keptSchema(on: connection)
+                try Self.create(connection, mark, claimsFrom: kept, at: clock.now)
             case (.merchantkeyd, _) where try Self.isUnused(connection):
                 try Self.create(connection, mark, at: clock.now)
             case (.merchantkeyd, .replaced(let schema)):
                 try Migrations.requireCurrent(Schema.postgresqlMigrations, on: connection)
-                try Self.create(connection, mark, keepingDataAs: schema, at: clock.now)
+                try Self.create(connection, mark, claimsFrom: schema, keepsData: true, at: clock.now)
+                kept = schema
             case (.merchantkeyd, .resumed):
                 throw MerchantError(
                     .storeUnavailable,
                     "the PostgreSQL database \(settings.databaseName) already contains data of merchantkeyd, which a copy would replace: name an empty database in the connection string"
                 )
             }
-            return Self(PostgresTables(connection, try TableCatalog(connection)), isResumed: isResumed)
+            return Self(
+                PostgresTables(connection, try TableCatalog(connection)), isResumed: isResumed, keptSchema: kept)
         }
     }
 
@@ -66,15 +72,20 @@ package struct PostgresCopy: TableWriting {
             let connection = try PostgresTables.connect(settings, durability)
             switch try InstanceGuard.check(connection) {
             case .empty: return false
-            case .unfinishedCopy: return nil
-            case .merchantkeyd: return try !isUnused(connection)
+            case .unfinishedCopy:
+                try PostgresTables.requireOwner(connection)
+                return nil
+            case .merchantkeyd:
+                try PostgresTables.requireOwner(connection)
+                return try !isUnused(connection)
             }
         }
     }
 
-    private init(_ reader: PostgresTables, isResumed: Bool) {
+    private init(_ reader: PostgresTables, isResumed: Bool, keptSchema: String?) {
         self.reader = reader
         self.isResumed = isResumed
+        self.keptSchema = keptSchema
     }
 
     /// Whether a daemon has created the schema, but has stored nothing in it.
@@ -92,22 +103,32 @@ package struct PostgresCopy: TableWriting {
         (try? Migrations.requireCurrent(Schema.postgresqlMigrations, on: connection)) != nil
     }
 
-    /// - Parameter schema: the new name of the schema with the present data; nil: this data is removed.
+    /// - Parameters:
+    ///   - kept: the schema with earlier data, whose claims are copied; nil: there is none.
+    ///   - keepsData: whether the present data becomes that schema; otherwise it is removed.
     private static func create(
-        _ connection: Connection, _ mark: CopyMark, keepingDataAs schema: String? = nil, at now: Timestamp
+        _ connection: Connection, _ mark: CopyMark, claimsFrom kept: String? = nil, keepsData: Bool = false,
+        at now: Timestamp
     ) throws {
         try connection.inTransaction {
-            if let schema {
-                try connection.run("ALTER SCHEMA merchantkeyd RENAME TO \(schema.quoted)")
+            if let kept, keepsData {
+                // Waits for transactions of a daemon that has no lease any more.
+                try connection.run("SET LOCAL lock_timeout = '30s'")
+                try connection.run("LOCK TABLE audit_head, claims, nonces IN EXCLUSIVE MODE")
+                // The new schema must belong to the role to which the daemons' role belongs.
+                let owner = try connection.run(
+                    "SELECT nspowner::regrole FROM pg_namespace WHERE nspname = 'merchantkeyd'")
+                if let owner { try connection.run("SET LOCAL ROLE \(owner)") }
+                try connection.run("ALTER SCHEMA merchantkeyd RENAME TO \(kept.quoted)")
             } else {
                 try connection.run("DROP SCHEMA IF EXISTS merchantkeyd CASCADE")
             }
             try Migrations.create(Schema.postgresqlMigrations, on: connection, at: now)
-            if let schema {
+            if let kept {
                 // A token that was used before must not be accepted again.
                 for table in CopyPlan.tablesOfClaims.sorted() {
                     try connection.run(
-                        "INSERT INTO \(table) OVERRIDING SYSTEM VALUE SELECT * FROM \(schema.quoted).\(table)")
+                        "INSERT INTO \(table) OVERRIDING SYSTEM VALUE SELECT * FROM \(kept.quoted).\(table)")
                 }
             }
             // The schema creates these rows, and the copy brings those of the source.
@@ -117,13 +138,19 @@ package struct PostgresCopy: TableWriting {
                 CREATE TABLE \(CopyMark.table) (
                     id smallint PRIMARY KEY CHECK (id = 1),
                     audit_sequence bigint NOT NULL,
-                    audit_hash bytea NOT NULL
+                    audit_hash bytea NOT NULL,
+                    kept_schema text
                 )
                 """)
             _ = try connection.query(
-                "INSERT INTO \(CopyMark.table) (id, audit_sequence, audit_hash) VALUES (1, $1, $2)",
-                [mark.head.sequence, mark.head.hash])
+                "INSERT INTO \(CopyMark.table) (id, audit_sequence, audit_hash, kept_schema) VALUES (1, $1, $2, $3)",
+                [mark.head.sequence, mark.head.hash, kept])
         }
+    }
+
+    /// The schema with the data from before an unfinished restore; nil if there is none.
+    private static func keptSchema(on connection: Connection) throws -> String? {
+        try connection.query("SELECT kept_schema FROM \(CopyMark.table) WHERE id = 1").first?.textIfAny("kept_schema")
     }
 
     private static func mark(on connection: Connection) throws -> CopyMark? {

@@ -54,7 +54,7 @@ package struct PostgresTables: TableReading {
         guard try !InstanceGuard.isOwner(connection) else { return }
         throw MerchantError(
             .storeUnavailable,
-            "the role of the connection string is not the owner of the schema merchantkeyd: name the owner, which created the schema, in the connection string for the copy"
+            "the role of the connection string is not the owner of the schema merchantkeyd: name the owner, which created the schema, in the connection string for this command"
         )
     }
 

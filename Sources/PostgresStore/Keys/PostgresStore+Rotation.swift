@@ -67,7 +67,7 @@ extension PostgresStore: KeyRotationStore {
             try transaction.execute(
                 """
                 UPDATE data_keys SET sealed_bytes = zeros(octet_length(sealed_bytes))
-                WHERE id <> $1 AND sealed_bytes <> zeros(octet_length(sealed_bytes))
+                WHERE id < $1 AND sealed_bytes <> zeros(octet_length(sealed_bytes))
                 """,
                 [rotation.dataKeyIdentifier])
             try transaction.execute("UPDATE key_rotations SET state = 'erasing' WHERE id = $1", [rotation.identifier])

@@ -55,7 +55,7 @@ package final class NodeLease: Sendable {
     /// How often rows that are not needed any more are removed.
     private static let removalInterval = Duration.seconds(600)
     /// How long the daemon may take to load the data key of a rotation, for which it may run a command.
-    package static let longestLoading = Duration.seconds(60)
+    package static let longestLoading = Duration.seconds(300)
     /// How long to wait after a failure before the next attempt to connect.
     private static let retryInterval = Duration.milliseconds(500)
 

@@ -23,7 +23,7 @@ enum InstanceGuard {
                 to_regclass('merchantkeyd.\(CopyMark.table)') IS NOT NULL AS is_unfinished_copy,
                 (SELECT n.nspname || '.' || c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
                     WHERE c.relkind IN ('r', 'p', 'f') AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%'
-                        AND n.nspname <> 'merchantkeyd' AND n.nspname NOT LIKE 'merchantkeyd\\_replaced\\_%'
+                        AND n.nspname <> 'merchantkeyd'
                         AND NOT EXISTS (SELECT 1 FROM pg_depend AS d WHERE d.objid = c.oid AND d.deptype = 'e')
                     ORDER BY 1 LIMIT 1) AS other_table
             """

@@ -146,25 +146,33 @@ import Testing
         #expect(try installation.auditRecords("databaseRestored").isEmpty)
     }
 
-    @Test func `a restore that was killed is refused by daemons, and succeeds when it is repeated`() throws {
+    @Test func `a restore that was killed is refused by daemons, and its repetition keeps claims and old data`() throws
+    {
         let database = try postgres.server.createDatabase()
         let config = try postgres.config(database)
         try installation.start(config: config)
         let hash = try postgres.onboard()
         let backup = try createBackup()
+        let token = try postgres.token()
+        #expect(try installation.ctl("token", "decrypt", token, "--claim").status == 0)
         installation.stop()
-        // As if the restore had been killed: the data is in another schema, and the new schema has the mark.
-        #expect(try restore(backup, config: config, "--replace").status == 0)
+        let schema = try restore(backup, config: config, "--replace").text("aside")
+        // As if the restore had been killed before its end: the new schema still has the mark.
         _ = try postgres.server.execute(
             """
-            CREATE TABLE merchantkeyd.unfinished_copy (id smallint PRIMARY KEY, audit_sequence bigint, audit_hash bytea)
+            CREATE TABLE merchantkeyd.unfinished_copy
+                (id smallint PRIMARY KEY, audit_sequence bigint, audit_hash bytea, kept_schema text);
+            INSERT INTO merchantkeyd.unfinished_copy VALUES (1, 0, '', '\(schema)');
+            DELETE FROM merchantkeyd.claims
             """, in: database)
         let start = try installation.failedStart(["--config", config])
         #expect(start.status == 1 && start.error.contains("backup restore"), "\(start.error)")
         let again = try restore(backup, config: config)
         #expect(again.status == 0, "\(again.error)")
+        #expect(try again.text("aside") == schema)
         try installation.start(config: config)
         #expect(try postgres.resolve(hash) == "200")
+        #expect(try installation.ctl("token", "decrypt", token, "--claim").refusalCode == "tokenAlreadyClaimed")
     }
 
     @Test func `of several daemons, the leader creates the scheduled backups`() throws {
