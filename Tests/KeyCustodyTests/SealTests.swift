@@ -38,7 +38,7 @@ import Vocabulary
         #expect(put(sealed, as: new, hash: other.publicKeyHash, in: fixture)?.code == .keyDamaged)
         #expect(put(sealed, as: new, purpose: .identity, in: fixture)?.code == .keyDamaged)
         #expect(put(sealed, as: new, algorithm: .ecV1, in: fixture)?.code == .keyDamaged)
-        let otherDataKey = SealedPrivateKey(version: 1, dataKeyIdentifier: 129, bytes: sealed.bytes)
+        let otherDataKey = SealedPrivateKey(version: 1, dataKeyIdentifier: 127, bytes: sealed.bytes)
         #expect(put(otherDataKey, as: new, in: fixture)?.code == .keyDamaged)
         let otherVersion = SealedPrivateKey(version: 2, dataKeyIdentifier: 128, bytes: sealed.bytes)
         #expect(put(otherVersion, as: new, in: fixture)?.code == .keyDamaged)
