@@ -54,7 +54,7 @@ package struct SQLiteCopy: TableWriting {
 
     /// What the copied files are for.
     private enum Use: Equatable {
-        /// The files of a daemon, which nobody may use before the copy is finished.
+        /// The files of a daemon, which no daemon may use before the copy is finished.
         case ofDaemon(CopyMark)
         case backup
     }
