@@ -59,7 +59,8 @@ struct DaemonServices {
                     logger: logger)),
             Recurring(
                 every: .seconds(3), start: .afterOneInterval,
-                KeyUseStorage(operations: operations.keyUses, caller: caller, logger: logger)),
+                KeyUseStorage(
+                    operations: operations.keyUses, nodes: parts.backend.nodes, caller: caller, logger: logger)),
             Recurring(
                 every: .seconds(3), start: .afterOneInterval,
                 MerchantTokenPaymentStorage(operations: operations.merchantTokenPayments, logger: logger)),

@@ -17,6 +17,7 @@ package final class PostgresStore: MerchantRepository, Sendable {
     private let pool: ConnectionPool
     private let jobs: JobQueue
     private let queue: WriteQueue
+    private let erasures: ErasureQueue
     private let acknowledgements: ChangeAcknowledgements?
 
     /// - Parameters:
@@ -44,6 +45,11 @@ package final class PostgresStore: MerchantRepository, Sendable {
         queue = WriteQueue(
             opener: opener, clock: clock, observers: observers, confirmedTime: confirmedTime,
             node: lease?.node.name, acknowledgements: acknowledgements)
+        erasures = ErasureQueue { [opener, pool, queue] in
+            try PostgresErrors.translating { try Vacuum.run(on: try opener.open().connection) }
+            pool.closeIdle()
+            queue.groups.closeConnection()
+        }
     }
 
     /// Whether writes succeed, and if not, why.
@@ -88,16 +94,8 @@ extension PostgresStore {
     ///
     /// This cannot remove copies from the server's memory, from free disk blocks, from the write-ahead log, from its
     /// archive or from replicas. Only a rotation of the data key makes those copies useless. VACUUM needs the owner of
-    /// the tables; for another role, PostgreSQL skips it with a warning.
-    package func eraseRemovedBytes() async throws {
-        try await onThread { [opener] in
-            let connection = try opener.open().connection
-            try connection.removeTimeLimits()
-            for table in ["sealed_private_keys", "sealed_mpans", "data_keys"] { try connection.run("VACUUM \(table)") }
-        }
-        pool.closeIdle()
-        try await onThread { [queue] in queue.groups.closeConnection() }
-    }
+    /// the tables, and a lock on each of them; without, PostgreSQL skips the table with a warning.
+    package func eraseRemovedBytes() async throws { try await erasures.run() }
 }
 
 // MARK: - Reading and writing with all queries of this module
@@ -106,7 +104,7 @@ extension PostgresStore {
     /// As ``read(_:)``, but `body` can also use the queries that `RepositoryReading` does not declare.
     func readStore<Result: Sendable>(_ body: @escaping @Sendable (StoreReader) throws -> Result) async throws -> Result
     {
-        try await onThread { try self.readStoreNow(body) }
+        try await jobs.run(waitingAtMost: opener.settings.limits.waiting) { try self.readStoreNow(body) }
     }
 
     /// As ``readNow(_:)``, but `body` can also use the queries that `RepositoryReading` does not declare.
@@ -144,14 +142,5 @@ extension PostgresStore {
     /// Commits the changes of `body` on the calling thread, and blocks that thread.
     func writeNow(_ body: (StoreTransaction) throws -> Void) throws {
         try queue.groups.writeNow { try body(StoreTransaction(connection: $0)) }
-    }
-
-    /// Runs `body` on a thread that may block.
-    private func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
-        try await withCheckedThrowingContinuation { continuation in
-            do {
-                try jobs.add { continuation.resume(with: Swift.Result { try PostgresErrors.translating(body) }) }
-            } catch { continuation.resume(throwing: error) }
-        }
     }
 }

@@ -43,6 +43,50 @@ import Vocabulary
         for daemon in daemons { daemon.close() }
     }
 
+    @Test func `of claims that are committed together, each token and each Idempotency-Key is won once`() async throws {
+        let daemon = try claims()
+        defer { daemon.close() }
+        // Four requests for each token: two with the same Idempotency-Key, and two with the key of the next token.
+        let outcomes = try await withThrowingTaskGroup(of: (token: Int, outcome: String).self) { tasks in
+            for number in 0..<400 {
+                tasks.addTask {
+                    let (token, isOwnKey) = (number / 4, number.isMultiple(of: 2))
+                    let key = isOwnKey ? token : (token + 1) % 100
+                    do {
+                        let outcome = try await daemon.claim(Self.claim(token, key: "key \(key)", request: "\(token)"))
+                        return (token, outcome == .claimed ? "claimed" : "repeated")
+                    } catch let error as MerchantError { return (token, error.code.rawValue) }
+                }
+            }
+            return try await tasks.reduce(into: [Int: [String]]()) { $0[$1.token, default: []].append($1.outcome) }
+        }
+        for (token, found) in outcomes {
+            #expect(found.count { $0 == "claimed" } <= 1, "\(token): \(found)")
+            #expect(found.count { $0 == "repeated" } <= 1, "\(token): \(found)")
+        }
+        let claimed = outcomes.count { $0.value.contains("claimed") }
+        #expect(try database.execute("SELECT count(*) FROM claims") == "\(claimed)")
+        #expect(try database.execute("SELECT count(DISTINCT key_digest) FROM claims") == "\(claimed)")
+    }
+
+    @Test func `claims that the database refuses together are refused, and later ones succeed`() async throws {
+        let daemon = try claims()
+        defer { daemon.close() }
+        func claim(_ tokens: Range<Int>) async -> [MerchantError.Code?] {
+            await withTaskGroup(of: MerchantError.Code?.self) { tasks in
+                for token in tokens {
+                    tasks.addTask { await refusal { _ = try await daemon.claim(Self.claim(token)) }?.code }
+                }
+                return await tasks.reduce(into: []) { $0.append($1) }
+            }
+        }
+        #expect(await claim(0..<1) == [nil])
+        try database.execute("ALTER TABLE claims ADD CONSTRAINT no_seven CHECK (caller <> 'uid:1000') NOT VALID")
+        #expect(Set(await claim(1..<40)).isDisjoint(with: [nil]))
+        try database.execute("ALTER TABLE claims DROP CONSTRAINT no_seven")
+        #expect(await claim(1..<40) == [MerchantError.Code?](repeating: nil, count: 39))
+    }
+
     @Test func `a repeated request is recognized by every daemon, and its Idempotency-Key serves no other`()
         async throws
     {

@@ -3,7 +3,7 @@ import Glibc
 import MerchantTestSupport
 import Synchronization
 
-/// Forwards connections to a PostgreSQL server, and can cut one of them during a commit.
+/// Forwards connections to a PostgreSQL server, and can cut one of them during a commit, or stop answering.
 final class CommitCutter: Sendable {
     enum Cut: Sendable {
         /// The server never gets the statement COMMIT.
@@ -19,6 +19,8 @@ final class CommitCutter: Sendable {
     private let refusesConnections = Atomic(false)
     private let refusesAfterCut = Atomic(false)
     private let cuts = Atomic(0)
+    /// The connections that get no answer; nil if new connections are forwarded.
+    private let ignored = Mutex<[Int32]?>(nil)
 
     init(to server: PostgresServer) throws {
         scratch = try Scratch()
@@ -36,7 +38,10 @@ final class CommitCutter: Sendable {
     }
 
     /// Ends the thread that accepts connections.
-    func close() { shutdown(listener, Int32(SHUT_RDWR)) }
+    func close() {
+        shutdown(listener, Int32(SHUT_RDWR))
+        closeIgnored()
+    }
 
     /// Cuts the next connection that commits. If `permanently`, also refuses all connections after that.
     func cutNextCommit(_ kind: Cut, permanently: Bool = false) {
@@ -47,9 +52,26 @@ final class CommitCutter: Sendable {
     /// How many connections were cut.
     var cutConnections: Int { cuts.load(ordering: .sequentiallyConsistent) }
 
-    func acceptConnections() { refusesConnections.store(false, ordering: .sequentiallyConsistent) }
+    /// Does not answer on new connections, as if the network dropped all packets.
+    func ignoreConnections() { ignored.withLock { $0 = [] } }
+
+    /// How many connections got no answer.
+    var ignoredConnections: Int { ignored.withLock { $0?.count ?? 0 } }
+
+    func acceptConnections() {
+        refusesConnections.store(false, ordering: .sequentiallyConsistent)
+        closeIgnored()
+    }
+
+    private func closeIgnored() {
+        ignored.withLock { ignored in
+            ignored?.forEach { _ = Glibc.close($0) }
+            ignored = nil
+        }
+    }
 
     private func forward(_ client: Int32) {
+        guard ignored.withLock({ $0?.append(client) }) == nil else { return }
         let upstream = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         let isConnected = withSocketAddress(server) { connect(upstream, $0, $1) == 0 }
         guard isConnected, !refusesConnections.load(ordering: .sequentiallyConsistent) else {

@@ -128,6 +128,37 @@ import Vocabulary
         #expect(try await nodes.staleNodes() == [])
     }
 
+    @Test func `a name is not free while the daemon that has it may use its caches without a lease`() async throws {
+        let timing = LeaseTiming(length: .milliseconds(300), renewal: .milliseconds(100), serveStale: .seconds(3600))
+        let node = try SharedNode("a", on: database, timing: timing, isRenewed: false)
+        let other = try SharedNode("b", on: database)
+        defer { for node in [node, other] { node.close() } }
+        try await eventually {
+            try database.execute("SELECT lease_end + interval '1 second' < now() FROM nodes WHERE name = 'a'") == "t"
+        }
+        #expect(throws: NodeLease.Failure.nameInUse) { try SharedNode("a", on: database) }
+        let name = node.lease.node.name
+        try await PostgresNodes(other.store, other.lease.node).remove(name, recording: Sample.entry(0))
+        try SharedNode("a", on: database).close()
+    }
+
+    @Test func `a node says before which time it has stored its uses of keys`() async throws {
+        let node = try SharedNode("a", on: database)
+        let nodes = PostgresNodes(node.store, node.lease.node)
+        func storedBefore() async throws -> Duration { try #require(await nodes.nodes().first).usesStoredBefore }
+        #expect(try await storedBefore() < .seconds(50))
+        try await nodes.noteUsesStored(before: .seconds(100))
+        #expect(try await storedBefore() >= .seconds(100))
+        // Uses that could not be stored stay in memory when the daemon gets a new lease.
+        try node.lease.begin(waiting: .zero)
+        #expect(try await storedBefore() >= .seconds(100))
+        node.close()
+        let next = try SharedNode("a", on: database)
+        defer { next.close() }
+        let state = try #require(try await PostgresNodes(next.store, next.lease.node).nodes().first)
+        #expect(state.usesStoredBefore < .seconds(50))
+    }
+
     @Test func `a clock that differs from the clock of the server is measured`() async throws {
         let node = try SharedNode("a", on: database, timing: Self.timing(length: .seconds(5)))
         let wrong = try SharedNode(
@@ -218,8 +249,8 @@ import Vocabulary
             """
             INSERT INTO key_changes (public_key_hashes, changed_at)
             VALUES (zeros(32), now() - interval '2 hours'), (zeros(32), now());
-            INSERT INTO nodes (name, run, version, joined_at, lease_end, cache_end, applied_change)
-            SELECT name, 1, '1', 0, ended, ended, 0
+            INSERT INTO nodes (name, run, version, joined_at, lease_end, cache_end, uses_stored_at, applied_change)
+            SELECT name, 1, '1', 0, ended, ended, ended, 0
             FROM (VALUES ('gone', now() - interval '8 days'), ('stopped', now() - interval '1 day')) AS rows (name, ended)
             """)
         let node = try SharedNode("a", on: database, timing: Self.timing(length: .seconds(5)))

@@ -48,6 +48,16 @@ import Vocabulary
         #expect(try real.state(old) == .revoked)
     }
 
+    @Test func `a roll is not finished while a daemon that runs cannot store its uses`() async throws {
+        let (old, roll) = try await quietRoll()
+        nodes.set(other, lease: .seconds(9), cache: .seconds(9), usesStoredBefore: .seconds(16))
+        #expect(await finish(roll) == .rollNotQuiet)
+        #expect(try real.state(old) == .retiring)
+        nodes.set(other, lease: .seconds(9), cache: .seconds(9), usesStoredBefore: .seconds(4))
+        #expect(await finish(roll) == nil)
+        #expect(try real.state(old) == .revoked)
+    }
+
     @Test func `a daemon that has been gone for the quiet period, or was removed, does not delay a roll`() async throws
     {
         let (_, roll) = try await quietRoll()

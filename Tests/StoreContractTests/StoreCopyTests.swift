@@ -205,8 +205,8 @@ import Vocabulary
         _ = try target.database.open()
         try target.database.execute(
             """
-            INSERT INTO nodes (name, run, version, joined_at, lease_end, cache_end, applied_change)
-            SELECT 'a', 1, '1', 0, ended, ended, 0 FROM (VALUES (clock_timestamp() + interval '1 minute')) AS rows (ended);
+            INSERT INTO nodes (name, run, version, joined_at, lease_end, cache_end, uses_stored_at, applied_change)
+            SELECT 'a', 1, '1', 0, ended, ended, ended, 0 FROM (VALUES (clock_timestamp() + interval '1 minute')) AS rows (ended);
             """)
         #expect(throws: MerchantError.self) { try lock.requireNoDaemon() }
         try target.database.execute("UPDATE nodes SET lease_end = clock_timestamp() - interval '1 minute'")

@@ -72,9 +72,12 @@ END $$;
 CREATE FUNCTION zeros(count integer) RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN decode(repeat('00', count), 'hex');
 
-CREATE FUNCTION add_to_total(total text, change integer) RETURNS void LANGUAGE sql
-    SET search_path = merchantkeyd, pg_temp
-    AS 'UPDATE totals SET value = value + change WHERE name = total AND change <> 0';
+-- PL/pgSQL, because PostgreSQL would plan the statement of an SQL function again in each transaction.
+CREATE FUNCTION add_to_total(total text, change integer) RETURNS void LANGUAGE plpgsql
+    SET search_path = merchantkeyd, pg_temp AS $$
+BEGIN
+    IF change <> 0 THEN UPDATE totals SET value = value + change WHERE name = total; END IF;
+END $$;
 
 CREATE FUNCTION is_active(state text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN state IN ('standby', 'current', 'retiring');
@@ -1033,15 +1036,15 @@ CREATE TRIGGER event_deliveries_counted AFTER INSERT ON event_deliveries
     FOR EACH ROW EXECUTE FUNCTION count_delivery();
 
 -- Marks the first delivery of a lane that is not parked.
-CREATE FUNCTION mark_next_delivery(webhook bigint, lane_of_delivery text) RETURNS void LANGUAGE sql
-    SET search_path = merchantkeyd, pg_temp
-    AS $$
-        UPDATE event_deliveries SET is_next = true
-        WHERE webhook_id = webhook AND event_sequence = (
-            SELECT min(event_sequence) FROM event_deliveries
-            WHERE webhook_id = webhook AND lane = lane_of_delivery AND NOT is_parked
-        )
-    $$;
+CREATE FUNCTION mark_next_delivery(webhook bigint, lane_of_delivery text) RETURNS void LANGUAGE plpgsql
+    SET search_path = merchantkeyd, pg_temp AS $$
+BEGIN
+    UPDATE event_deliveries SET is_next = true
+    WHERE webhook_id = webhook AND event_sequence = (
+        SELECT min(event_sequence) FROM event_deliveries
+        WHERE webhook_id = webhook AND lane = lane_of_delivery AND NOT is_parked
+    );
+END $$;
 
 CREATE FUNCTION discount_delivery() RETURNS trigger LANGUAGE plpgsql SET search_path = merchantkeyd, pg_temp AS $$
 BEGIN
@@ -1599,6 +1602,8 @@ CREATE TABLE nodes (
     cache_end timestamptz NOT NULL,
     -- The last row of key_changes that the daemon has applied to what it has in memory.
     applied_change bigint NOT NULL CHECK (applied_change >= 0),
+    -- The uses of keys that the daemon observed before this time are in the table key_uses.
+    uses_stored_at timestamptz NOT NULL,
     -- What the daemon has in memory of the keys that seal private keys; 0 and '' until it has said so. The highest data key
     -- that it has, the one under which it seals, and the identifiers of the master keys that it can read, in hexadecimal.
     loaded_data_key bigint NOT NULL DEFAULT 0,

@@ -21,6 +21,8 @@ struct PostgresRestore {
     let clock: any WallClock
     /// Only tests pass `notRequired`.
     var durability = Durability.required
+    /// Called with the name of the schema as soon as it contains the old data.
+    var reportOldSchema: (String) -> Void = { _ in }
 
     struct Report {
         let verification: BackupVerificationResult
@@ -65,7 +67,10 @@ struct PostgresRestore {
     /// - Parameter hasData: nil if the database is an unfinished copy.
     private func oldDatabase(_ hasData: Bool?, in scratch: ScratchDirectory) -> RestorePreparation.OldDatabase {
         guard let hasData else {
-            return .none(reason: "an earlier restore was interrupted, and has moved the old data to another schema")
+            return .none(
+                reason:
+                    "an earlier restore or copy was interrupted; an interrupted restore has moved the old data to another schema"
+            )
         }
         guard hasData else { return .none(reason: "there was no data in the database") }
         let path = "\(scratch.path)/old.sqlite"
@@ -88,6 +93,7 @@ struct PostgresRestore {
         let target = try PostgresCopy(
             postgresql.connection, mark: CopyMark(head: head ?? AuditHead(sequence: 0, hash: [])),
             content: .replaced(keptAs: Self.schemaName(at: clock.now)), clock: clock, durability: durability)
+        target.keptSchema.map(reportOldSchema)
         do {
             let copy = try DatabaseCopy(from: source, to: target, withClaims: false)
             try copy.copyRows()

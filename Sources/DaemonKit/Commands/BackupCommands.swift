@@ -65,7 +65,8 @@ struct BackupRestoreCommand: AsyncParsableCommand {
         if let postgresql = settings.store.postgresql {
             let restored = try await PostgresRestore(
                 settings: settings, postgresql: postgresql, file: file, replaces: replace,
-                acceptsFindings: acceptFindings, masterKeys: masterKeys, clock: SystemClock()
+                acceptsFindings: acceptFindings, masterKeys: masterKeys, clock: SystemClock(),
+                reportOldSchema: { StandardError.write("the old data is in the schema \($0) of the database now\n") }
             ).run()
             let database = "the PostgreSQL database \(restored.database)"
             try show(

@@ -64,11 +64,15 @@ struct DataKeyLoading: RecurringTask {
         }
         // A retired data key seals nothing.
         if let oldest = usable.first?.identifier { keyring.forgetOlder(than: oldest) }
+        // A rotation may have created a master key since the start.
+        let masterKeysInUse = usable.filter { keyring.holds($0.identifier) }.map(\.masterKeyIdentifier)
         try await nodes.publish(
-            NodeKeys(masterKeys: masterKeys, loadedDataKey: keyring.highest, sealingDataKey: keyring.newest))
+            NodeKeys(
+                masterKeys: masterKeys.union(masterKeysInUse), loadedDataKey: keyring.highest,
+                sealingDataKey: keyring.newest))
     }
 
-    /// - Throws: `masterKeyConflict` if no master key in the settings seals the data key.
+    /// - Throws: `masterKeyConflict` if no master key in the settings seals the data key, or if it cannot be read.
     private func load(_ row: SealedDataKey) throws {
         var unreadable: (any Error)?
         for source in MasterKeys(settings).sources {
@@ -82,7 +86,13 @@ struct DataKeyLoading: RecurringTask {
             keyring.warnUnlessLocked(logger)
             return
         }
-        if let unreadable { throw unreadable }
+        if let unreadable {
+            // Not `storeUnavailable`, which the sources throw: ``run()`` does not report that the database is unavailable.
+            throw MerchantError(
+                .masterKeyConflict,
+                "the data key \(row.identifier) needs the master key \(row.masterKeyIdentifier), and a master key in the settings cannot be read: \((unreadable as? MerchantError)?.detail ?? "\(unreadable)")"
+            )
+        }
         throw MerchantError(
             .masterKeyConflict,
             "the data key \(row.identifier) needs the master key \(row.masterKeyIdentifier), which is not in the settings of this daemon: put it into 'master-key', keep the old one in 'master-key.previous', and restart this daemon"

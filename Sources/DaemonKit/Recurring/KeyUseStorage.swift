@@ -5,6 +5,7 @@ import MerchantOperations
 /// Stores when decryptors have requested and used each key. A crash loses the uses since the last round.
 struct KeyUseStorage: RecurringTask {
     let operations: KeyUseRecording
+    let nodes: any NodeDirectory
     let caller: Caller
     let logger: Logger
 
@@ -14,7 +15,11 @@ struct KeyUseStorage: RecurringTask {
 
     /// If the uses cannot be stored, they stay in memory for the next round.
     private func store() async {
-        do { try await operations.storeUses(as: caller) } catch {
+        do {
+            let begin = ContinuousClock.now
+            try await operations.storeUses(as: caller)
+            try await nodes.noteUsesStored(before: ContinuousClock.now - begin)
+        } catch {
             logger.error("uses of keys could not be stored", metadata: ["error": "\(error)"])
         }
     }

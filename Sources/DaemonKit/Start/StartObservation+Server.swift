@@ -21,8 +21,11 @@ extension StartObservation {
             return [
                 StartFinding(
                     .nodeNameInUse, "another merchantkeyd uses the database \(databasePath) under the name '\(name)'",
-                    why: "its lease is valid",
-                    remedy: "give each daemon a 'store.postgresql.node' of its own, or stop the other daemon")
+                    why:
+                        "its lease is valid, or 'store.postgresql.serve-stale' still lets it use the keys in its caches",
+                    remedy:
+                        "give each daemon a 'store.postgresql.node' of its own, or stop the other daemon; if it does not run any more, remove it with 'merchantkeyctl node remove' on a daemon that runs"
+                )
             ]
         }
         return [masterKeyFinding].compactMap(\.self) + lossesOnServer
@@ -52,7 +55,7 @@ extension StartObservation {
                 .databaseLostTransactions, "the database \(databasePath) lacks transactions that were committed",
                 why: $0,
                 remedy:
-                    "check 'store.postgresql.connection'; after a failover, promote a standby that has these transactions, or restore the newest backup"
+                    "check 'store.postgresql.connection'; after a restore of a backup into this database, accept the loss; after a failover, promote a standby that has these transactions, or restore the newest backup"
             )
         }
     }

@@ -120,7 +120,8 @@ final class StartRecord: Sendable {
                 try await operations.recordStart(
                     as: caller, version: Program.version, policy: live.current.callers,
                     environment: settings.environment,
-                    olderDatabaseEntries: historyToRecord.withLock { $0 })
+                    olderDatabaseEntries: historyToRecord.withLock { $0 },
+                    comesFromRestore: try await comesFromRestore())
                 isRecorded.store(true, ordering: .releasing)
             }
             try await reportOlderDatabase()
@@ -133,6 +134,15 @@ final class StartRecord: Sendable {
             logFailure("\(error)")
             return false
         }
+    }
+
+    /// Whether the PostgreSQL database comes from a restore that this start records, or that another daemon has recorded.
+    /// Each daemon on the database accepts the loss by the restore.
+    private func comesFromRestore() async throws -> Bool {
+        guard observation.server != nil else { return false }
+        if historyToRecord.withLock({ $0.contains { $0.action == .databaseRestored } }) { return true }
+        guard let older = try await operations.olderDatabase(), !older.undone.isEmpty else { return false }
+        return operations.now < older.since.adding(Self.noticePeriod)
     }
 
     /// Logs only the first of several consecutive failures for the same reason.

@@ -10,6 +10,8 @@ package struct NodeState: Hashable, Sendable {
     package let leaseRemaining: Duration
     /// How much longer the node may use what it has in memory if it cannot renew its lease; negative since then.
     package let cacheRemaining: Duration
+    /// How long ago all uses of keys that the node had observed were in the database.
+    package let usesStoredBefore: Duration
     /// How many changes of key pairs the node has not applied yet.
     package let unappliedChanges: Int
     /// Whether the node is the leader: it does the work that only one node does, such as the delivery of events.
@@ -19,11 +21,11 @@ package struct NodeState: Hashable, Sendable {
 
     package init(
         name: NodeName, version: String, joinedAt: Timestamp, leaseRemaining: Duration, cacheRemaining: Duration,
-        unappliedChanges: Int, isLeader: Bool, isThisDaemon: Bool
+        usesStoredBefore: Duration, unappliedChanges: Int, isLeader: Bool, isThisDaemon: Bool
     ) {
         (self.name, self.version, self.joinedAt) = (name, version, joinedAt)
         (self.leaseRemaining, self.cacheRemaining) = (leaseRemaining, cacheRemaining)
-        self.unappliedChanges = unappliedChanges
+        (self.usesStoredBefore, self.unappliedChanges) = (usesStoredBefore, unappliedChanges)
         (self.isLeader, self.isThisDaemon) = (isLeader, isThisDaemon)
     }
 }
@@ -61,6 +63,9 @@ package protocol NodeDirectory: Sendable {
     /// the change.
     func staleNodes() async throws -> [NodeName]
 
+    /// Notes that the database contains all uses of keys that this daemon observed until some time ago.
+    func noteUsesStored(before: Duration) async throws
+
     /// Removes a node whose lease has ended from the list, and appends `entry` to the audit, in one transaction.
     ///
     /// - Throws: `notFound` if there is no such node; `nodeInUse` if its lease is valid.
@@ -86,5 +91,6 @@ package struct NoNodes: NodeDirectory, NodeKeyDirectory {
     package func publish(_ keys: NodeKeys) {}
     package func nodes() -> [NodeState] { [] }
     package func staleNodes() -> [NodeName] { [] }
+    package func noteUsesStored(before: Duration) {}
     package func remove(_ name: NodeName, recording entry: AuditEntry) throws { throw MerchantError.nodeNotFound(name) }
 }

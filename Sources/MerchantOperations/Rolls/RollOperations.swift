@@ -10,7 +10,7 @@ package struct RollTransitionResult: Sendable {
     /// The daemons that may still use the old key pair, because they cannot reach the database.
     package var staleNodes: [NodeName] = []
     package let roll: RollView
-    /// How many key pairs finishing the roll generates for the merchant's next roll; nil for other operations.
+    /// The number of key pairs that `finishRoll` generates for the merchant's next roll; nil for other operations.
     package var nextKeyPairs: Int?
     /// The key pairs that the operation has generated for the next roll; nil for a dry run and for other operations.
     package var generatedKeyPairs: [PublicKeyHash]?
@@ -55,8 +55,8 @@ package struct RollOperations: Sendable {
     /// - Parameter algorithm: nil stands for the algorithm of the merchant's current key. If the merchant has no
     ///   current key, or one of each algorithm, nil stands for EC_v1.
     /// - Returns: the roll, and whether this call started it.
-    /// - Throws: `merchantNotFound`; `keyStateConflict` if the merchant may have no more key pairs; `overloaded` if
-    ///   another request changed the merchant's keys meanwhile.
+    /// - Throws: `merchantNotFound`; `keyStateConflict` if the merchant has reached the limit of key pairs; `overloaded`
+    ///   if another request changed the merchant's keys meanwhile.
     package func startRoll(
         of identifier: MerchantIdentifier, algorithm: KeyAlgorithm?, for request: Request
     ) async throws -> (view: RollView, isNew: Bool) {
@@ -89,8 +89,8 @@ package struct RollOperations: Sendable {
             } else if let new {
                 to = try KeyPairGeneration.insert(new, of: identifier, at: now, for: request, in: transaction)
             } else {
-                // No key pair was generated, because an open roll or a usable key pair existed when they were read
-                // above. Another request has ended that roll or revoked that key pair since.
+                // No key pair was generated, because the read above found an open roll or a usable key pair. Another
+                // request has ended that roll or revoked that key pair since.
                 throw MerchantError(
                     .overloaded, "another request changed the merchant's keys during this request: repeat the request")
             }
@@ -119,7 +119,7 @@ package struct RollOperations: Sendable {
         }
     }
 
-    /// Finds the old key pair of a new roll, and a stored key pair that can be the new one.
+    /// Finds the key pair that a roll would replace, and a stored key pair that can replace it.
     ///
     /// - Returns: `current`, the merchant's current key pair if there is one; and `choice`, the stored key pair that
     ///   can replace it, or nil if a key pair must be generated.
@@ -145,8 +145,8 @@ package struct RollOperations: Sendable {
         return try await records.read { try $0.view(try $0.existingRoll(number), policy, at: now) }
     }
 
-    /// The rolls that match the merchant and the state, newest first, starting before the roll number `cursor`, at most
-    /// `limit`. A filter that is nil matches every roll.
+    /// The rolls that match the merchant and the state: at most `limit`, newest first, with numbers below `cursor`. A
+    /// filter that is nil matches every roll.
     package func rolls(
         of merchant: MerchantIdentifier?, state: RollStateFilter?, before cursor: Int?, limit: Int
     ) async throws -> [RollView] {
@@ -179,12 +179,12 @@ package struct RollOperations: Sendable {
         guard !evenIfNotQuiet || reason != nil else {
             throw MerchantError(
                 .malformed,
-                "'now' is true without a 'reason': give the reason to finish the roll although its old key may be in use"
+                "'now' requires 'reason': state why the roll must be finished although its old key may still be in use"
             )
         }
         let time = confirmedTime.reading()
         let (now, earliest) = (time.wall, time.earliest)
-        let silentNodes = evenIfNotQuiet ? [] : try await nodes.nodes().filter(mayHaveUnreportedUses)
+        let nodesWithUnstoredUses = evenIfNotQuiet ? [] : try await nodes.nodes().filter(mayHaveUnstoredUses)
         var outcome = try await records.write { transaction in
             let roll = try transaction.existingRoll(number)
             let progress = try transaction.view(roll, policy, at: earliest).progress
@@ -202,12 +202,7 @@ package struct RollOperations: Sendable {
                         "the old key was requested just now, at \(last): its quiet period starts again; 'roll status' shows its end"
                     )
                 }
-                guard silentNodes.isEmpty else {
-                    throw MerchantError(
-                        .rollNotQuiet,
-                        "daemons that have lost the database may have used the old key within the quiet period: \(silentNodes.map(\.name.text).joined(separator: ", ")); start them, or remove those that do not run any more with 'node remove'"
-                    )
-                }
+                try Self.requireUsesStored(by: nodesWithUnstoredUses)
             case .promoted where evenIfNotQuiet: break
             case .promoted: throw Self.notQuiet(progress, at: time)
             case .started, .certificateStored, .abandoned:
@@ -238,10 +233,33 @@ package struct RollOperations: Sendable {
         return outcome
     }
 
-    /// Whether another daemon may have used keys within the quiet period without reporting it: it could use its caches
-    /// until then, and has not renewed its lease since.
-    private func mayHaveUnreportedUses(_ node: NodeState) -> Bool {
-        !node.isThisDaemon && node.leaseRemaining <= .zero && node.cacheRemaining > .zero - policy.quietPeriod
+    /// Each daemon stores its uses every three seconds. A daemon that has not done so for this long cannot write.
+    private static let longestPauseBetweenStoredUses = Duration.seconds(15)
+
+    /// Whether another daemon may have used keys within the quiet period without storing these uses. This is true if
+    /// the daemon has a lease but has not stored its uses for ``longestPauseBetweenStoredUses``, or if its lease has ended
+    /// and it could still use its caches during the quiet period.
+    private func mayHaveUnstoredUses(_ node: NodeState) -> Bool {
+        guard !node.isThisDaemon else { return false }
+        guard node.leaseRemaining <= .zero else { return node.usesStoredBefore > Self.longestPauseBetweenStoredUses }
+        return node.cacheRemaining > .zero - policy.quietPeriod
+    }
+
+    /// - Throws: `rollNotQuiet` if there are daemons for which ``mayHaveUnstoredUses(_:)`` is true.
+    private static func requireUsesStored(by nodes: [NodeState]) throws {
+        func names(_ nodes: [NodeState]) -> String { nodes.map(\.name.text).joined(separator: ", ") }
+        let (running, lost) = (nodes.filter { $0.leaseRemaining > .zero }, nodes.filter { $0.leaseRemaining <= .zero })
+        if !lost.isEmpty {
+            throw MerchantError(
+                .rollNotQuiet,
+                "daemons that cannot reach the database may have used the old key within the quiet period: \(names(lost)); start them, or run 'node remove' for each one that no longer exists"
+            )
+        }
+        guard !running.isEmpty else { return }
+        throw MerchantError(
+            .rollNotQuiet,
+            "daemons that cannot store their uses of keys may have used the old key: \(names(running)); their logs say why they cannot"
+        )
     }
 
     /// Generates the key pairs for the next roll after a roll was finished. An error is only a warning: the roll is
@@ -299,7 +317,7 @@ package struct RollOperations: Sendable {
         }
     }
 
-    /// The error that the old key may still be in use, with the time at which the roll becomes quiet if that is known.
+    /// Returns the error `rollNotQuiet`. Its message has the time at which the roll becomes quiet, if that is known.
     private static func notQuiet(_ progress: RollProgress, at time: ClockReading) -> MerchantError {
         guard let quietAt = progress.quietAt else {
             return MerchantError(
@@ -310,7 +328,8 @@ package struct RollOperations: Sendable {
         let minutes = max(0, (milliseconds + 59_999) / 60_000)
         let clockNote =
             quietAt <= time.wall
-            ? "; the machine's clock is past that time, but is not confirmed: see clockUnconfirmed in 'status'" : ""
+            ? "; the machine's clock is already past that time, but differs from the time that the daemon counts itself: see clockUnconfirmed in 'status'"
+            : ""
         return MerchantError(
             .rollNotQuiet,
             "the old key may still be in use: the roll becomes quiet at \(quietAt), in \(Duration.seconds(minutes * 60).daysHoursMinutes), if nobody requests the old key until then\(clockNote)"

@@ -114,11 +114,14 @@ package struct StartOperations: Sendable {
 
     /// Records the start of the daemon, and the permits of callers and the environment if they have changed.
     ///
-    /// - Parameter olderDatabaseEntries: the action and reason of each audit record to write about the replacement of
-    ///   the database with an older database; empty if the database was not replaced.
+    /// - Parameters:
+    ///   - olderDatabaseEntries: the action and reason of each audit record to write about the replacement of the
+    ///     database with an older database; empty if the database was not replaced.
+    ///   - comesFromRestore: whether an entry `olderDatabaseAccepted` is about a restore that another daemon on the
+    ///     database has recorded, or that this start records. What the restore undid then stays in ``olderDatabase()``.
     package func recordStart(
         as caller: Caller, version: String, policy: CallerPolicy, environment: Environment,
-        olderDatabaseEntries: [(action: AuditAction, reason: String)] = []
+        olderDatabaseEntries: [(action: AuditAction, reason: String)] = [], comesFromRestore: Bool = false
     ) async throws {
         let now = clock.now
         let request = Request(caller: caller, requestId: "start")
@@ -129,7 +132,7 @@ package struct StartOperations: Sendable {
                 try transaction.setDaemonValue(Self.olderDatabaseAcceptedValueName, now.rfc3339)
                 if action == .databaseRestored {
                     try transaction.setDaemonValue(Self.recordedRestoreValueName, reason)
-                } else {
+                } else if !comesFromRestore {
                     // The stored sentences are about an earlier restore, and this database does not come from a restore.
                     try transaction.setDaemonValue(Self.undoneByRestoreValueName, "")
                     try transaction.setDaemonValue(Self.missingRecordsValueName, reason)

@@ -4,40 +4,54 @@ import Vocabulary
 
 /// The SQL statements on the table `claims`.
 enum ClaimRows {
-    /// Inserts a claim, unless the payment was already claimed or the Idempotency-Key was used for another request.
+    /// Inserts each claim, unless its payment was already claimed or its Idempotency-Key was used for another request.
     ///
     /// - Parameter limit: the time of the newest claim minus ``ClaimRules/toleratedSetBack``; nil if there are no
-    ///   claims. If the new claim is not after this time, the machine's clock was set back. If the database then has no
+    ///   claims. If a new claim is not after this time, the machine's clock was set back. If the database then has no
     ///   claim of the same payment, such a claim may have been removed, so the new claim is refused.
-    /// - Returns: the outcome, or the error with which the claim is refused.
+    /// - Returns: the outcome of each claim, or the error with which the claim is refused.
     static func insert(
-        _ claim: TokenClaim, after limit: Timestamp?, on connection: Connection
-    ) throws -> Result<ClaimOutcome, MerchantError> {
-        if let limit, claim.at <= limit, try self.claim(of: claim.transactionId, on: connection) == nil {
-            // The message begins with the name of the failed check, as in every `tokenNotVerified` error.
-            return .failure(
-                MerchantError(
-                    .tokenNotVerified,
-                    "signingTime: the machine's clock shows \(claim.at), but a payment was claimed at \(limit.adding(ClaimRules.toleratedSetBack)), so the clock is behind now or a clock was ahead then. Until the clock has passed \(limit), the daemon cannot tell whether this payment was claimed before, and refuses it. If the clock is wrong, correct it; if it is right, 'merchantkeyctl status' says what to do (claimsRefused)"
-                ))
+        _ claims: [TokenClaim], after limit: Timestamp?, on connection: Connection
+    ) throws -> [Result<ClaimOutcome, MerchantError>] {
+        var outcomes: [Result<ClaimOutcome, MerchantError>?] = try claims.map { claim in
+            guard let limit, claim.at <= limit, try self.claim(of: claim.transactionId, on: connection) == nil else {
+                return nil
+            }
+            return .failure(setBackClock(claim, limit: limit))
         }
+        let inserted = claims.indices.filter { outcomes[$0] == nil }
         // If another daemon is inserting a conflicting row, this statement waits for the commit of that daemon. READ
         // COMMITTED lets the queries below see that row.
-        let inserted = try connection.query(
+        let results = try connection.queryEach(
             """
             INSERT INTO claims (transaction_id, claimed_at, caller, key_digest, request_digest)
             VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING
             """,
-            [
-                claim.transactionId.bytes, claim.at, claim.caller,
-                claim.requestIdentity?.idempotencyKeyDigest.bytes, claim.requestIdentity?.requestDigest.bytes,
-            ]
-        ).changedRows
-        guard inserted == 0 else { return .success(.claimed) }
-        let earlier = try self.claim(of: claim.transactionId, on: connection)
-        return try ClaimRules.result(of: claim, conflictingWith: earlier) {
-            try isUsed($0, by: claim.caller, on: connection)
+            inserted.map { index in
+                let claim = claims[index]
+                return [
+                    claim.transactionId.bytes, claim.at, claim.caller,
+                    claim.requestIdentity?.idempotencyKeyDigest.bytes, claim.requestIdentity?.requestDigest.bytes,
+                ]
+            })
+        for (index, result) in zip(inserted, results) where result.changedRows > 0 {
+            outcomes[index] = .success(.claimed)
         }
+        return try zip(claims, outcomes).map { claim, outcome in
+            if let outcome { return outcome }
+            let earlier = try self.claim(of: claim.transactionId, on: connection)
+            return try ClaimRules.result(of: claim, conflictingWith: earlier) {
+                try isUsed($0, by: claim.caller, on: connection)
+            }
+        }
+    }
+
+    private static func setBackClock(_ claim: TokenClaim, limit: Timestamp) -> MerchantError {
+        // The message begins with the name of the failed check, as in every `tokenNotVerified` error.
+        MerchantError(
+            .tokenNotVerified,
+            "signingTime: the machine's clock shows \(claim.at), but a payment was claimed at \(limit.adding(ClaimRules.toleratedSetBack)), so the clock is behind now or a clock was ahead then. Until the clock has passed \(limit), the daemon cannot tell whether this payment was claimed before, and refuses it. If the clock is wrong, correct it; if it is right, 'merchantkeyctl status' says what to do (claimsRefused)"
+        )
     }
 
     /// The claim of a payment; nil if there is none.

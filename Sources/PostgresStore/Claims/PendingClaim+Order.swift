@@ -11,4 +11,6 @@ extension PendingClaim {
         case .nonce(let pending): [1] + pending.claim.digest.bytes
         }
     }
+    /// The claim of a token; nil for that of a nonce.
+    var tokenClaim: TokenClaim? { if case .token(let pending) = self { pending.claim } else { nil } }
 }

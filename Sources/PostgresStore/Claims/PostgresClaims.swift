@@ -17,6 +17,8 @@ package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
     private let groups: WriteGroups<PendingClaim>
     private let pool: ConnectionPool
     private let jobs: JobQueue
+    /// How long a read waits for a thread.
+    private let longestWait: Duration
     private let newestClaimTime: NewestClaimTime
     private let clock: any WallClock
 
@@ -33,6 +35,7 @@ package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
         let removedClaims = RemovedClaims()
         pool = ConnectionPool(maximum: Self.readers, longestWait: limits.waiting) { try opener.open().connection }
         jobs = JobQueue(threads: Self.readers, longest: limits.queue)
+        longestWait = limits.waiting
         groups = WriteGroups(
             .unaudited, opener: opener, limits: limits, largestGroup: Self.largestGroup, clock: clock
         ) { group, connection in
@@ -47,10 +50,13 @@ package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
         _ removedClaims: RemovedClaims
     ) throws -> @Sendable () -> Void {
         let limit = newestClaimTime.limit
+        // In this order, all claims of tokens come before those of nonces.
+        let ordered = group.sorted { $0.order.lexicographicallyPrecedes($1.order) }
+        let outcomes = try ClaimRows.insert(ordered.compactMap(\.tokenClaim), after: limit, on: connection)
         var claims = ClaimGroup()
-        for pending in group.sorted(by: { $0.order.lexicographicallyPrecedes($1.order) }) {
+        for (index, pending) in ordered.enumerated() {
             try claims.add(
-                pending, insertToken: { try ClaimRows.insert($0, after: limit, on: connection) },
+                pending, insertToken: { _ in outcomes[index] },
                 insertNonce: { try NonceRows.insert($0, on: connection) })
         }
         claims.tokenTimes.max().map(newestClaimTime.advance)
@@ -103,17 +109,10 @@ package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
     private func read<Result: Sendable>(
         _ query: @escaping @Sendable (Connection) throws -> Result
     ) async throws -> Result {
-        try await withCheckedThrowingContinuation { continuation in
-            do {
-                try jobs.add { [pool] in
-                    continuation.resume(
-                        with: Swift.Result {
-                            try PostgresErrors.translating {
-                                try pool.withConnection(beginning: { try $0.run("SELECT 1") }, query)
-                            }
-                        })
-                }
-            } catch { continuation.resume(throwing: error) }
+        try await jobs.run(waitingAtMost: longestWait) { [pool] in
+            try PostgresErrors.translating {
+                try pool.withConnection(beginning: { try $0.run("SELECT 1") }, query)
+            }
         }
     }
 }

@@ -14,21 +14,34 @@ extension Connection {
     /// - Throws: ``PostgresError/noResponse`` if the server does not respond within ``longestResponse``.
     func response(to send: (OpaquePointer) -> CInt) throws -> OpaquePointer? {
         guard send(pointer) == 1 else { return nil }
-        let deadline = longestResponse.map { ContinuousClock.now + $0 }
+        let deadline = responseDeadline
         var last: OpaquePointer?
         while true {
-            while PQisBusy(pointer) == 1 {
-                guard waitForBytes(until: deadline) else {
-                    PQclear(last)
-                    throw PostgresError.noResponse
-                }
-                // If this fails, PQgetResult returns a result with the error.
-                guard PQconsumeInput(pointer) == 1 else { break }
+            do {
+                guard let next = try nextResult(until: deadline) else { return last }
+                PQclear(last)
+                last = next
+            } catch {
+                PQclear(last)
+                throw error
             }
-            guard let next = PQgetResult(pointer) else { return last }
-            PQclear(last)
-            last = next
         }
+    }
+
+    /// When the response to a request that is sent now must have arrived; nil: without a limit.
+    var responseDeadline: ContinuousClock.Instant? { longestResponse.map { ContinuousClock.now + $0 } }
+
+    /// Waits for the next result.
+    ///
+    /// - Returns: nil if the request has no further result.
+    /// - Throws: ``PostgresError/noResponse``.
+    func nextResult(until deadline: ContinuousClock.Instant?) throws(PostgresError) -> OpaquePointer? {
+        while PQisBusy(pointer) == 1 {
+            guard waitForBytes(until: deadline) else { throw .noResponse }
+            // If this fails, PQgetResult returns a result with the error.
+            guard PQconsumeInput(pointer) == 1 else { break }
+        }
+        return PQgetResult(pointer)
     }
 
     /// - Returns: false if nothing has arrived until `deadline`.

@@ -38,6 +38,9 @@ final class Connection: @unchecked Sendable {
     /// Whether the connection is encrypted with TLS.
     var usesTLS: Bool { PQsslInUse(pointer) == 1 }
 
+    /// Whether a statement of the current transaction has failed, so that the transaction can only be rolled back.
+    var isTransactionFailed: Bool { PQtransactionStatus(pointer) == PQTRANS_INERROR }
+
     /// Runs one or several statements without parameters.
     ///
     /// - Returns: the first value of the last statement's result, as text; nil if there is none.
@@ -60,13 +63,14 @@ final class Connection: @unchecked Sendable {
             let result = try checked { PQsendQuery($0, "COMMIT") }
             defer { PQclear(result) }
             guard let tag = PQcmdStatus(result), String(cString: tag) == "COMMIT" else {
-                throw MerchantError(
-                    .internalError,
-                    "a statement of the transaction failed before its commit, and nothing was changed: report this error"
-                )
+                throw Self.failedBeforeCommit
             }
         }
     }
+
+    static let failedBeforeCommit = MerchantError(
+        .internalError,
+        "a statement of the transaction failed before its commit, and nothing was changed: report this error")
 
     /// Runs `body` in a transaction.
     func inTransaction(_ body: () throws -> Void) throws {
@@ -99,7 +103,7 @@ final class Connection: @unchecked Sendable {
     /// Call this when libpq has reported that the connection cannot be used any more.
     func markLost() { isLost = true }
 
-    private func prepared(_ sql: String) throws -> PreparedStatement {
+    func prepared(_ sql: String) throws -> PreparedStatement {
         if let known = statements[sql] { return known }
         let name = "s\(statements.count)"
         // The server determines the types of the parameters.

@@ -10,6 +10,7 @@ final class ConnectionPool: Sendable {
     }
 
     private let open: @Sendable () throws -> Connection
+    private let attempts = ConnectionAttempts()
     private let longestWait: Duration
     /// Counts the connections that may still be taken.
     private let free: DispatchSemaphore
@@ -55,7 +56,7 @@ final class ConnectionPool: Sendable {
                 closeIdle()
             }
         }
-        let new = try open()
+        let new = try attempts.attempt(open)
         do { try begin(new) } catch {
             put(new)
             throw error

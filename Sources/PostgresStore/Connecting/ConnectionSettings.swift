@@ -100,7 +100,7 @@ extension ConnectionSettings {
         package var connecting = Duration.seconds(5)
         /// How many connections read.
         package var readers = 8
-        /// How long a read waits for a connection.
+        /// How long a read waits for a thread, and then for a connection.
         package var waiting = Duration.seconds(5)
         /// How many reads and how many writes can wait. Further reads and writes are refused with `overloaded`.
         package var queue = 16384

@@ -44,7 +44,7 @@ package struct PostgresCopy: TableWriting {
                 isResumed = try Self.mark(on: connection) == mark && Self.isCurrent(connection)
                 if !isResumed { try Self.create(connection, mark, at: clock.now) }
             case (.unfinishedCopy, .replaced):
-                kept = try Self.keptSchema(on: connection)
+                kept = try CopyMark.keptSchema(on: connection)
                 try Self.create(connection, mark, claimsFrom: kept, at: clock.now)
             case (.merchantkeyd, _) where try Self.isUnused(connection):
                 try Self.create(connection, mark, at: clock.now)
@@ -111,14 +111,16 @@ package struct PostgresCopy: TableWriting {
         at now: Timestamp
     ) throws {
         try connection.inTransaction {
-            if let kept, keepsData {
+            if keepsData {
                 // Waits for transactions of a daemon that has no lease any more.
                 try connection.run("SET LOCAL lock_timeout = '30s'")
                 try connection.run("LOCK TABLE audit_head, claims, nonces IN EXCLUSIVE MODE")
-                // The new schema must belong to the role to which the daemons' role belongs.
-                let owner = try connection.run(
-                    "SELECT nspowner::regrole FROM pg_namespace WHERE nspname = 'merchantkeyd'")
-                if let owner { try connection.run("SET LOCAL ROLE \(owner)") }
+            }
+            // The new schema belongs to the role that owned the old one, also if a superuser runs the command: the
+            // daemons may connect as that role.
+            let owner = try connection.run("SELECT nspowner::regrole FROM pg_namespace WHERE nspname = 'merchantkeyd'")
+            if let owner { try connection.run("SET LOCAL ROLE \(owner)") }
+            if let kept, keepsData {
                 try connection.run("ALTER SCHEMA merchantkeyd RENAME TO \(kept.quoted)")
             } else {
                 try connection.run("DROP SCHEMA IF EXISTS merchantkeyd CASCADE")
@@ -146,11 +148,6 @@ package struct PostgresCopy: TableWriting {
                 "INSERT INTO \(CopyMark.table) (id, audit_sequence, audit_hash, kept_schema) VALUES (1, $1, $2, $3)",
                 [mark.head.sequence, mark.head.hash, kept])
         }
-    }
-
-    /// The schema with the data from before an unfinished restore; nil if there is none.
-    private static func keptSchema(on connection: Connection) throws -> String? {
-        try connection.query("SELECT kept_schema FROM \(CopyMark.table) WHERE id = 1").first?.textIfAny("kept_schema")
     }
 
     private static func mark(on connection: Connection) throws -> CopyMark? {
@@ -254,5 +251,13 @@ extension PostgresCopy {
         try PostgresErrors.translating {
             _ = try connection.query("UPDATE \(CopyMark.table) SET audit_sequence = 0 WHERE id = 1")
         }
+    }
+}
+
+extension CopyMark {
+    /// The schema with the data from before an unfinished restore; nil if there is none.
+    static func keptSchema(on connection: Connection) throws -> String? {
+        try connection.query("SELECT kept_schema FROM merchantkeyd.\(table) WHERE id = 1").first?
+            .textIfAny("kept_schema")
     }
 }

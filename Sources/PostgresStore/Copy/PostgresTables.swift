@@ -20,7 +20,7 @@ package struct PostgresTables: TableReading {
             let connection = try Self.connect(settings, durability)
             switch try InstanceGuard.check(connection) {
             case .merchantkeyd: break
-            case .unfinishedCopy: throw InstanceGuard.unfinishedCopy
+            case .unfinishedCopy: throw InstanceGuard.unfinishedCopy(connection)
             case .empty:
                 throw MerchantError(
                     .storeUnavailable,

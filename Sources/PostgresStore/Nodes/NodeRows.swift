@@ -14,17 +14,21 @@ struct NodeRows {
     /// Begins a lease of the node.
     ///
     /// - Returns: the number of the last change in the table `key_changes`; nil if another daemon has a lease under the
-    ///   same name.
+    ///   same name, or may still use its caches without one.
     func join(_ timing: LeaseTiming, at now: Timestamp) throws -> Int? {
         try connection.query(
             """
-            INSERT INTO nodes (name, run, version, joined_at, lease_end, cache_end, applied_change)
-            SELECT $1::text, $2::bigint, $3::text, $4::bigint, \(Self.ends(timing)), coalesce(max(number), 0)
+            INSERT INTO nodes (name, run, version, joined_at, lease_end, cache_end, uses_stored_at, applied_change)
+            SELECT $1::text, $2::bigint, $3::text, $4::bigint, \(Self.ends(timing)), clock_timestamp(),
+                coalesce(max(number), 0)
             FROM key_changes
             ON CONFLICT (name) DO UPDATE SET run = excluded.run, version = excluded.version,
                 joined_at = excluded.joined_at, lease_end = excluded.lease_end, cache_end = excluded.cache_end,
+                uses_stored_at =
+                    CASE WHEN nodes.run = excluded.run THEN nodes.uses_stored_at ELSE excluded.uses_stored_at END,
                 applied_change = excluded.applied_change, loaded_data_key = 0, sealing_data_key = 0, master_keys = ''
-            WHERE nodes.run = excluded.run OR nodes.run = $5 OR nodes.lease_end < clock_timestamp()
+            WHERE nodes.run = excluded.run OR nodes.run = $5
+                OR greatest(nodes.lease_end, nodes.cache_end) < clock_timestamp() - \(Self.slack)
             RETURNING applied_change
             """, [node.name.rawValue, node.run, node.version, now, node.predecessor]
         ).first?.integer("applied_change")
@@ -45,6 +49,14 @@ struct NodeRows {
     func storeApplied(_ number: Int) throws {
         _ = try connection.query(
             "UPDATE nodes SET applied_change = $3 WHERE name = $1 AND run = $2", [node.name.rawValue, node.run, number])
+    }
+
+    func noteUsesStored(before: Duration) throws {
+        _ = try connection.query(
+            """
+            UPDATE nodes SET uses_stored_at = clock_timestamp() - $3::bigint * interval '1 millisecond'
+            WHERE name = $1 AND run = $2
+            """, [node.name.rawValue, node.run, before.milliseconds])
     }
 
     func leave() throws {
@@ -148,6 +160,7 @@ struct NodeRows {
             SELECT nodes.name, nodes.run, nodes.version, joined_at,
                 (extract(epoch FROM nodes.lease_end - clock_timestamp()) * 1000)::bigint AS lease_remaining,
                 (extract(epoch FROM nodes.cache_end - clock_timestamp()) * 1000)::bigint AS cache_remaining,
+                (extract(epoch FROM clock_timestamp() - uses_stored_at) * 1000)::bigint AS uses_stored_before,
                 (SELECT count(*) FROM key_changes WHERE number > applied_change) AS unapplied,
                 coalesce(leader.run = nodes.run AND leader.lease_end > clock_timestamp(), false) AS is_leader
             FROM nodes LEFT JOIN leader ON true ORDER BY nodes.name
@@ -157,6 +170,7 @@ struct NodeRows {
                 name: try row.nodeName(), version: try row.text("version"), joinedAt: try row.timestamp("joined_at"),
                 leaseRemaining: .milliseconds(try row.int64("lease_remaining")),
                 cacheRemaining: .milliseconds(try row.int64("cache_remaining")),
+                usesStoredBefore: .milliseconds(try row.int64("uses_stored_before")),
                 unappliedChanges: try row.integer("unapplied"), isLeader: try row.flag("is_leader"),
                 isThisDaemon: try row.int64("run") == node.run)
         }

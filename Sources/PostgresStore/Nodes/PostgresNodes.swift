@@ -16,6 +16,12 @@ package struct PostgresNodes: NodeDirectory {
         try await store.readStore { try NodeRows(connection: $0.connection, node: node).staleNodes() }
     }
 
+    package func noteUsesStored(before: Duration) async throws {
+        try await store.writeStore {
+            try NodeRows(connection: $0.connection, node: node).noteUsesStored(before: before)
+        }
+    }
+
     package func remove(_ name: NodeName, recording entry: AuditEntry) async throws {
         try await store.writeStore { transaction in
             guard try NodeRows(connection: transaction.connection, node: node).remove(name) else {

@@ -36,7 +36,7 @@ enum Migrations {
                 if acceptsUnfinishedCopy {
                     try requireKnownMigrations(migrations, on: connection)
                 } else {
-                    throw InstanceGuard.unfinishedCopy
+                    throw InstanceGuard.unfinishedCopy(connection)
                 }
             }
         // The schema may be one version ahead.

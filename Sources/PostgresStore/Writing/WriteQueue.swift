@@ -57,7 +57,8 @@ final class WriteQueue: Sendable {
                     results.append(GroupedResult(returnResult, transaction.changes))
                     changes.add(transaction.changes)
                 } else {
-                    results.append(try Self.runInSavepoint(write, in: transaction, noting: &changes))
+                    results.append(
+                        try Self.runInSavepoint(write, in: transaction, isFirst: results.isEmpty, noting: &changes))
                 }
             }
             let number =
@@ -89,21 +90,23 @@ final class WriteQueue: Sendable {
 
     /// Runs one transaction of the group in a savepoint. If it fails, only its own changes are undone.
     ///
+    /// - Parameter isFirst: whether it is the first one of the group. Otherwise it also releases the savepoint of the
+    ///   transaction before, in the same request. The commit releases the last savepoint.
     /// - Returns: a function that returns the result or the error to the caller, and whether it must wait.
     /// - Throws: if the whole group must fail.
     private static func runInSavepoint(
-        _ write: PendingWrite, in transaction: StoreTransaction, noting changes: inout StoreChanges
+        _ write: PendingWrite, in transaction: StoreTransaction, isFirst: Bool, noting changes: inout StoreChanges
     ) throws -> GroupedResult {
         let connection = transaction.connection
-        try connection.run("SAVEPOINT one_write")
+        try connection.run(isFirst ? "SAVEPOINT one_write" : "RELEASE one_write; SAVEPOINT one_write")
         do {
             let returnResult = try write.run(transaction)
-            try connection.run("RELEASE one_write")
+            guard !connection.isTransactionFailed else { throw Connection.failedBeforeCommit }
             changes.add(transaction.changes)
             return GroupedResult(returnResult, transaction.changes)
         } catch {
             guard !connection.isLost else { throw error }
-            try connection.run("ROLLBACK TO one_write; RELEASE one_write")
+            try connection.run("ROLLBACK TO one_write")
             let error = PostgresErrors.translated(error)
             return GroupedResult({ write.refuse(error) }, StoreChanges())
         }

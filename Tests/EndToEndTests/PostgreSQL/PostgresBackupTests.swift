@@ -23,6 +23,18 @@ import Testing
         return file
     }
 
+    /// Makes the database look as if its restore had been killed before its end.
+    ///
+    /// - Parameter schema: the schema with the data from before.
+    private func markUnfinished(_ database: String, kept schema: String) throws {
+        try postgres.server.execute(
+            """
+            CREATE TABLE merchantkeyd.unfinished_copy
+                (id smallint PRIMARY KEY, audit_sequence bigint, audit_hash bytea, kept_schema text);
+            INSERT INTO merchantkeyd.unfinished_copy VALUES (1, 0, '', '\(schema)')
+            """, in: database)
+    }
+
     /// The number of rows of a table in a schema.
     private func rows(_ table: String, in database: String) throws -> Int? {
         Int(try postgres.server.execute("SELECT count(*) FROM \(table)", in: database))
@@ -157,22 +169,62 @@ import Testing
         #expect(try installation.ctl("token", "decrypt", token, "--claim").status == 0)
         installation.stop()
         let schema = try restore(backup, config: config, "--replace").text("aside")
-        // As if the restore had been killed before its end: the new schema still has the mark.
-        _ = try postgres.server.execute(
-            """
-            CREATE TABLE merchantkeyd.unfinished_copy
-                (id smallint PRIMARY KEY, audit_sequence bigint, audit_hash bytea, kept_schema text);
-            INSERT INTO merchantkeyd.unfinished_copy VALUES (1, 0, '', '\(schema)');
-            DELETE FROM merchantkeyd.claims
-            """, in: database)
+        try markUnfinished(database, kept: schema)
+        try postgres.server.execute("DELETE FROM merchantkeyd.claims", in: database)
         let start = try installation.failedStart(["--config", config])
-        #expect(start.status == 1 && start.error.contains("backup restore"), "\(start.error)")
+        #expect(start.status == 1 && start.error.contains(schema), "\(start.error)")
         let again = try restore(backup, config: config)
         #expect(again.status == 0, "\(again.error)")
         #expect(try again.text("aside") == schema)
         try installation.start(config: config)
         #expect(try postgres.resolve(hash) == "200")
         #expect(try installation.ctl("token", "decrypt", token, "--claim").refusalCode == "tokenAlreadyClaimed")
+    }
+
+    @Test func `a repeated restore by a superuser leaves the data to the role of the daemon`() throws {
+        let database = try postgres.server.createDatabase()
+        try postgres.server.execute("CREATE ROLE owner LOGIN; ALTER DATABASE \(database) OWNER TO owner")
+        let superuser = try postgres.config(database, named: "superuser.yaml")
+        let daemon = try postgres.config(
+            database, connection: "host=\(postgres.server.directory) user=owner dbname=\(database)")
+        try installation.start(config: daemon)
+        let hash = try postgres.onboard()
+        let backup = try createBackup()
+        installation.stop()
+        let schema = try restore(backup, config: superuser, "--replace").text("aside")
+        try markUnfinished(database, kept: schema)
+        #expect(try restore(backup, config: superuser).status == 0)
+        try installation.start(config: daemon)
+        #expect(try postgres.resolve(hash) == "200")
+    }
+
+    @Test func `what a restore undid stays known when another daemon accepts the restored database`() throws {
+        let second = try Installation()
+        let database = try postgres.start(with: ["two": second])
+        _ = try postgres.onboard()
+        let backup = try createBackup()
+        #expect(try installation.ctl("merchant", "add", "merchant.com.example.later").status == 0)
+        let head = try postgres.server.execute("SELECT sequence FROM merchantkeyd.audit_head", in: database)
+        try second.eventually("the second daemon has seen the last audit record") {
+            try String(contentsOfFile: second.path("state/merchantkeyd.lock"), encoding: .utf8).contains("head \(head)")
+        }
+        for node in [installation, second] { node.stop() }
+        let config = installation.path("one.yaml")
+        #expect(try restore(backup, config: config, "--replace").status == 0)
+        try installation.start(config: config)
+        func undone() throws -> String {
+            try postgres.server.execute(
+                "SELECT value FROM merchantkeyd.daemon_facts WHERE name = 'restoreUndid'", in: database)
+        }
+        let before = try undone()
+        #expect(before.contains("merchant.com.example.later"))
+        let other = ["--config", installation.path("two.yaml")]
+        try second.expectRefusedStart("databaseLostTransactions", other)
+        try second.start(config: installation.path("two.yaml"), ["--accept-older-database"])
+        try second.eventually("the acceptance is recorded") {
+            try installation.auditRecords("olderDatabaseAccepted").count == 1
+        }
+        #expect(try undone() == before)
     }
 
     @Test func `of several daemons, the leader creates the scheduled backups`() throws {

@@ -52,9 +52,11 @@ final class PostgresInstallation: Sendable {
     ///   - others: the other daemons by their names.
     ///   - lines: further lines of each file.
     ///   - serveStale: how long each daemon uses its keys after the end of its lease.
+    /// - Returns: the name of the database.
+    @discardableResult
     func start(
         with others: KeyValuePairs<String, Installation>, _ lines: String = "", serveStale: String? = nil
-    ) throws {
+    ) throws -> String {
         let database = try server.createDatabase()
         try installation.start(
             config: config(database, lines, node: "one", serveStale: serveStale, named: "one.yaml"))
@@ -65,6 +67,7 @@ final class PostgresInstallation: Sendable {
             try daemon.start(
                 config: config(database, lines, node: name, serveStale: serveStale, named: "\(name).yaml"))
         }
+        return database
     }
 
     /// Adds the merchant with one current key.

@@ -26,6 +26,16 @@ import Testing
         try node.curl(node.decryptorSocket, "/v1/keys/\(pathSpelling(hash))").output
     }
 
+    /// Writes the same two master keys for each node: `old.key` and `new.key`.
+    private func writeMasterKeys(_ node: Installation) throws {
+        for (name, byte) in [("old.key", UInt8(1)), ("new.key", 2)] {
+            let bytes = Data((0..<32).map { $0 &* 7 &+ byte })
+            #expect(
+                FileManager.default.createFile(
+                    atPath: node.path(name), contents: bytes, attributes: [.posixPermissions: 0o600]))
+        }
+    }
+
     @Test func `when a revocation is acknowledged, no daemon uses the key`() throws {
         try startBoth()
         _ = try postgres.onboard()
@@ -152,13 +162,39 @@ import Testing
         #expect(try first.ctl("token", "decrypt", postgres.token()).status == 0)
     }
 
-    @Test func `all daemons follow a rotation to a master key that the operator supplied`() throws {
-        for (name, byte) in [("old.key", UInt8(1)), ("new.key", 2)] {
-            let bytes = Data((0..<32).map { $0 &* 7 &+ byte })
-            #expect(
-                FileManager.default.createFile(
-                    atPath: first.path(name), contents: bytes, attributes: [.posixPermissions: 0o600]))
+    @Test func `a daemon that cannot read the new master key says why, and the rotation continues when it can`() throws
+    {
+        for node in [first, second] { try writeMasterKeys(node) }
+        let database = try postgres.server.createDatabase()
+        func config(_ node: Installation, _ name: String, _ keys: String) throws -> String {
+            try postgres.config(database, "master-key:\n" + keys, node: name, named: "\(name).yaml")
         }
+        try first.start(config: config(first, "one", "  file: \(first.path("old.key"))"))
+        let hash = try postgres.onboard()
+        first.stop()
+        try second.createStateDirectory()
+        for (node, name) in [(first, "one"), (second, "two")] {
+            let keys = "  file: \(node.path("new.key"))\n  previous:\n    file: \(node.path("old.key"))"
+            try node.start(config: config(node, name, keys))
+        }
+        try first.eventually("the other daemon has the key") {
+            try first.ctl("master-key", "rotate", "--yes", "--dry-run").status == 0
+        }
+        let hidden = second.path("hidden.key")
+        try FileManager.default.moveItem(atPath: second.path("new.key"), toPath: hidden)
+        // The leader may be either daemon, and needs the key file only when the rotation begins.
+        #expect(try first.ctl("master-key", "rotate", "--yes", "--no-wait").status == 0)
+        try second.eventually("the log names the file") { second.log.contains(second.path("new.key")) }
+        #expect(try resolve(hash, on: second) == "200")
+        try FileManager.default.moveItem(atPath: hidden, toPath: second.path("new.key"))
+        try first.eventually("the rotation is finished", within: .seconds(60)) {
+            try first.auditRecords("masterKeyRotationFinished").count == 1
+        }
+        for node in [first, second] { #expect(try node.ctl("token", "decrypt", postgres.token()).status == 0) }
+    }
+
+    @Test func `all daemons follow a rotation to a master key that the operator supplied`() throws {
+        try writeMasterKeys(first)
         let database = try postgres.server.createDatabase()
         func config(_ node: String, isSupplied: Bool) throws -> String {
             try postgres.config(

@@ -1,0 +1,64 @@
+import CLibPQ
+import StoreCore
+
+/// libpq's pipeline mode: the server runs several statements without waiting for this process in between.
+extension Connection {
+    /// Runs a statement once for each list of parameters, in this order.
+    ///
+    /// - Throws: the error of the first run that failed. The runs after it did not happen.
+    func queryEach(_ sql: String, _ lists: [Arguments]) throws -> [QueryResult] {
+        guard lists.count > 1 else { return try lists.map { try query(sql, $0) } }
+        return try exclusively {
+            let statement = try prepared(sql)
+            let parameters = try lists.map { try EncodedParameters($0, as: statement.parameterTypes) }
+            let results = try pipelined {
+                for list in parameters { guard list.send(statement.name, on: pointer) == 1 else { return false } }
+                return true
+            }
+            guard results.count == lists.count else { throw lost() }
+            return results.map { QueryResult($0, columns: statement.columns) }
+        }
+    }
+
+    /// - Parameter send: sends the requests; returns false if that failed.
+    /// - Returns: the result of each request.
+    private func pipelined(_ send: () -> Bool) throws -> [OpaquePointer] {
+        guard PQenterPipelineMode(pointer) == 1, send(), PQpipelineSync(pointer) == 1 else { throw lost() }
+        var results: [OpaquePointer] = []
+        var failure: PostgresError?
+        defer { if failure != nil { results.forEach(PQclear) } }
+        let deadline = responseDeadline
+        while true {
+            let result: OpaquePointer?
+            do { result = try nextResult(until: deadline) } catch {
+                failure = error
+                markLost()
+                throw error
+            }
+            // Between the results of two requests there is no result.
+            guard let result else { continue }
+            switch PQresultStatus(result) {
+            case PGRES_PIPELINE_SYNC:
+                PQclear(result)
+                guard PQexitPipelineMode(pointer) == 1 else { throw lost() }
+                if let failure { throw failure }
+                return results
+            case PGRES_COMMAND_OK, PGRES_TUPLES_OK: results.append(result)
+            case PGRES_PIPELINE_ABORTED: PQclear(result)
+            default:
+                failure = failure ?? PostgresError(result: result, of: pointer)
+                PQclear(result)
+                if failure?.isConnectionLost == true {
+                    markLost()
+                    throw failure ?? .outOfMemory
+                }
+            }
+        }
+    }
+
+    /// The state of the connection is unknown afterwards, so it cannot be used any more.
+    private func lost() -> PostgresError {
+        markLost()
+        return PostgresError(result: nil, of: pointer)
+    }
+}

@@ -1,0 +1,64 @@
+import MerchantCore
+import MerchantTestSupport
+import PostgresStore
+import Testing
+
+/// The network drops the packets of the server: it neither answers nor refuses a connection.
+@Suite struct SilentServerTests {
+    private let database: TemporaryDatabase
+    private let proxy: CommitCutter
+
+    init() throws {
+        database = try TemporaryDatabase()
+        proxy = try CommitCutter(to: database.server)
+    }
+
+    /// Reads with one thread while the server is silent.
+    ///
+    /// - Returns: the store, and the codes of the errors.
+    private func readWithoutServer(
+        waiting: Duration
+    ) async throws -> (store: PostgresStore, codes: [MerchantError.Code?]) {
+        var limits = TemporaryDatabase.limits
+        limits.readers = 1
+        limits.waiting = waiting
+        limits.connecting = .seconds(2)
+        let settings = try ConnectionSettings(
+            "host=\(proxy.scratch.directory) user=merchantkeyd dbname=\(database.name)", limits: limits)
+        let store = PostgresStore(
+            try PostgresDatabase(settings, clock: SystemClock(), durability: .notRequired), clock: SystemClock())
+        proxy.ignoreConnections()
+        let codes = await withTaskGroup(of: MerchantError.Code?.self) { tasks in
+            for _ in 0..<20 {
+                tasks.addTask { await refusal { _ = try await store.read { try $0.auditHead() } }?.code }
+            }
+            return await tasks.reduce(into: []) { $0.append($1) }
+        }
+        return (store, codes)
+    }
+
+    @Test func `reads do not wait for an attempt to connect of their own, and succeed when the server is back`()
+        async throws
+    {
+        let (store, codes) = try await readWithoutServer(waiting: .seconds(60))
+        defer {
+            store.close()
+            proxy.close()
+        }
+        #expect(codes.allSatisfy { $0 == .storeUnavailable })
+        // More than one only if this machine needs longer than the pause for the other reads.
+        #expect(proxy.ignoredConnections < 5)
+        proxy.acceptConnections()
+        try await eventually { refusalNow { _ = try store.readNow { try $0.auditHead() } } == nil }
+    }
+
+    @Test func `a read that has waited for a thread for too long is refused as overloaded`() async throws {
+        let (store, codes) = try await readWithoutServer(waiting: .milliseconds(500))
+        defer {
+            store.close()
+            proxy.close()
+        }
+        #expect(codes.allSatisfy { $0 == .storeUnavailable || $0 == .overloaded })
+        #expect(codes.contains(.overloaded))
+    }
+}
