@@ -84,7 +84,7 @@ package struct DecryptorServer: Service {
         // A separate thread accepts connections, so that a flood of new connections does not delay requests on open ones.
         let acceptor = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         raisePriority(of: loops)
-        let pool = BlockingPool(threads: max(2, System.coreCount))
+        let pool = BlockingPool(threads: max(2, System.coreCount), longestWait: limits.threadWait)
         let (jobs, jobsContinuation) = AsyncStream.makeStream(of: OffLoopWork.Job.self)
         let log = LimitedLog(logger)
         let gate = SocketGate(

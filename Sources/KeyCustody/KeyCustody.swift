@@ -90,13 +90,21 @@ package final class KeyCustody: KeyCustodian, KeyPairVerifier {
     }
 
     package func symmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes {
+        if let cached = try cachedSymmetricKey(hash, from: material) { return cached }
         defer { clibcrypto_overwrite_traces() }
-        if let key = cache.key(hash) { return try key.symmetricKey(from: material) }
         let pending = cache.beginRead(hash)
         // An error is thrown only after `cache.end`, because a failed read must end, too.
         let read: Result<DecryptionKey, any Error> = Result { try decryptionKey(hash) }
         cache.end(pending, with: try? read.get())
         return try read.get().symmetricKey(from: material)
+    }
+
+    package func cachedSymmetricKey(
+        _ hash: PublicKeyHash, from material: SymmetricKeyMaterial
+    ) throws -> SecretBytes? {
+        guard let key = cache.key(hash) else { return nil }
+        defer { clibcrypto_overwrite_traces() }
+        return try key.symmetricKey(from: material)
     }
 
     package func exportPrivateKey(_ hash: PublicKeyHash) throws -> SecretBytes {

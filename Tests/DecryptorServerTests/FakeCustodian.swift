@@ -2,6 +2,7 @@ import Crypto
 import Dispatch
 import Glibc
 import MerchantCore
+import NIOPosix
 import PaymentToken
 import Secrets
 import Synchronization
@@ -24,11 +25,15 @@ final class Gate: Sendable {
     func open() { semaphore.signal() }
 }
 
-/// P-256 keys in memory. For RSA it returns the first 16 bytes of the input, once its gate is open.
+/// P-256 keys. As the real custodian, it has a cache of the keys that were used. For RSA it returns the first 16 bytes
+/// of the input, once its gate is open.
 final class FakeCustodian: KeyCustodian {
     struct NotNeeded: Error {}
 
     private let keys = Mutex<[PublicKeyHash: (P256.KeyAgreement.PrivateKey, MerchantIdentifier)]>([:])
+    private let cachedKeys = Mutex<Set<PublicKeyHash>>([])
+    /// For each use of a key that was not in the cache: whether it ran on a thread that may block.
+    let reads = Mutex<[Bool]>([])
     let rsaGate = Mutex<Gate?>(nil)
 
     func add(_ key: P256.KeyAgreement.PrivateKey, of merchant: MerchantIdentifier) -> PublicKeyHash {
@@ -37,7 +42,26 @@ final class FakeCustodian: KeyCustodian {
         return hash
     }
 
+    func emptyCache() { cachedKeys.withLock { $0 = [] } }
+
+    func cachedSymmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes? {
+        guard cachedKeys.withLock({ $0.contains(hash) }) else { return nil }
+        return try restore(hash, from: material)
+    }
+
     func symmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes {
+        if cachedKeys.withLock({ $0.insert(hash).inserted }) {
+            reads.withLock { $0.append(Self.isOnThreadThatMayBlock) }
+        }
+        return try restore(hash, from: material)
+    }
+
+    /// False on an event loop and in a task, because tasks run on the threads of Swift's pool.
+    private static var isOnThreadThatMayBlock: Bool {
+        MultiThreadedEventLoopGroup.currentEventLoop == nil && withUnsafeCurrentTask { $0 == nil }
+    }
+
+    private func restore(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes {
         switch material {
         case .wrappedKey(let bytes):
             rsaGate.withLock { $0 }?.pass()

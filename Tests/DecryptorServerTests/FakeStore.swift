@@ -3,11 +3,13 @@ import MerchantTestSupport
 import Synchronization
 import Vocabulary
 
-/// The store in memory, which counts its reads, can pause after a read, and can fail its writes.
+/// The store in memory, which counts its reads, can pause after a read, and can fail its reads and writes.
 final class FakeStore: MerchantRepository {
     let memory: MemoryRepository
     /// Thrown by every write while it is set.
     let failure = Mutex<MerchantError?>(nil)
+    /// Thrown by every read while it is set.
+    let readFailure = Mutex<MerchantError?>(nil)
     /// How often the store was read.
     let reads = Atomic<Int>(0)
     /// Called after every read, before its result is returned.
@@ -46,9 +48,9 @@ final class FakeStore: MerchantRepository {
         }
     }
 
-    /// Adds a certificate without notifying observers.
-    func add(_ certificate: StoredCertificate, to hash: PublicKeyHash) {
-        mustSucceed { _ = try $0.insert(certificate, of: hash) }
+    /// Adds a certificate as an upload does: commits, then notifies the observers.
+    func add(_ certificate: StoredCertificate, to hash: PublicKeyHash) async throws {
+        _ = try await write { try $0.insert(certificate, of: hash) }
     }
 
     private func mustSucceed(_ body: (MemoryTransaction) throws -> Void) {
@@ -74,6 +76,7 @@ final class FakeStore: MerchantRepository {
 
     func readNow<Result>(_ body: (any RepositoryReading) throws -> Result) throws -> Result {
         reads.add(1, ordering: .relaxed)
+        if let error = readFailure.withLock({ $0 }) { throw error }
         let state = memory.snapshot
         defer { afterRead.withLock { $0 }?() }
         return try body(state)

@@ -13,6 +13,8 @@ struct PartsTests {
         EncodedResponse(.ok, bodyCapacity: text.utf8.count, holdsSecret: isSecret) { $0.writeString(text) }
     }
 
+    private static let always = Timestamp(millisecondsSince1970: .min)..<Timestamp(millisecondsSince1970: .max)
+
     private func text(_ response: EncodedResponse) -> String {
         String(buffer: response.wireBytes(isHead: false, isLast: false))
     }
@@ -108,7 +110,7 @@ struct PartsTests {
         let favourite = PublicKeyHash(of: Array("favourite".utf8))
         let entry = KeyResponseCache.Entry(
             merchantIdentifier: Stage.merchant, algorithm: .ecV1,
-            response: response(String(repeating: "x", count: 1800)).compacted, readAt: clock.now)
+            response: response(String(repeating: "x", count: 1800)).compacted, period: Self.always)
         cache.fill(entry, for: favourite, cache.ticket(for: favourite))
         for hash in hashes {
             cache.fill(entry, for: hash, cache.ticket(for: hash))
@@ -125,7 +127,7 @@ struct PartsTests {
         let cache = KeyResponseCache()
         let hash = PublicKeyHash(of: [1])
         let entry = KeyResponseCache.Entry(
-            merchantIdentifier: Stage.merchant, algorithm: .ecV1, response: response("{}"), readAt: clock.now)
+            merchantIdentifier: Stage.merchant, algorithm: .ecV1, response: response("{}"), period: Self.always)
         let early = cache.ticket(for: hash)
         cache.fill(entry, for: hash, early)
         #expect(cache.entry(for: hash, at: clock.now) != nil)
@@ -137,20 +139,38 @@ struct PartsTests {
         #expect(cache.entry(for: hash, at: clock.now) != nil)
     }
 
+    @Test func `a response is used only in its period, and the rest of its entry at any time`() {
+        let clock = HandClock()
+        let cache = KeyResponseCache()
+        let hash = PublicKeyHash(of: [1])
+        let entry = KeyResponseCache.Entry(
+            merchantIdentifier: Stage.merchant, algorithm: .ecV1, response: response("{}"),
+            period: clock.now..<clock.now.adding(.seconds(86_400)))
+        cache.fill(entry, for: hash, cache.ticket(for: hash))
+        func isUsed() -> Bool { cache.entry(for: hash, at: clock.now) != nil }
+        #expect(isUsed())
+        clock.advance(by: .milliseconds(-1))
+        #expect(!isUsed() && cache.entry(for: hash) != nil)
+        clock.advance(by: .seconds(86_400))
+        #expect(isUsed())
+        clock.advance(by: .milliseconds(1))
+        #expect(!isUsed() && cache.entry(for: hash) != nil)
+    }
+
     @Test func `without a lease no entry is used, and a change of all keys drops every entry`() {
         let clock = HandClock()
         let lease = Lease()
         let cache = KeyResponseCache(lease: lease)
         let hashes = (0..<50).map { PublicKeyHash(of: [$0]) }
         let entry = KeyResponseCache.Entry(
-            merchantIdentifier: Stage.merchant, algorithm: .ecV1, response: response("{}"), readAt: clock.now)
+            merchantIdentifier: Stage.merchant, algorithm: .ecV1, response: response("{}"), period: Self.always)
         let early = hashes.map { cache.ticket(for: $0) }
         for hash in hashes { cache.fill(entry, for: hash, cache.ticket(for: hash)) }
         #expect(hashes.allSatisfy { cache.entry(for: $0, at: clock.now) == nil })
         lease.setEnd(.now + .seconds(3600))
         #expect(hashes.allSatisfy { cache.entry(for: $0, at: clock.now) != nil })
         lease.setEnd(.now)
-        #expect(cache.entry(for: hashes[0], at: clock.now) == nil)
+        #expect(cache.entry(for: hashes[0], at: clock.now) == nil && cache.entry(for: hashes[0]) == nil)
         lease.setEnd(.now + .seconds(3600))
         cache.allKeysChanged()
         #expect(hashes.allSatisfy { cache.entry(for: $0, at: clock.now) == nil } && cache.footprint == 0)

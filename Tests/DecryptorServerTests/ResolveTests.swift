@@ -117,27 +117,44 @@ struct ResolveTests {
         }
     }
 
-    @Test("A repeated request is answered without the store for one minute")
-    func freshness() async throws {
+    @Test func `a repeated request is answered without the store, also after a month`() async throws {
         let hash = stage.addKey()
         let target = "/v1/keys/\(hash.base64URL)"
         try await stage.serve { _ in
             let first = try await stage.client { client in try (0..<10).map { _ in try client.ask("GET", target).text }
             }
-            #expect(Set(first).count == 1)
+            stage.clock.advance(by: .seconds(30 * 86_400))
+            #expect(Set(first + [try await stage.ask("GET", target).text]).count == 1)
             #expect(stage.store.reads.load(ordering: .relaxed) == 1)
-            // A certificate that begins within the minute is used once the minute is over, because nothing announces it.
-            let later = stage.certificate(from: stage.clock.now.adding(.seconds(30)), marker: 2)
-            stage.store.add(later, to: hash)
-            stage.clock.advance(by: .milliseconds(59_999))
-            #expect(try await stage.ask("GET", target).text == first[0])
+        }
+    }
+
+    @Test func `a certificate is returned exactly while it is in use, although nothing announces these times`()
+        async throws
+    {
+        let hash = stage.addKey()
+        let newer = stage.certificate(from: stage.clock.now.adding(.seconds(30)), for: .seconds(100), marker: 2)
+        try await stage.store.add(newer, to: hash)
+        try await stage.serve { _ in
+            func certificate() async throws -> String {
+                let body = try await stage.ask("GET", "/v1/keys/\(hash.base64URL)").body
+                return try JSONDecoder().decode(ResolvedKeyDocument.self, from: Data(body)).certificate
+            }
+            func readCount() -> Int { stage.store.reads.load(ordering: .relaxed) }
+            let old = try await certificate()
+            stage.clock.advance(by: .milliseconds(29_999))
+            #expect(try await certificate() == old && readCount() == 1)
             stage.clock.advance(by: .milliseconds(1))
-            #expect(try await stage.ask("GET", target).text != first[0])
-            #expect(stage.store.reads.load(ordering: .relaxed) == 2)
-            // An entry is also stale where the clock was set back.
-            stage.clock.advance(by: .seconds(-5))
-            _ = try await stage.ask("GET", target)
-            #expect(stage.store.reads.load(ordering: .relaxed) == 3)
+            let new = try await certificate()
+            #expect(new != old && readCount() == 2)
+            // The newer certificate is valid until this time, inclusive.
+            stage.clock.advance(by: .seconds(100))
+            #expect(try await certificate() == new && readCount() == 2)
+            stage.clock.advance(by: .milliseconds(1))
+            #expect(try await certificate() == old && readCount() == 3)
+            // The clock is set back.
+            stage.clock.advance(by: .milliseconds(-1))
+            #expect(try await certificate() == new && readCount() == 4)
         }
     }
 

@@ -36,7 +36,7 @@ final class Stage: Sendable {
     let custodian = FakeCustodian()
     let sessionGateway = RecordingSessionGateway()
     let clock = HandClock()
-    let responses = KeyResponseCache()
+    let responses: KeyResponseCache
     let requests = RequestMetrics()
     let isReady = Mutex(true)
     let socketPath: String
@@ -48,7 +48,9 @@ final class Stage: Sendable {
         return pool
     }()
 
-    init(merchantTokens: MerchantTokenPolicy = MerchantTokenPolicy()) {
+    /// - Parameter lease: the lease of the cache of responses.
+    init(merchantTokens: MerchantTokenPolicy = MerchantTokenPolicy(), lease: Lease = .unlimited) {
+        responses = KeyResponseCache(lease: lease)
         var template = Array("/tmp/decryptor-test-XXXXXX".utf8CString)
         let made = template.withUnsafeMutableBufferPointer { text in
             text.baseAddress.map { mkdtemp($0) != nil } ?? false
@@ -159,11 +161,15 @@ final class Stage: Sendable {
     }
 
     /// As long as a real one.
-    func certificate(from notBefore: Timestamp, marker: UInt8) -> StoredCertificate {
+    ///
+    /// - Parameter validity: for how long the certificate is valid; a year by default.
+    func certificate(
+        from notBefore: Timestamp, for validity: Duration = .seconds(365 * 86_400), marker: UInt8
+    ) -> StoredCertificate {
         StoredCertificate(
             der: (0..<1000).map { UInt8(truncatingIfNeeded: $0) ^ marker }, fingerprint: [marker], serialNumber: "01",
             subject: "CN=shop", issuer: "CN=test", notBefore: notBefore,
-            notAfter: notBefore.adding(.seconds(365 * 86_400)), issuerVerified: false, storedAt: clock.now)
+            notAfter: notBefore.adding(validity), issuerVerified: false, storedAt: clock.now)
     }
 }
 

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import KeyCustody
 import MerchantCore
+import Secrets
 import Synchronization
 import Testing
 import Vocabulary
@@ -48,6 +49,38 @@ import Vocabulary
         #expect(try [use(), use()] == [3, 3])
         lease.setEnd(.now)
         #expect(try use() == 4)
+    }
+
+    @Test func `a cached key is used without a read of the store, and no other key`() throws {
+        let store = MemoryStore()
+        let reads = Mutex(0)
+        let lease = Lease()
+        let cache = UnsealedKeyCache(lease: lease)
+        let keyring = try Keyring(opening: store, with: MasterKey.random(), at: .now)
+        let custody = KeyCustody(keyring: keyring, cache: cache) { hash in
+            reads.withLock { $0 += 1 }
+            return store.pairs.withLock { $0[hash] }
+        }
+        let new = try custody.generateKeyPair(
+            algorithm: .ecV1, purpose: .paymentProcessing, for: CustodyFixture.merchant)
+        store.add(new, of: CustodyFixture.merchant)
+        func cached() throws -> [UInt8]? {
+            let key = try custody.cachedSymmetricKey(new.publicKeyHash, from: .ephemeralPublicKey(point))
+            return key?.withUnsafeBytes { Array($0) }
+        }
+        func read() throws -> [UInt8] {
+            try custody.symmetricKey(new.publicKeyHash, from: .ephemeralPublicKey(point)).withUnsafeBytes { Array($0) }
+        }
+        lease.setEnd(.now + .seconds(3600))
+        #expect(try cached() == nil && reads.withLock { $0 } == 0)
+        #expect(try read() == cached())
+        let error = refusal { try custody.cachedSymmetricKey(new.publicKeyHash, from: .wrappedKey([])) }
+        #expect(error?.code == .malformed)
+        cache.keysChanged([new.publicKeyHash])
+        #expect(try cached() == nil)
+        #expect(try read() == cached())
+        lease.setEnd(.now)
+        #expect(try cached() == nil && reads.withLock { $0 } == 2)
     }
 
     @Test func `a key that is revoked while it is read is not cached`() throws {

@@ -1,33 +1,51 @@
-import NIOCore
+import MerchantCore
+package import NIOCore
 import NIOPosix
 
 /// Threads for work that waits for the disk or computes for a long time. On an event loop or a thread of Swift's task
 /// executor, such work would delay other requests.
-struct BlockingPool: Sendable {
+package struct BlockingPool: Sendable {
     private let threads: NIOThreadPool
+    private let longestWait: TimeAmount
 
-    init(threads count: Int) {
+    /// - Parameter longestWait: how long work may wait for a thread. If the database does not respond, the requests
+    ///   that wait must get an error, instead of waiting ever longer. The limit is checked when a thread is free.
+    package init(threads count: Int, longestWait: TimeAmount) {
         threads = NIOThreadPool(numberOfThreads: count)
+        self.longestWait = longestWait
         threads.start()
     }
 
-    func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await threads.runIfActive(body)
+    /// - Throws: the error of the body; `overloaded` if the body has waited for a thread for too long, and was not run.
+    package func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await threads.runIfActive(limitingWait(of: body))
     }
 
-    /// - Parameter completion: called on the thread that ran the body. If the pool was shut down, it is called with an
-    ///   error.
-    func run(
+    /// - Parameter completion: called once, on a thread of the pool, with the result of the body. If the body has
+    ///   waited for a thread for too long, it is not run, and the result is the error `overloaded`. If the pool was
+    ///   shut down, the result is an error too.
+    package func run(
         _ body: @escaping @Sendable () throws -> EncodedResponse,
         completion: @escaping @Sendable (Result<EncodedResponse, any Error>) -> Void
     ) {
+        let limited = limitingWait(of: body)
         threads.submit { state in
             switch state {
-            case .active: completion(Result { try body() })
+            case .active: completion(Result(catching: limited))
             case .cancelled: completion(.failure(NIOThreadPoolError.ThreadPoolInactive()))
             }
         }
     }
 
-    func shutDown() async throws { try await threads.shutdownGracefully() }
+    private func limitingWait<Value>(of body: @escaping @Sendable () throws -> Value) -> @Sendable () throws -> Value {
+        let latest = NIODeadline.now() + longestWait
+        return {
+            guard NIODeadline.now() <= latest else {
+                throw MerchantError(.overloaded, "no thread was free for the request for too long; try again later")
+            }
+            return try body()
+        }
+    }
+
+    package func shutDown() async throws { try await threads.shutdownGracefully() }
 }

@@ -30,6 +30,9 @@ package struct Limits: Sendable {
     /// How many requests of all connections may wait or run outside the event loops (``OffLoopWork``). A further
     /// request gets 503 with `Retry-After`.
     package var waitingRequests = 1024
+    /// How long a request may wait for a thread that may block (``BlockingPool``). A request that has waited for longer
+    /// gets 503 with `Retry-After`.
+    package var threadWait = TimeAmount.seconds(5)
     /// How long a shutdown waits for the requests that have begun to arrive to be answered, and for clients to read the
     /// responses. Then the server closes all connections.
     package var drainTime = TimeAmount(ShutdownBudget.Step.decryptorServer.time)

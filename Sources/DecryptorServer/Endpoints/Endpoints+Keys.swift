@@ -42,29 +42,28 @@ extension Endpoints {
     ///
     /// A key agreement (EC_v1) takes 50 µs and runs on the event loop, because a switch to another thread and back would
     /// delay the following requests for longer. An RSA decryption (RSA_v1) takes a millisecond, which is too long for an
-    /// event loop.
+    /// event loop. A read of the store can take seconds if the database does not respond.
     func symmetricKey(_ target: RouteMatch, _ body: ByteBuffer, _ peer: Peer) throws -> ResponsePlan {
         let hash = try Self.publicKeyHash(in: target)
         let request = try SymmetricKeyRequest(JSONFields(parsing: body.readableBytesView))
         let material = try Self.material(request)
-        let now = operations.now
-        if let known = responses.entry(for: hash, at: now), known.algorithm == .ecV1 {
-            let response = try symmetricKeyResponse(known, hash, material, peer)
-            known.uses?.record(at: now)
-            return .now(response)
-        }
-        // The key is not in the cache, or it is an RSA key.
-        return .blocking {
-            let now = operations.now
-            // Reads the cache again, because the key may have changed while the request waited for a thread.
-            guard let known = responses.entry(for: hash, at: now) else {
-                // `read` counts this request as a use of the key.
-                let known = try read(hash) { try peer.require(.symmetricKey, of: hash, for: $0) }
-                return try symmetricKeyResponse(known, hash, material, peer)
+        if let known = responses.entry(for: hash), known.algorithm == .ecV1 {
+            try requireUse(of: known, hash, material, peer)
+            if let key = try operations.cachedSymmetricKey(hash, from: material) {
+                known.uses?.record(at: operations.now)
+                return .now(Self.response(symmetricKey: key))
             }
-            let response = try symmetricKeyResponse(known, hash, material, peer)
-            known.uses?.record(at: now)
-            return response
+        }
+        // One of the two caches does not contain the key, or it is an RSA key.
+        return .blocking {
+            // Reads the cache again, because the key may have changed while the request waited for a thread.
+            let cached = responses.entry(for: hash)
+            // `read` counts this request as a use of the key.
+            let known = try cached ?? read(hash) { try peer.require(.symmetricKey, of: hash, for: $0) }
+            try requireUse(of: known, hash, material, peer)
+            let key = try operations.symmetricKey(hash, from: material)
+            cached?.uses?.record(at: operations.now)
+            return Self.response(symmetricKey: key)
         }
     }
 
@@ -82,9 +81,10 @@ extension Endpoints {
         return hash
     }
 
-    private func symmetricKeyResponse(
-        _ known: KeyResponseCache.Entry, _ hash: PublicKeyHash, _ material: SymmetricKeyMaterial, _ peer: Peer
-    ) throws -> EncodedResponse {
+    /// Checks that the caller may use the key to restore a symmetric key, and that the key fits the request.
+    private func requireUse(
+        of known: KeyResponseCache.Entry, _ hash: PublicKeyHash, _ material: SymmetricKeyMaterial, _ peer: Peer
+    ) throws {
         try peer.require(.symmetricKey, of: hash, for: known.merchantIdentifier)
         guard material.algorithm == known.algorithm else {
             throw MerchantError(
@@ -92,8 +92,10 @@ extension Endpoints {
                 "the request is for an \(material.algorithm.rawValue) token, "
                     + "but the key \(hash) is for \(known.algorithm.rawValue) tokens")
         }
-        let key = try operations.symmetricKey(hash, from: material)
-        return key.withUnsafeBytes { key in
+    }
+
+    private static func response(symmetricKey: borrowing SecretBytes) -> EncodedResponse {
+        symmetricKey.withUnsafeBytes { key in
             EncodedResponse(.ok, bodyCapacity: 20 + ByteBuffer.base64Length(of: key.count), holdsSecret: true) { body in
                 body.writeStaticString("{\"symmetricKey\":\"")
                 body.writeBase64(key)
@@ -128,7 +130,6 @@ extension Endpoints {
         _ hash: PublicKeyHash, countsAsUse: Bool = true, authorizing authorize: (MerchantIdentifier) throws -> Void
     ) throws -> KeyResponseCache.Entry {
         let ticket = responses.ticket(for: hash)
-        let now = operations.now
         let key = try operations.resolveNow(hash, countsAsUse: countsAsUse, authorizing: authorize)
         let document = ResolvedKeyDocument(key)
         let entry = KeyResponseCache.Entry(
@@ -136,7 +137,7 @@ extension Endpoints {
             response: EncodedResponse(.ok, bodyCapacity: Self.capacity(for: document)) { body in
                 body.writeMembers(of: document)
                 body.writeStaticString("}")
-            }.compacted, readAt: now, uses: operations.useCounter(for: hash))
+            }.compacted, period: key.certificatePeriod, uses: operations.useCounter(for: hash))
         responses.fill(entry, for: hash, ticket)
         return entry
     }

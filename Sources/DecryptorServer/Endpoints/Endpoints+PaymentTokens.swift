@@ -55,7 +55,8 @@ extension Endpoints {
                     fieldValues: received.idempotencyKeys, caller: peer.caller, operation: "POST \(Paths.decryptToken)",
                     body: Array(received.body.readableBytesView)))
             // `terms`: the values that the caller expects in the token, and how to verify the token.
-            let opened = try await operations.open(decryption.token, with: key, on: decryption.terms, for: request)
+            let opened = try await operations.open(
+                decryption.token, with: key, on: decryption.terms, for: request, blockingOn: blockingPool)
             return Self.response(opened, decryption.view, request)
         }
     }
@@ -68,8 +69,7 @@ extension Endpoints {
         _ hash: PublicKeyHash, authorizing authorize: @escaping @Sendable (MerchantIdentifier) throws -> Void
     ) async throws -> TokenKey {
         let known: KeyResponseCache.Entry
-        let now = operations.now
-        if let cached = responses.entry(for: hash, at: now) {
+        if let cached = responses.entry(for: hash) {
             try authorize(cached.merchantIdentifier)
             known = cached
         } else {
@@ -113,3 +113,5 @@ extension Endpoints {
         }
     }
 }
+
+extension BlockingPool: BlockingThreads {}

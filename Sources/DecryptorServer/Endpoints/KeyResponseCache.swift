@@ -9,12 +9,14 @@ package import Vocabulary
 ///
 /// A change of a key takes effect at the next request: after the commit, the store calls ``keysChanged(_:)``, and only
 /// then does the caller who made the change get a response. A request that read the store before the change has an
-/// outdated ``Ticket``, so ``fill(_:for:_:)`` ignores its entry. The memory is bounded, and entries that were not used
-/// recently are evicted first.
+/// outdated ``Ticket``, so ``fill(_:for:_:)`` ignores its entry.
+///
+/// A certificate becomes valid or expires without a call of ``keysChanged(_:)``. So each entry contains the period in
+/// which its response is right. The age of an entry is not limited: while the database cannot be reached, the entries
+/// are used as long as the lease is valid.
+///
+/// The memory is bounded, and entries that were not used recently are evicted first.
 package final class KeyResponseCache: KeyChangeObserver, Sendable {
-    /// The age at which an entry is read from the store again. The limit is needed because a certificate becomes valid or
-    /// expires without a call of ``keysChanged(_:)``.
-    static let maximumAgeMilliseconds: Int64 = 60_000
     /// The approximate memory of an entry without its response, in bytes.
     private static let overhead = 256
     /// A power of two, because ``lockedShard(of:)`` selects a shard by the low bits of the hash value.
@@ -25,28 +27,28 @@ package final class KeyResponseCache: KeyChangeObserver, Sendable {
         let merchantIdentifier: MerchantIdentifier
         let algorithm: KeyAlgorithm
         let response: EncodedResponse
-        let readAt: Timestamp
+        /// When ``response`` is right: while its certificate is the certificate in use. The other properties do not
+        /// depend on the time.
+        let period: Range<Timestamp>
         /// Counts the requests for the key that are served from the cache; nil if these requests are not counted.
         let uses: KeyUseCounter?
 
         package init(
             merchantIdentifier: MerchantIdentifier, algorithm: KeyAlgorithm, response: EncodedResponse,
-            readAt: Timestamp,
-            uses: KeyUseCounter? = nil
+            period: Range<Timestamp>, uses: KeyUseCounter? = nil
         ) {
             self.merchantIdentifier = merchantIdentifier
             self.algorithm = algorithm
             self.response = response
-            self.readAt = readAt
+            self.period = period
             self.uses = uses
         }
 
         fileprivate var cost: Int { response.footprint + KeyResponseCache.overhead }
 
-        /// An entry whose `readAt` is in the future is not fresh either: the clock was set back after the entry was read.
-        fileprivate func isFresh(at now: Timestamp) -> Bool {
-            (0..<KeyResponseCache.maximumAgeMilliseconds).contains(
-                now.millisecondsSince1970 - readAt.millisecondsSince1970)
+        fileprivate func isRight(at now: Timestamp?) -> Bool {
+            guard let now else { return true }
+            return period.contains(now)
         }
     }
 
@@ -121,12 +123,15 @@ package final class KeyResponseCache: KeyChangeObserver, Sendable {
         for lockedShard in shards { lockedShard.shard.withLock { $0.removeAll() } }
     }
 
-    /// Returns the entry of a key; nil if there is none, it is too old or there is no valid lease.
-    package func entry(for hash: PublicKeyHash, at now: Timestamp) -> Entry? {
+    /// Returns the entry of a key; nil if there is none or no valid lease.
+    ///
+    /// - Parameter now: returns an entry only if its response is right at this time; nil if the caller does not use the
+    ///   response.
+    package func entry(for hash: PublicKeyHash, at now: Timestamp? = nil) -> Entry? {
         let mayUse = lease.isValid
         return lockedShard(of: hash).shard.withLock { shard in
             let young = shard.young[hash]
-            guard mayUse, let entry = young ?? shard.old[hash], entry.isFresh(at: now) else {
+            guard mayUse, let entry = young ?? shard.old[hash], entry.isRight(at: now) else {
                 shard.misses += 1
                 return nil
             }

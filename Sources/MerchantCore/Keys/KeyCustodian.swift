@@ -44,13 +44,17 @@ package protocol KeyCustodian: Sendable {
     func issuerFinding(for certificate: CertificateFacts, at time: Timestamp) async -> IssuerFinding
 
     /// Derives (EC_v1) or unwraps (RSA_v1) a token's symmetric key with an active payment processing key pair: one in
-    /// the state `standby`, `current` or `retiring`.
+    /// the state `standby`, `current` or `retiring`. May read the store, and block the calling thread.
     ///
     /// - Returns: 32 bytes for EC_v1, 16 for RSA_v1.
     /// - Throws: `keyNotFound`, `keyDamaged`, `malformed` (a point that is not on the curve, a wrong length). If an RSA
     ///   unwrap fails for another cause, the error is `decryptionFailed` with the same detail for every cause, so that
     ///   it does not reveal the cause.
     func symmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes
+
+    /// As ``symmetricKey(_:from:)``, but does not read the store, so it may be called on an event loop. Returns nil if the
+    /// private key is not in memory.
+    func cachedSymmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes?
 
     /// Returns a private key as PKCS#8 PEM. Before the call, the caller must check the permit and record the action.
     func exportPrivateKey(_ hash: PublicKeyHash) throws -> SecretBytes
@@ -61,6 +65,13 @@ extension KeyCustodian {
     package func certificate(
         inPrivateKeyFile file: borrowing SecretBytes, number: Int?, passphrase: borrowing SecretBytes
     ) throws -> [UInt8]? { nil }
+
+    /// For custodians that have all their keys in memory.
+    package func cachedSymmetricKey(
+        _ hash: PublicKeyHash, from material: SymmetricKeyMaterial
+    ) throws -> SecretBytes? {
+        try symmetricKey(hash, from: material)
+    }
 }
 
 /// A key pair that was read from a private key file.

@@ -7,7 +7,7 @@ package import Vocabulary
 
 extension PaymentTokenOperations {
     /// Verifies a token's signature, certificate chain, environment and signing time. Does not claim the token. The
-    /// daemon need not have the token's key pair.
+    /// daemon need not have the token's key pair. May read the store on the calling thread, and block that thread.
     ///
     /// - Parameter receivedAt: the time with which the signing time is compared; nil for now.
     package func verify(_ token: ApplePayToken, receivedAt: Timestamp? = nil) -> TokenVerification {
@@ -30,8 +30,10 @@ extension PaymentTokenOperations {
     /// The token counts as a use of the key only if the key decrypts the token. The `publicKeyHash` in the token is not
     /// enough: Apple's signature does not cover the hash, so any caller can change it.
     ///
-    /// - Parameter key: the key that the token names. The caller of this method must have checked that the request may
-    ///   use the keys of the key's merchant.
+    /// - Parameters:
+    ///   - key: the key that the token names. The caller of this method must have checked that the request may use the
+    ///     keys of the key's merchant.
+    ///   - threads: where the private key is read if it is not in memory.
     /// - Throws:
     ///   - `malformed` if the Idempotency-Key contains the token's transactionId.
     ///   - `tokenNotVerified`, naming every check that failed.
@@ -41,10 +43,11 @@ extension PaymentTokenOperations {
     ///   - `tokenMismatch`, naming the found and the expected value.
     ///   - `tokenAlreadyClaimed`, `idempotencyKeyReused`, or `storeUnavailable`.
     package func open(
-        _ token: ApplePayToken, with key: TokenKey, on terms: TokenTerms, for request: Request
+        _ token: ApplePayToken, with key: TokenKey, on terms: TokenTerms, for request: Request,
+        blockingOn threads: any BlockingThreads
     ) async throws -> OpenedToken {
         try refuseIdempotencyKeyFromToken(token, request)
-        let verified = try await verifyBeforeOpening(token, key, terms, for: request)
+        let verified = try await verifyBeforeOpening(token, key, terms, for: request, blockingOn: threads)
         do throws(MerchantError) { try terms.expectations.requireMerchant(key.merchantIdentifier) } catch {
             metrics.countRefusal(.merchantIdentifier)
             throw error
@@ -56,7 +59,7 @@ extension PaymentTokenOperations {
                 "the token has the algorithm \(token.algorithm.rawValue), but the key \(key.publicKeyHash) that it names has \(key.algorithm.rawValue)"
             )
         }
-        let plaintext = try decryptAndCount(token, with: key.publicKeyHash)
+        let plaintext = try await decryptAndCount(token, with: key.publicKeyHash, blockingOn: threads)
         uses.recordRequest(key.publicKeyHash, at: clock.now)
         // Without `receivedAt`, the token was not verified, or was verified as of a time that the caller gave. Such a
         // token does not show that Apple encrypts to this key now.
@@ -115,9 +118,9 @@ extension PaymentTokenOperations {
     }
 
     private func decryptAndCount(
-        _ token: ApplePayToken, with hash: PublicKeyHash
-    ) throws -> DecryptedPaymentData {
-        do { return try plaintext(of: token, with: hash) } catch let error as MerchantError
+        _ token: ApplePayToken, with hash: PublicKeyHash, blockingOn threads: any BlockingThreads
+    ) async throws -> DecryptedPaymentData {
+        do { return try await plaintext(of: token, with: hash, blockingOn: threads) } catch let error as MerchantError
             where error.code == .decryptionFailed
         {
             metrics.countRefusal(.decryption)
@@ -125,17 +128,35 @@ extension PaymentTokenOperations {
         }
     }
 
-    /// Decrypts a token with the key pair's private key.
+    /// Decrypts a token with the key pair's private key. Only if the private key is not in memory, this method needs
+    /// another thread, to read the private key.
     ///
     /// - Throws: `decryptionFailed`; the errors of ``KeyCustodian/symmetricKey(_:from:)``.
-    func plaintext(of token: ApplePayToken, with hash: PublicKeyHash) throws -> DecryptedPaymentData {
-        let material: SymmetricKeyMaterial =
-            switch token.keyMaterial {
-            case .ephemeralPublicKey(let key): .ephemeralPublicKey(key.derRepresentation)
-            case .wrappedKey(let key): .wrappedKey(key.bytes)
-            }
-        let secret = try custodian.symmetricKey(hash, from: material)
-        let key = secret.withUnsafeBytes { SymmetricKey(data: $0) }
+    func plaintext(
+        of token: ApplePayToken, with hash: PublicKeyHash, blockingOn threads: any BlockingThreads
+    ) async throws -> DecryptedPaymentData {
+        let material = SymmetricKeyMaterial(of: token)
+        if let secret = try custodian.cachedSymmetricKey(hash, from: material) {
+            return try Self.decrypt(token, with: SymmetricKey(secret))
+        }
+        let key = try await threads.run { [custodian] in
+            SymmetricKey(try custodian.symmetricKey(hash, from: material))
+        }
+        return try Self.decrypt(token, with: key)
+    }
+
+    /// Decrypts a token with the key pair's private key. May read the store on the calling thread, and block that
+    /// thread.
+    ///
+    /// - Throws: `decryptionFailed`; the errors of ``KeyCustodian/symmetricKey(_:from:)``.
+    func plaintextNow(of token: ApplePayToken, with hash: PublicKeyHash) throws -> DecryptedPaymentData {
+        let secret = try custodian.symmetricKey(hash, from: SymmetricKeyMaterial(of: token))
+        return try Self.decrypt(token, with: SymmetricKey(secret))
+    }
+
+    private static func decrypt(
+        _ token: ApplePayToken, with key: SymmetricKey
+    ) throws(MerchantError) -> DecryptedPaymentData {
         do {
             return try token.decrypt(with: key)
         } catch {
@@ -158,7 +179,8 @@ extension PaymentTokenOperations {
     ///
     /// - Throws: `tokenNotVerified`, naming every check that failed.
     private func verifyBeforeOpening(
-        _ token: ApplePayToken, _ key: TokenKey, _ terms: TokenTerms, for request: Request
+        _ token: ApplePayToken, _ key: TokenKey, _ terms: TokenTerms, for request: Request,
+        blockingOn threads: any BlockingThreads
     ) async throws -> VerificationBeforeOpening {
         var result = VerificationBeforeOpening()
         let verification: TokenVerification
@@ -176,7 +198,7 @@ extension PaymentTokenOperations {
                 result.receivedAt = now
                 verification = verificationNow
                 if verification.failsOnlySigningTime {
-                    observeTime(of: token, verification, with: key, receivedAt: now)
+                    await observeTime(of: token, verification, with: key, receivedAt: now, blockingOn: threads)
                 }
             }
         }
@@ -265,6 +287,20 @@ extension PaymentTokenOperations {
             throw error
         }
     }
+}
+
+extension SymmetricKeyMaterial {
+    fileprivate init(of token: ApplePayToken) {
+        self =
+            switch token.keyMaterial {
+            case .ephemeralPublicKey(let key): .ephemeralPublicKey(key.derRepresentation)
+            case .wrappedKey(let key): .wrappedKey(key.bytes)
+            }
+    }
+}
+
+extension SymmetricKey {
+    fileprivate init(_ secret: borrowing SecretBytes) { self = secret.withUnsafeBytes { SymmetricKey(data: $0) } }
 }
 
 extension TokenVerification {

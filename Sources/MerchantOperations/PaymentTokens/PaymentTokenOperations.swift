@@ -7,6 +7,8 @@ package import Vocabulary
 package struct DecryptionKey: Sendable {
     package let keyPair: KeyPair
     package let certificate: StoredCertificate
+    /// The period in which ``certificate`` is the certificate in use, unless the key pair changes.
+    package let certificatePeriod: Range<Timestamp>
 }
 
 /// The operations for decryptors, the platform's processes that need the content of payment tokens: look up keys,
@@ -46,7 +48,7 @@ package struct PaymentTokenOperations: Sendable {
         self.clock = clock
     }
 
-    /// The time of the machine's clock. The cache times of responses depend on it.
+    /// The time of the machine's clock. It decides which certificate of a key pair is in use.
     package var now: Timestamp { clock.now }
 
     /// A counter with which a cache of responses counts the requests for one key pair.
@@ -81,18 +83,30 @@ package struct PaymentTokenOperations: Sendable {
                 throw MerchantError(.keyDestroyed, "the private key of \(hash) was destroyed at \(keyPair.stateSince)")
             case .standby, .current, .retiring: break
             }
-            guard let certificate = try reading.certificates(of: hash).certificateInUse(at: now) else {
+            let certificates = try reading.certificates(of: hash)
+            guard let certificate = certificates.certificateInUse(at: now) else {
                 throw MerchantError(.internalError, "the active key \(hash) has no certificate")
             }
-            return DecryptionKey(keyPair: keyPair, certificate: certificate)
+            return DecryptionKey(
+                keyPair: keyPair, certificate: certificate,
+                certificatePeriod: certificates.period(inUse: certificate, around: now))
         }
     }
 
-    /// Restores a token's symmetric key: derives the key (EC_v1) or unwraps the key (RSA_v1) with the private key.
+    /// Restores a token's symmetric key: derives the key (EC_v1) or unwraps the key (RSA_v1) with the private key. May
+    /// read the store on the calling thread, and block that thread.
     ///
     /// Checks no permits: call ``resolveNow(_:countsAsUse:authorizing:)`` first.
     package func symmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes {
         try custodian.symmetricKey(hash, from: material)
+    }
+
+    /// As ``symmetricKey(_:from:)``, but does not read the store, so it may be called on an event loop. Returns nil if the
+    /// private key is not in memory.
+    package func cachedSymmetricKey(
+        _ hash: PublicKeyHash, from material: SymmetricKeyMaterial
+    ) throws -> SecretBytes? {
+        try custodian.cachedSymmetricKey(hash, from: material)
     }
 
     /// Returns a private key as PKCS#8 PEM, after recording the export. The daemon does not see the uses of an exported
@@ -114,7 +128,11 @@ package struct PaymentTokenOperations: Sendable {
                     .privateKeyExported, at: now, merchant: keyPair.merchantIdentifier, key: hash,
                     before: keyPair.state.rawValue, after: keyPair.state.rawValue))
         }
-        return try custodian.exportPrivateKey(hash)
+        // The custodian reads the store, which may block the thread.
+        var privateKey: SecretBytes?
+        try await WorkThreads.blocking.run { privateKey = try custodian.exportPrivateKey(hash) }
+        guard let privateKey else { throw MerchantError(.internalError, "the private key \(hash) was not exported") }
+        return privateKey
     }
 
     /// Writes to the store what must be stored before a secret leaves the daemon, such as audit records.
