@@ -5,8 +5,8 @@ import Vocabulary
 
 /// The program `merchantkeyd`: runs in the foreground until SIGTERM, SIGINT or SIGQUIT.
 package enum DaemonProgram {
-    /// Parses the command line, runs the daemon or the subcommand, and exits with status 0 (clean exit), 1
-    /// (failed) or 2 (wrong usage).
+    /// Parses the command line, runs the daemon or the subcommand, and exits with status 0 (success), 1 (failed), 2
+    /// (wrong usage) or the status of ``ChecksFailed``.
     package static func start() async -> Never {
         do {
             var command = try DaemonCommand.parseAsRoot()
@@ -46,7 +46,8 @@ package enum DaemonProgram {
         exit(1)
     }
 
-    /// `merchantkeyctl` passes its option `--output` in this form.
+    /// Whether the arguments contain `--output json` as two arguments, the form in which `merchantkeyctl` passes the
+    /// option.
     private static var reportsJSON: Bool {
         zip(CommandLine.arguments, CommandLine.arguments.dropFirst()).contains { $0 == "--output" && $1 == "json" }
     }

@@ -56,7 +56,7 @@ final class MetricsResponder: Sendable {
             response = refusal(of: HTTPFault.methodNotAllowed(allow: "GET, HEAD"), requestId)
         } else {
             response = refusal(
-                of: MerchantError(.notFound, "there is nothing at this path; this port has /metrics and /health"),
+                of: MerchantError(.notFound, "no route matches this path; this port has /metrics and /health"),
                 requestId)
         }
         var headers = response.headers

@@ -70,7 +70,7 @@ package final class SQLiteStore: MerchantRepository, Sendable {
     ///   the write-ahead log belongs.
     package func checkForReplacement() -> UInt64? {
         // The error is ignored here, because the queue has recorded it and refuses all further writes.
-        try? queue.requireUnreplacedFiles()
+        try? queue.requireOriginalFiles()
         return openedFiles.inodeIfReplaced
     }
 

@@ -1,7 +1,7 @@
 /// A length of time as people write it: `30d`, `12h`, `15m`, `45s`.
 package enum DurationText {
     /// The part of error messages that says which text is expected.
-    package static let expectation = "expected a number and d, h, m or s, such as 30d"
+    package static let expectation = "expected a number followed by d, h, m or s, such as 30d"
 
     /// - Returns: the seconds; nil for any other text and for a number that overflows.
     package static func seconds(_ text: String) -> Int? {

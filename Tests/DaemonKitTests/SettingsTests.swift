@@ -177,7 +177,7 @@ import Vocabulary
         ("events:\n  webhooks:\n    - name: x\n", "'events.webhooks.0'"),
         ("events:\n  webhooks:\n    - url: https://x.example.com\n", "'secret-file'"),
         ("roll:\n  renew-before: 0d\n", "'roll.renew-before'"),
-        ("roll:\n  promote-on-proof: yes please\n", "'roll.promote-on-proof'"),
+        ("roll:\n  promote-on-decryption: yes please\n", "'roll.promote-on-decryption'"),
         ("master-key:\n  source: memory\n", "'master-key.source'"),
         ("master-key:\n  credential: x\n", "'master-key.credential'"),
         ("master-key:\n  source: systemd-credential\n  credential: a/b\n", "'master-key.credential'"),

@@ -147,7 +147,7 @@ private final class Daemons: Sendable {
             if Bool.random() { gateway.deliverLateCalls() }
             if Bool.random() {
                 gateway.deliverLateCalls()
-                clock.advance(by: RegistrationCalls.lateArrival)
+                clock.advance(by: RegistrationCalls.latestArrivalDelay)
             }
         }
         var ledger = RegistrationLedger()

@@ -89,7 +89,7 @@ import Vocabulary
         _ = await refusal { try await bench.register("shop-1", ["a.example"]) }
         var round = try await bench.operations.openCalls.resolveOpenCalls(as: Bench.caller)
         #expect(round.resolved == 0 && round.open == 1)
-        bench.clock.advance(by: RegistrationCalls.lateArrival)
+        bench.clock.advance(by: RegistrationCalls.latestArrivalDelay)
         round = try await bench.operations.openCalls.resolveOpenCalls(as: Bench.caller)
         #expect(round.resolved == 1 && round.open == 0)
         #expect(try await bench.wanted("shop-1").isEmpty)
@@ -119,7 +119,7 @@ import Vocabulary
         #expect(early?.code == .registrationConflict)
         #expect(bench.atApple("shop-1") == ["a.example"])
         bench.gateway.deliverLateCalls()
-        bench.clock.advance(by: RegistrationCalls.lateArrival)
+        bench.clock.advance(by: RegistrationCalls.latestArrivalDelay)
         try await bench.unregister("shop-1", ["a.example"])
         #expect(bench.atApple("shop-1") == nil)
     }
@@ -134,7 +134,7 @@ import Vocabulary
         try await bench.unregister("shop-1", ["b.example"])
         #expect(bench.atApple("shop-1") == ["a.example"])
         bench.gateway.deliverLateCalls()
-        bench.clock.advance(by: RegistrationCalls.lateArrival)
+        bench.clock.advance(by: RegistrationCalls.latestArrivalDelay)
         try await bench.unregister("shop-1", ["a.example"])
         #expect(bench.atApple("shop-1") == nil)
         #expect(try await bench.sync().findings.isEmpty)
@@ -157,7 +157,7 @@ import Vocabulary
         #expect(try await bench.wanted("shop-1") == ["a.example", "b.example"])
         let early = await refusal { try await bench.unregister("shop-1", ["a.example"]) }
         #expect(early?.code == .registrationConflict)
-        bench.clock.advance(by: RegistrationCalls.lateArrival)
+        bench.clock.advance(by: RegistrationCalls.latestArrivalDelay)
         try await bench.unregister("shop-1", ["a.example"])
     }
 

@@ -105,7 +105,7 @@ import Vocabulary
                     let query = EventQuery(
                         .after(0), merchants: merchants, kind: kind, severity: severity, limit: 100)
                     let expected = all.indices.filter { query.matches(all[$0]) }.map { $0 + 1 }
-                    func found(_ part: EventQuery.Part, _ limit: Int) throws -> [Int] {
+                    func found(_ part: EventQuery.Selection, _ limit: Int) throws -> [Int] {
                         var query = query
                         (query.part, query.limit) = (part, limit)
                         return try store.readNow { try $0.events(query).map(\.sequence) }

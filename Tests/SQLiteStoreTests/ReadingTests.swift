@@ -230,7 +230,7 @@ import Vocabulary
             }
             _ = try reader.webhooks()
             _ = try reader.nextDeliveries(to: "w", limit: 10)
-            for part in [EventQuery.Part.after(0), .newest] {
+            for part in [EventQuery.Selection.after(0), .newest] {
                 for merchants in [nil, [merchant]] as [Set<MerchantIdentifier>?] {
                     for (kind, severity) in [(nil, nil), (.belowTarget, nil), (nil, .notice), (.belowTarget, .notice)]
                         as [(Event.Kind?, Event.Severity?)]

@@ -5,10 +5,10 @@ import WireAPI
 
 struct EventList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List events, oldest first.",
+        commandName: "list", abstract: "List the newest events, oldest of them first.",
         discussion: """
-            With --follow, the command runs until it is stopped, also if the daemon restarts. Each event is printed exactly \
-            once; with --output json, as one line.
+            With --follow, the command runs until it is stopped, even if the daemon restarts. Each event is printed \
+            exactly once; with --output json, one line per event.
             """,
         examples: [
             "event list --severity warning --last 20",

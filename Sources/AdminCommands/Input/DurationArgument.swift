@@ -3,8 +3,8 @@ import Vocabulary
 
 /// A duration on the command line: `30d`, `12h`, `15m`, `45s`.
 package struct DurationArgument: Hashable, Sendable {
-    /// A hundred years. Longer times could overflow when they are added to a time.
-    package static let longestSeconds = 36_525 * 86_400
+    /// A hundred years. Longer durations could overflow when they are added to a timestamp.
+    package static let maximumSeconds = 36_525 * 86_400
 
     package let seconds: Int
 
@@ -12,8 +12,8 @@ package struct DurationArgument: Hashable, Sendable {
         guard let seconds = DurationText.seconds(text) else {
             throw ValidationError("'\(text.prefix(40))' is not a duration, \(DurationText.expectation)")
         }
-        guard seconds <= longestSeconds else {
-            throw ValidationError("'\(text.prefix(40))' is too long, expected at most \(longestSeconds / 86_400)d")
+        guard seconds <= maximumSeconds else {
+            throw ValidationError("'\(text.prefix(40))' is too long, expected at most \(maximumSeconds / 86_400)d")
         }
         return DurationArgument(seconds: seconds)
     }

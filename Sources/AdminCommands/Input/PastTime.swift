@@ -14,7 +14,7 @@ package enum PastTime {
     package static func parse(_ text: String, now: Timestamp) throws -> Timestamp {
         if let time = Timestamp(rfc3339: text) { return time }
         // The argument parser prints "The value '…' is invalid for '…': " before this message.
-        guard let seconds = DurationText.seconds(text), seconds <= DurationArgument.longestSeconds else {
+        guard let seconds = DurationText.seconds(text), seconds <= DurationArgument.maximumSeconds else {
             throw ValidationError("it is not a time, expected \(forms)")
         }
         return now.adding(.seconds(-seconds))

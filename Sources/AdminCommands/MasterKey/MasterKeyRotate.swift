@@ -9,10 +9,10 @@ struct MasterKeyRotate: AsyncParsableCommand {
         discussion: """
             The data key seals (encrypts) the private keys, and the master key seals the data key. Rotate both after a \
             suspected leak, and when a person who knew the master key leaves. The daemon serves requests during the rotation \
-            and continues the rotation after a restart; a second 'rotate' starts no other rotation. At the end, the daemon \
-            erases the old data key, and the file of the old master key, if that key was read from a file. Then save the new \
-            master key elsewhere, and keep your own copies of the old master key until no backup needs it. If the daemon \
-            reads its master key from a credential or a command, it cannot write the new one. In this case, install the new \
+            and continues the rotation after a restart. If a rotation is already in progress, 'rotate' waits for it and does \
+            not start another one. At the end, the daemon erases the old data key. If the daemon created the new master key, \
+            it also erases the file of the old one. Then store copies of the new master key in two other places, and keep \
+            your own copies of the old master key until no backup needs it. If the daemon reads its master key from a credential or a command, it cannot write the new one. In this case, install the new \
             master key yourself, name the old one in the setting master-key.previous, and restart the daemon before you rotate.
             """,
         examples: [
@@ -39,11 +39,15 @@ struct MasterKeyRotate: AsyncParsableCommand {
                 try confirmation.confirm("rotate the \(dataKeyOnly ? "data key" : "master key")")
             }
             let started = try await admin.rotateMasterKey(dataKeyOnly: dataKeyOnly, dryRun: false).document
-            if started.joins { printer.note("a rotation was already in progress; no other was started") }
+            if started.joins {
+                printer.note("a rotation was already in progress, so this command did not start a new one")
+            }
             let last = noWait ? try await admin.masterKey() : try await waitForEnd(admin)
             try printer.show(last.json) { last.document.blocks }
             if last.document.rotation?.state == "finished", !dataKeyOnly {
-                printer.note("save the new master key elsewhere; earlier backups need the old master key")
+                printer.note(
+                    "store copies of the new master key in two other places, and keep the old master key: earlier backups need it"
+                )
             }
         }
     }

@@ -2,6 +2,7 @@ import ArgumentParser
 
 struct NodeCommands: SubcommandGroup {
     static let configuration = CommandConfiguration(
-        commandName: "node", abstract: "List and remove the daemons that share a PostgreSQL database.",
+        commandName: "node",
+        abstract: "List the daemons that share a PostgreSQL database, and remove entries of stopped ones.",
         subcommands: [NodeList.self, NodeRemove.self])
 }

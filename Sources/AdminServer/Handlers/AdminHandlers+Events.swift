@@ -51,7 +51,7 @@ extension AdminHandlers {
 
     /// Which events the query selects: with `newest=true` the newest events, with `after` or `cursor` the events after
     /// that sequence number, otherwise all events.
-    private static func part(_ call: RESTCall) throws(MerchantError) -> EventQuery.Part {
+    private static func part(_ call: RESTCall) throws(MerchantError) -> EventQuery.Selection {
         let startParameters = ["after", "cursor", "newest"].filter { call.query[$0] != nil }
         guard startParameters.count <= 1 else {
             throw MerchantError(

@@ -42,7 +42,7 @@ struct ConfigCheckCommand: AsyncParsableCommand {
         return [("configuration file", file)]
             + prepared.settings.inForce.map { ($0.name, "\($0.value)  (\($0.origin.rawValue))") }
             + [
-                ("master key", prepared.masterKey),
+                ("master key", prepared.masterKeyDescription),
                 ("issuers of certificates", prepared.certificateIssuers),
             ] + prepared.warnings.map { ("warning", $0) }
     }
@@ -71,7 +71,7 @@ extension ConfigCheckCommand {
         init(_ prepared: PreparedStart, configurationFile: String?) {
             warnings = prepared.warnings
             self.configurationFile = configurationFile
-            masterKey = prepared.masterKey
+            masterKey = prepared.masterKeyDescription
             certificateIssuers = prepared.certificateIssuers
             settings = Dictionary(
                 prepared.settings.inForce.map { ($0.name, Value(value: $0.value, origin: $0.origin.rawValue)) },

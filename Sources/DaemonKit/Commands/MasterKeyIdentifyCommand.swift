@@ -16,9 +16,10 @@ struct MasterKeyIdentifyCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // The master key usually belongs to the daemon's user, and only its owner may use it.
+        // The file usually belongs to the daemon's user, and `MasterKey.load` accepts only a file that belongs to this
+        // process's user or to root.
         FileOwner.become(of: file)
         let identifier = try MasterKey.load(from: file).identifier.description
-        try report.show(Outcome(file: file, masterKeyIdentifier: identifier), [("master key", identifier)])
+        try report.show(Outcome(file: file, masterKeyIdentifier: identifier), [("master key identifier", identifier)])
     }
 }

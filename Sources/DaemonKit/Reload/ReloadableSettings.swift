@@ -14,11 +14,11 @@ struct ReloadableSettings: Sendable {
         "callers", "log.level", "log.requests", "portal.tls.certificate", "portal.tls.private-key",
         "portal.tls.client-ca", "trust.token-roots", "trust.certificate-issuers", "backup.directory", "backup.every",
         "backup.keep", "backup.missing.warn-after", "backup.missing.critical-after", "events.retention-days",
-        "events.webhooks", "roll.renew-before", "roll.renewal-jitter", "roll.quiet-period", "roll.promote-on-proof",
-        "roll.finish-when-quiet", "provisioning.enabled", "provisioning.trust-roots", "provisioning.validity-period",
-        "provisioning.audit-last-four-digits", "provisioning.activation.command", "provisioning.activation.url",
-        "provisioning.activation.time-limit", "sessions.time-limit", "sessions.validation-hosts",
-        "sessions.unregistered-domains",
+        "events.webhooks", "roll.renew-before", "roll.renewal-jitter", "roll.quiet-period",
+        "roll.promote-on-decryption", "roll.finish-when-quiet", "provisioning.enabled", "provisioning.trust-roots",
+        "provisioning.validity-period", "provisioning.audit-last-four-digits", "provisioning.activation.command",
+        "provisioning.activation.url", "provisioning.activation.time-limit", "sessions.time-limit",
+        "sessions.validation-hosts", "sessions.unregistered-domains",
     ]
 
     let callers: CallerPolicy

@@ -13,10 +13,10 @@ extension CallerPolicy {
 
     private static func rule(_ entry: SettingsReader, _ path: String) throws -> Rule {
         let uid = entry.optional(
-            "uid", .userOrGroupNumber, whenUnset: "-", "The number of the user who gets the permits.")
+            "uid", .userOrGroupID, whenUnset: "-", "The ID of the user who gets the permits.")
         let gid = entry.optional(
-            "gid", .userOrGroupNumber, whenUnset: "-",
-            "The number of the group that gets the permits: a caller's primary group or a supplementary group.")
+            "gid", .userOrGroupID, whenUnset: "-",
+            "The ID of the group that gets the permits: a caller's primary group or a supplementary group.")
         let user = entry.optional(
             "user", .text, whenUnset: "-",
             "The name of the user who gets the permits, instead of uid. It is looked up at the start and at each reload."

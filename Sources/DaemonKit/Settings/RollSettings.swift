@@ -15,7 +15,7 @@ extension RollPolicy {
             "roll.quiet-period", .duration(inDays: 0...365), default: "7d",
             "A roll may revoke the old key when decryptors have sent no request for that key during this time.")
         promotesOnFirstDecryption = reader.value(
-            "roll.promote-on-proof", .boolean, default: "true",
+            "roll.promote-on-decryption", .boolean, default: "true",
             "Whether a roll's new key becomes current when the daemon first decrypts a genuine token with that key.")
         finishesWhenQuiet = reader.value(
             "roll.finish-when-quiet", .boolean, default: "false",

@@ -31,7 +31,7 @@ extension SettingFormat where Value == Int {
 }
 
 extension SettingFormat where Value == UInt32 {
-    static var userOrGroupNumber: Self { Self(expectation: "expected a number") { UInt32($0) } }
+    static var userOrGroupID: Self { Self(expectation: "expected a numeric user or group ID") { UInt32($0) } }
 
     static var fileMode: Self {
         Self(expectation: "expected an octal mode such as 0660") { text in

@@ -1,10 +1,8 @@
 package import LocalSocket
 
-/// Everything that a start reads before it creates or changes a file: the settings, and the files and directories that
-/// they name.
+/// The settings, and the files and directories that they name, as read before startup creates or changes a file.
 ///
-/// A start, a reload, `config check` and `diagnose` use this type, so that all of them accept the
-/// same settings. The start then uses the values that were read here.
+/// Startup, reload, `config check` and `diagnose` all use this type, so that they accept the same settings.
 package struct PreparedStart: Sendable {
     package enum Purpose: Hashable, Sendable {
         /// This process will serve. It reads the master key later, when the database is open.
@@ -21,21 +19,21 @@ package struct PreparedStart: Sendable {
     let sockets: DaemonSockets
     /// The sockets that systemd passed to this process. A reload needs them again.
     let inherited: InheritedSockets
-    /// What is known about the master key, for the operator.
-    let masterKey: String
-    /// What does not work although the daemon starts, such as a directory for backups that does not exist.
+    /// The source of the master key and whether it was checked, as `config check` prints it.
+    let masterKeyDescription: String
+    /// Problems that do not prevent startup, such as a missing backup directory.
     package let warnings: [String]
 
-    /// - Parameter inherited: the sockets that systemd passed to this process. A check has none, so it checks whether
-    ///   the daemon can create its sockets.
-    /// - Throws: ``SettingsError`` with every problem for which a start is refused. If a daemon uses the state
-    ///   directory, the error of a start has only this problem, because the other daemon causes further ones.
+    /// - Parameter inherited: the sockets that systemd passed to this process. `config check` and `diagnose` pass none,
+    ///   so they check whether the daemon can create its sockets.
+    /// - Throws: ``SettingsError`` with every problem for which a start is refused. If another daemon uses the state
+    ///   directory, ``Purpose/start`` reports only this problem, because that daemon causes further problems.
     package init(_ settings: Settings, for purpose: Purpose, inheriting inherited: InheritedSockets = .none) throws {
         if purpose == .start { try InstanceLock.requireFree(directory: settings.stateDirectory) }
         var findings = PreparationFindings()
         if let problem = StateDirectory.problem(settings.stateDirectory) { findings.refuse(problem) }
         PostgreSQLCheck.run(settings, &findings)
-        let masterKey = MasterKeyCheck(settings: settings, purpose: purpose).run(&findings)
+        let masterKeyDescription = MasterKeyCheck(settings: settings, purpose: purpose).run(&findings)
         let sockets = SocketPaths(settings, inherited: inherited).check(&findings)
         ListenAddressCheck.run(settings, for: purpose, &findings)
         let files = ReferencedFiles.read(settings, &findings)
@@ -46,7 +44,7 @@ package struct PreparedStart: Sendable {
         self.files = files
         self.sockets = sockets
         self.inherited = inherited
-        self.masterKey = masterKey
+        self.masterKeyDescription = masterKeyDescription
         warnings = findings.warnings
     }
 

@@ -13,7 +13,7 @@ struct LeaseRenewal: Service {
     let logger: Logger
 
     /// - Throws: `storeUnavailable` if another daemon uses the same node name, or if the database has lost
-    ///   transactions; `masterKeyConflict` if another daemon has rotated the keys. The error ends the daemon.
+    ///   transactions; `masterKeyConflict` if another daemon has rotated the keys. The daemon then exits.
     func run() async throws {
         do {
             try await withTaskCancellationOrGracefulShutdownHandler {
@@ -33,23 +33,23 @@ struct LeaseRenewal: Service {
         }
     }
 
-    /// Says why the lease has ended, and with it the daemon; other errors are returned unchanged.
+    /// Says why the lease has ended and the daemon exits; other errors are returned unchanged.
     private static func merchantError(for error: any Error, _ node: NodeName) -> any Error {
         switch error {
         case NodeLease.Failure.nameInUse:
             MerchantError(
                 .storeUnavailable,
-                "another merchantkeyd uses the PostgreSQL database under the name '\(node)', so this one ends: give each daemon a 'store.postgresql.node' of its own"
+                "another merchantkeyd uses the PostgreSQL database under the name '\(node)', so this one exits: give each daemon a 'store.postgresql.node' of its own"
             )
         case NodeLease.Failure.keysRotated:
             MerchantError(
                 .masterKeyConflict,
-                "another merchantkeyd has rotated the keys of the PostgreSQL database while this one had no connection, and this one could not load the new data key, so it ends: put the new master key into the settings of this machine, and start the daemon again"
+                "another merchantkeyd has rotated the keys of the PostgreSQL database while this one had no connection, and this one could not load the new data key, so it exits: read in the log why, put the new master key into the settings of this machine if it is missing there, and start the daemon again"
             )
         case let lost as LostTransactions:
             MerchantError(
                 .storeUnavailable,
-                "the PostgreSQL database lacks transactions that were committed, so this daemon ends: \(lost); after a failover, promote a standby that has these transactions, or start each daemon once with --accept-older-database"
+                "the PostgreSQL database lacks transactions that were committed, so this daemon exits: \(lost); after a failover, promote a standby that has these transactions, or start each daemon once with --accept-older-database"
             )
         default: error
         }

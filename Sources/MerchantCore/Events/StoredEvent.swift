@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// An event as the store holds it, with its sequence and id.
+/// A stored event, with its sequence number and id.
 package struct StoredEvent: Hashable, Sendable {
     /// A number that increases from event to event, with gaps. No number is used twice.
     package let sequence: Int
@@ -15,17 +15,17 @@ package struct StoredEvent: Hashable, Sendable {
     }
 }
 
-/// A filter for events. Results are always sorted by sequence.
+/// A filter for events. Results are always sorted by sequence number.
 package struct EventQuery: Hashable, Sendable {
-    /// Which events are returned if more than ``limit`` match.
-    package enum Part: Hashable, Sendable {
-        /// The first events after this sequence; 0 starts at the oldest.
+    /// Which of the matching events are returned, at most ``limit``.
+    package enum Selection: Hashable, Sendable {
+        /// The first events after this sequence number; 0 starts at the oldest.
         case after(Int)
         /// The newest events.
         case newest
     }
 
-    package var part: Part
+    package var part: Selection
     /// The merchants whose events match; nil for all events, also those that belong to no merchant.
     package var merchants: Set<MerchantIdentifier>?
     package var kind: Event.Kind?
@@ -33,7 +33,7 @@ package struct EventQuery: Hashable, Sendable {
     package var limit: Int
 
     package init(
-        _ part: Part, merchants: Set<MerchantIdentifier>? = nil, kind: Event.Kind? = nil,
+        _ part: Selection, merchants: Set<MerchantIdentifier>? = nil, kind: Event.Kind? = nil,
         severity: Event.Severity? = nil, limit: Int
     ) {
         self.part = part
@@ -43,7 +43,7 @@ package struct EventQuery: Hashable, Sendable {
         self.limit = limit
     }
 
-    /// Whether the event has the filter's merchants, kind and severity. Ignores ``part`` and ``limit``.
+    /// Whether the event matches ``merchants``, ``kind`` and ``severity``. Ignores ``part`` and ``limit``.
     package func matches(_ event: Event) -> Bool {
         if let merchants {
             guard let merchant = event.merchantIdentifier, merchants.contains(merchant) else { return false }

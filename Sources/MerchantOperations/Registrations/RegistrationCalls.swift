@@ -15,10 +15,9 @@ package struct RegistrationCalls: Sendable {
     let records: Records
     let clock: any WallClock
     private let gateway: any RegistrationGateway
-    /// The daemon's own count of time. Idempotency records expire by this time, so that a wrong machine clock does not
-    /// make them expire early.
+    /// Decides when idempotency records expire, so that a wrong machine clock does not make them expire early.
     private let confirmedTime: ConfirmedTime
-    /// The daemon has one queue, because at most one call to Apple may run for each merchant at a time.
+    /// Shared by all callers, so that at most one call to Apple runs for each merchant at a time.
     private let queue = PerMerchantQueue()
 
     package init(
@@ -30,17 +29,17 @@ package struct RegistrationCalls: Sendable {
         self.confirmedTime = confirmedTime
     }
 
-    /// Runs `body` when no other body runs for the same merchant.
+    /// Runs `body` when no other body runs for the same merchant and a slot is free. `body` continues if the caller is
+    /// cancelled.
     func run<Result: Sendable>(
         _ partner: PartnerInternalMerchantIdentifier, _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
         try await queue.run(partner, body)
     }
 
-    /// A call without a response may still reach Apple until this time has passed since the call was stored: the
-    /// longest duration of a call, plus one minute. If Apple's record does not show the result of the call then, Apple
-    /// did not perform the call.
-    package static let lateArrival = RegistrationCall.timeLimit + .seconds(60)
+    /// How long after it was stored a call may still reach Apple: the time limit of a call plus one minute. If Apple's
+    /// record does not show the call's result after that, Apple did not perform the call.
+    package static let latestArrivalDelay = RegistrationCall.timeLimit + .seconds(60)
 
     /// Stores a call, sends it to Apple, and stores its outcome.
     ///
@@ -62,7 +61,7 @@ package struct RegistrationCalls: Sendable {
         let registration = try await closeCall(
             call, .done, anotherAttemptMayArrive: receipt.anotherAttemptMayArrive,
             finding: receipt.anotherAttemptMayArrive
-                ? "Apple responded, after an earlier attempt had got no response" : nil,
+                ? "Apple confirmed the call; an earlier attempt received no response" : nil,
             appleRecord: nil, for: request)
         guard content.isDone(in: registration.appleRecord?.details) else {
             // Apple accepted the call, but does not document what its record then contains. So read Apple's record. If
@@ -85,7 +84,8 @@ package struct RegistrationCalls: Sendable {
 
     /// Stores Apple's record of a registration.
     ///
-    /// - Returns: the registration; nil if the daemon has not stored such a registration. Nothing changes then.
+    /// - Returns: the changed registration; nil if the daemon has stored none for `partner`, in which case nothing is
+    ///   written.
     @discardableResult
     func storeAppleRecord(
         _ appleRecord: AppleRecord, of partner: PartnerInternalMerchantIdentifier, for request: Request
@@ -107,8 +107,7 @@ package struct RegistrationCalls: Sendable {
         return try await records.read { try $0.view(try $0.existingRegistration(partner), .mirror, at: now) }
     }
 
-    /// Changes only what the daemon has stored as the desired state. Called if Apple's record needs no change, so that
-    /// no call to Apple is needed.
+    /// Changes only the stored desired state. Called if Apple's record needs no change.
     func changeDesiredState(
         to content: RegistrationCall.Content, of partner: PartnerInternalMerchantIdentifier, reason: String,
         for request: Request
@@ -137,10 +136,8 @@ package struct RegistrationCalls: Sendable {
         _ = try? await resolve(call, for: request)
     }
 
-    /// Refuses a new call if an earlier call that may still reach Apple could change the result of the new call.
-    ///
-    /// Two kinds of earlier calls may still reach Apple, even after the new call: the open call, and calls that were
-    /// sent more than once, because one of the attempts got no response.
+    /// Refuses a new call that conflicts with an earlier call that may still reach Apple. Such an earlier call is the
+    /// open call, or a call that was sent again because an attempt received no response.
     ///
     /// - Returns: the open call; nil if there is none.
     /// - Throws: `registrationConflict` if the new call does not include all that the open call requests, or if a late
@@ -150,7 +147,8 @@ package struct RegistrationCalls: Sendable {
         in transaction: any RegistrationReading
     ) throws -> RegistrationCall? {
         let open = try transaction.openCall(of: partner)
-        let repeated = try transaction.repeatedCalls(of: partner, since: clock.now.adding(.zero - Self.lateArrival))
+        let repeated = try transaction.repeatedCalls(
+            of: partner, since: clock.now.adding(.zero - Self.latestArrivalDelay))
         if let open, !content.covers(open.content) { throw outcomeUnknown(of: open, .registrationConflict) }
         for call in repeated where content.isUndone(by: call.content) { throw lateAttemptConflict(with: call) }
         return open
@@ -161,7 +159,7 @@ package struct RegistrationCalls: Sendable {
     /// - Returns: whether the call is closed now. A call that may still reach Apple stays open.
     func resolve(_ call: RegistrationCall, for request: Request) async throws -> Bool {
         let appleRecord = try await readAppleRecord(of: call.partnerInternalMerchantIdentifier)
-        let mayStillArrive = call.openedAt.adding(Self.lateArrival) > clock.now
+        let mayStillArrive = call.openedAt.adding(Self.latestArrivalDelay) > clock.now
         if call.content.isDone(in: appleRecord.details) {
             // The gateway may have sent the call more than once. One attempt succeeded; another may still reach Apple.
             _ = try await closeCall(
@@ -228,9 +226,9 @@ extension RegistrationCalls {
 
     /// Handles the failure of a call.
     ///
-    /// If Apple may have performed the call, Apple's record shows whether it did. Apple's record is also read if Apple
-    /// refused the call: Apple does not document its response to a repeat, so the refusal may mean that Apple performed
-    /// an earlier attempt.
+    /// If Apple may have performed the call, this method reads Apple's record to find out. It also reads the record if
+    /// Apple refused the call: Apple does not document its response to a repeated call, so the refusal may mean that
+    /// Apple performed an earlier attempt.
     ///
     /// - Returns: the registration, if the call was performed after all.
     /// - Throws: `gatewayResponseNotReceived` if the outcome is unknown; another code `gateway…` if the call failed.
@@ -242,7 +240,8 @@ extension RegistrationCalls {
         if isUncertain || error.kind == .refused {
             appleRecord = try? await readAppleRecord(of: call.partnerInternalMerchantIdentifier)
             if let appleRecord, call.content.isDone(in: appleRecord.details) {
-                // One uncertain attempt may be the one that succeeded. Any other may still reach Apple.
+                // One of the attempts without a response may be the one that succeeded. The others may still reach
+                // Apple.
                 return try await closeCall(
                     call, .done, anotherAttemptMayArrive: error.uncertainAttempts > 1,
                     finding:
@@ -301,25 +300,25 @@ extension RegistrationCalls {
         }
     }
 
-    /// The error that a late attempt of an earlier call could undo the request.
+    /// The error for a request that a late attempt of an earlier call could undo.
     private func lateAttemptConflict(with call: RegistrationCall) -> MerchantError {
         let (latest, seconds) = latestArrival(of: call)
         return MerchantError(
             .registrationConflict,
-            "an attempt of \(call.title) (\(call.content.summary.prefix(200))) got no response. If the attempt still reaches Apple, it would undo this request: repeat the request after \(latest)",
+            "an attempt of \(call.title) (\(call.content.summary.prefix(200))) received no response and could still reach Apple, which would undo this request; repeat the request after \(latest)",
             retryAfter: seconds)
     }
 
     /// The time after which a call can no longer reach Apple, so that Apple's record shows the call's outcome; and the
     /// seconds until then.
     private func latestArrival(of call: RegistrationCall) -> (at: Timestamp, seconds: Int) {
-        let latest = call.openedAt.adding(Self.lateArrival)
+        let latest = call.openedAt.adding(Self.latestArrivalDelay)
         return (latest, Int(max(1, (latest.millisecondsSince1970 - clock.now.millisecondsSince1970 + 999) / 1000)))
     }
 
-    /// The error that the outcome of a call is unknown.
+    /// The error for a call whose outcome is unknown.
     ///
-    /// - Parameter error: why the call got no response; nil if the call was made by an earlier request.
+    /// - Parameter error: why the call received no response; nil if the call was made by an earlier request.
     func outcomeUnknown(
         of call: RegistrationCall, _ code: MerchantError.Code, after error: GatewayError? = nil
     ) -> MerchantError {
@@ -327,7 +326,7 @@ extension RegistrationCalls {
         let cause = error.map { "\($0.kind.rawValue): \($0.finding); " } ?? ""
         return MerchantError(
             code,
-            "\(cause)the outcome of \(call.title) (\(call.content.summary.prefix(200))) is unknown: the daemon asks Apple, and will know the outcome by \(latest) if Apple responds until then; it is safe to repeat the same request",
+            "\(cause)the outcome of \(call.title) (\(call.content.summary.prefix(200))) is unknown: the daemon asks Apple; the outcome is known when Apple first responds after \(latest), or earlier if the call succeeded. Until then, it is safe to repeat the request that made the call",
             retryAfter: seconds)
     }
 }

@@ -4,8 +4,8 @@ package import Secrets
 /// One attempt to encrypt card data: a fresh ephemeral key pair that encrypts once.
 ///
 /// The value cannot be copied, and every `encrypt` method consumes it. So a program that would encrypt twice with the
-/// same key pair does not compile. This matters because the initialization vector is fixed: two ciphertexts of the same
-/// key would reveal both plaintexts.
+/// same key pair does not compile. This matters because the initialization vector is fixed: two AES-GCM ciphertexts
+/// under the same key and initialization vector would reveal the XOR of the plaintexts.
 public struct ProvisioningAttempt: ~Copyable, Sendable {
     private let ephemeralKey: P256.KeyAgreement.PrivateKey
 
@@ -15,7 +15,8 @@ public struct ProvisioningAttempt: ~Copyable, Sendable {
     /// Uses a given key pair, for test vectors only.
     package init(ephemeralKey: P256.KeyAgreement.PrivateKey) { self.ephemeralKey = ephemeralKey }
 
-    /// Encrypts card data to the leaf's key with EV_ECC_v2. The shared secret and the keys are wiped afterwards.
+    /// Encrypts card data to the public key of the leaf certificate with EV_ECC_v2. The shared secret, the symmetric
+    /// key and the ephemeral private key are wiped afterwards.
     ///
     /// - Parameters:
     ///   - plaintext: the serialized card data in UTF-8.
@@ -31,7 +32,7 @@ public struct ProvisioningAttempt: ~Copyable, Sendable {
 
     /// Encrypts card data like `encrypt`, and returns each intermediate value.
     ///
-    /// The trace contains secrets. The caller must refuse to make it outside the sandbox environment.
+    /// The trace contains secrets: call this method only in the sandbox environment.
     package consuming func encryptTraced(
         _ plaintext: borrowing SecretBytes, for certificates: VerifiedProvisioningCertificates,
         version: EncryptionVersion = .eccV2

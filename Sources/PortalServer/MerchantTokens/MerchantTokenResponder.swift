@@ -55,7 +55,7 @@ struct MerchantTokenResponder: Sendable {
         var response: Response
         do {
             response = try await withSpan(name ?? "other", context: .request(context.trace), ofKind: .server) { _ in
-                try handler.count(address)
+                try handler.countRequest(from: address)
                 guard let route else { throw MerchantError.noRoute }
                 guard isPermitted else { throw HTTPFault.methodNotAllowed(allow: "GET, HEAD") }
                 // The query is ignored, so it is not passed on. A body is refused.
@@ -89,7 +89,7 @@ protocol MerchantTokenHandler: Sendable {
     /// Counts a request of the address.
     ///
     /// - Throws: `tooManyRequests`.
-    func count(_ address: RemoteAddress) throws(MerchantError)
+    func countRequest(from address: RemoteAddress) throws(MerchantError)
 
     /// The delay before a refusal is sent to an address that ignores responses with 429; nil for no delay.
     func delayOfRefusal(for address: RemoteAddress) -> Duration?

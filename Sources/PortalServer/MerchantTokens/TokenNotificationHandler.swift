@@ -18,7 +18,7 @@ struct TokenNotificationHandler: MerchantTokenHandler {
         rates = RequestRates(policy.rates)
     }
 
-    func count(_ address: RemoteAddress) throws(MerchantError) {
+    func countRequest(from address: RemoteAddress) throws(MerchantError) {
         guard let seconds = rates.count(address: address) else { return }
         intake.countRefusal(.rate)
         throw MerchantError(

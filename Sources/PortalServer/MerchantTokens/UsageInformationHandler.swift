@@ -14,32 +14,34 @@ struct UsageInformationHandler: MerchantTokenHandler {
     /// The scheme of the header `Authorization`, as Apple specifies it.
     static let scheme = "ApplePayMerchantTokenUsageInformation"
     /// In bytes.
-    static let longestToken = 1024
+    static let maximumTokenLength = 1024
 
     private let operations: UsageInformationOperations
     private let rates: RequestRates
 
-    /// - Parameter rates: the limits of the portal. Only the limits for an address are used.
+    /// - Parameter rates: the portal's rate limits. Only the limits per client address are used.
     init(_ operations: UsageInformationOperations, rates: RequestRates.Limits) {
         self.operations = operations
         self.rates = RequestRates(rates)
     }
 
-    func count(_ address: RemoteAddress) throws(MerchantError) {
-        if let seconds = rates.count(address: address) { throw Self.tooMany(seconds) }
+    func countRequest(from address: RemoteAddress) throws(MerchantError) {
+        if let seconds = rates.count(address: address) { throw Self.tooMany("requests", seconds) }
     }
 
-    /// Counts wrong credentials, as ``PortalAuthentication`` does. Above the limit, only further wrong credentials are
-    /// refused for a time.
+    /// Counts requests with wrong credentials, as ``PortalAuthentication`` does. Above the limit, such requests get 429
+    /// instead of 401. Requests with valid credentials still succeed.
     private func countFailure(of address: RemoteAddress) throws(MerchantError) {
-        if let seconds = rates.waitAfterFailedAuthentications(of: address) { throw Self.tooMany(seconds) }
+        if let seconds = rates.waitAfterFailedAuthentications(of: address) {
+            throw Self.tooMany("requests with wrong credentials", seconds)
+        }
         rates.countFailedAuthentication(of: address)
     }
 
-    private static func tooMany(_ seconds: Int) -> MerchantError {
+    private static func tooMany(_ requests: String, _ seconds: Int) -> MerchantError {
         MerchantError(
             .tooManyRequests,
-            "too many requests from this address: send the next one in \(seconds.counted("second"))",
+            "too many \(requests) from this address: send the next one in \(seconds.counted("second"))",
             retryAfter: seconds)
     }
 
@@ -65,13 +67,14 @@ struct UsageInformationHandler: MerchantTokenHandler {
         }
     }
 
-    /// - Returns: nil if the header is missing, repeated, or has another scheme.
+    /// - Returns: the token; nil if the header is missing, repeated or malformed, or has another scheme.
     static func token(in headers: HTTPFields) -> String? {
         let values = headers[values: .authorization]
         guard values.count == 1 else { return nil }
         let parts = values[0].split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].lowercased() == scheme.lowercased(),
-            (1...longestToken).contains(parts[1].utf8.count), parts[1].utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+            (1...maximumTokenLength).contains(parts[1].utf8.count),
+            parts[1].utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else { return nil }
         return String(parts[1])
     }

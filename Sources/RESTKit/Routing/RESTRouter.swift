@@ -97,7 +97,7 @@ struct NoRouteMiddleware<Handlers: RESTHandlers>: RouterMiddleware {
 
 extension MerchantError {
     /// The error for a request whose path matches no route.
-    package static let noRoute = MerchantError(.notFound, "there is nothing at this path; check its spelling")
+    package static let noRoute = MerchantError(.notFound, "no route matches this path; check its spelling")
 }
 
 extension RESTRoute {

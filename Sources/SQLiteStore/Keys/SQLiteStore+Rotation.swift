@@ -77,9 +77,9 @@ extension SQLiteStore: KeyRotationStore {
     }
 
     package func eraseTraces(of rotation: KeyRotation) async throws {
-        // SQLite stores an id below 128 in at most one byte, and a higher id in more bytes. If `data_key_id` changes
-        // from a low to a high id, the row grows. SQLite may then move the row, and leave the old bytes in the page.
-        // Only rewriting the whole file removes those bytes.
+        // The daemon gives data keys ids from 128, which SQLite stores in two bytes. A lower id has at most one byte:
+        // if `data_key_id` changes from such an id, the row grows, and SQLite may move the row and leave the old bytes
+        // in the page. Only rewriting the whole file removes those bytes.
         let mayHaveMoved = try await readStore { reader in
             try reader.firstRow("SELECT 1 FROM data_keys WHERE id < 128", []) { _ in true } ?? false
         }
@@ -103,7 +103,7 @@ extension SQLiteStore {
         try queue.requireWritesAccepted()
         do {
             try await pool.writeWithoutTransaction { [queue] db in
-                try queue.requireUnreplacedFiles()
+                try queue.requireOriginalFiles()
                 // VACUUM creates a temporary copy of the database. The copy may be too large for the memory, so it is
                 // written to a file.
                 try db.execute(sql: "PRAGMA temp_store = FILE")
@@ -121,7 +121,7 @@ extension StoreReading {
             KeyRotationRow.rotation)
     }
 
-    /// The number of private keys that are sealed under another data key.
+    /// The number of private keys, without erased ones, that are sealed under a data key other than `dataKey`.
     func countSealedKeys(notUnder dataKey: Int) throws -> Int {
         try firstRow(
             "SELECT count(*) AS sealed_keys FROM sealed_private_keys WHERE erased = 0 AND data_key_id <> ?", [dataKey]

@@ -52,7 +52,7 @@ extension SQLiteStore {
             return try await pool.writeWithoutTransaction { [queue] db in
                 // If the database's file was removed or replaced, only the log contains the last changes, so the log is
                 // not truncated.
-                try queue.requireUnreplacedFiles()
+                try queue.requireOriginalFiles()
                 return try Self.checkpointAndTruncateLog(db)
             }
         } catch { throw queue.translatedAndRecorded(error) }

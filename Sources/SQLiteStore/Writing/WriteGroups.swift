@@ -108,7 +108,7 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
 
     /// Checks that the database's paths still name the opened files. If they do not, throws, and refuses all further
     /// writes. Call this before a write that is not part of a group.
-    func requireUnreplacedFiles() throws {
+    func requireOriginalFiles() throws {
         do { try openedFiles.requireUnreplaced() } catch { throw translatedAndRecorded(error) }
     }
 

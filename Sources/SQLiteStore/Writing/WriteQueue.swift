@@ -65,7 +65,7 @@ final class WriteQueue: Sendable {
     func add(_ write: PendingWrite) { groups.add(write) }
     var isUnreliable: Bool { groups.isUnreliable }
     func requireWritesAccepted() throws { try groups.requireWritesAccepted() }
-    func requireUnreplacedFiles() throws { try groups.requireUnreplacedFiles() }
+    func requireOriginalFiles() throws { try groups.requireOriginalFiles() }
     func writeNow(_ body: (Database) throws -> Void) throws { try groups.writeNow(body) }
     func finish() { groups.finish() }
     func fail(_ error: MerchantError) { groups.fail(error) }

@@ -10,7 +10,8 @@ extension SandboxAuthority {
     ///
     /// - Parameters:
     ///   - csr: a PKCS#10 CSR, PEM or DER.
-    ///   - notAfter: the end of the validity period; if nil, one second less than 760 days after `notBefore`.
+    ///   - notAfter: the end of the validity period; if nil, one second less than 760 days after `notBefore`, because
+    ///     RFC 5280 counts both ends as part of the period.
     /// - Returns: the certificate in DER, the content of the `.cer` file that Apple's portal offers.
     /// - Throws: ``SandboxError`` for a CSR that Apple's portal would reject.
     package func issue(
@@ -20,8 +21,7 @@ extension SandboxAuthority {
         let request = try SigningRequest(csr, purpose: purpose)
         let end = notAfter ?? notBefore.adding(Self.validityPeriod - .seconds(1))
         guard notBefore < end else {
-            throw SandboxError(
-                "the validity period starts at \(notBefore) and ends at \(end), expected an end after the start")
+            throw SandboxError("notAfter \(end) must be later than notBefore \(notBefore)")
         }
         let template = CertificateTemplate(
             subject: try SandboxName.merchant(merchant, purpose: purpose),

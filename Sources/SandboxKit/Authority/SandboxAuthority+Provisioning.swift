@@ -32,8 +32,7 @@ extension SandboxAuthority {
     ) throws -> ProvisioningCredentials {
         let end = notAfter ?? notBefore.adding(Self.provisioningValidityPeriod)
         guard notBefore < end else {
-            throw SandboxError(
-                "the validity period starts at \(notBefore) and ends at \(end), expected an end after the start")
+            throw SandboxError("notAfter \(end) must be later than notBefore \(notBefore)")
         }
         let key = try Self.provisioningKey(fault)
         let template = CertificateTemplate(

@@ -23,8 +23,7 @@ extension SandboxAuthority {
         guard let first = names.first else { throw SandboxError("a server certificate needs at least one name") }
         let end = notAfter ?? notBefore.adding(.seconds(90 * 86_400))
         guard notBefore < end else {
-            throw SandboxError(
-                "the validity period starts at \(notBefore) and ends at \(end), expected an end after the start")
+            throw SandboxError("notAfter \(end) must be later than notBefore \(notBefore)")
         }
         let key = P256.Signing.PrivateKey()
         let template = CertificateTemplate(
