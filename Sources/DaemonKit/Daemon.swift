@@ -28,8 +28,8 @@ enum Daemon {
             prepared: prepared, live: live, acceptsOlderDatabase: acceptsOlderDatabase, lock: lock,
             lifecycle: lifecycle, logger: logger)
         switch settings.store {
-        case .sqlite: try await start.onSQLite()
-        case .postgresql(let postgresql): try await start.onPostgreSQL(postgresql)
+        case .sqlite: try await start.runOnSQLite()
+        case .postgresql(let postgresql): try await start.runOnPostgreSQL(postgresql)
         }
         // Without this, Swift could release the lock after its last use, before the daemon has stopped.
         withExtendedLifetime(lock) { logger.info("merchantkeyd ended") }

@@ -17,7 +17,7 @@ package struct Operations: Sendable {
         /// Records which payment tokens were used, so that no token is accepted twice.
         package let claims: any ClaimLedger
         package let clock: any WallClock
-        /// The daemon's own count of time, which does not change when the machine's clock is set.
+        /// A clock that does not follow a change of the machine's clock until the change has lasted 24 hours.
         package let confirmedTime: ConfirmedTime
         package let environment: Environment
         /// Verifies the signatures of payment tokens.

@@ -8,12 +8,14 @@ struct MasterKeyRotate: AsyncParsableCommand {
         commandName: "rotate", abstract: "Replace the master key and the data key, and seal every private key again.",
         discussion: """
             The data key seals (encrypts) the private keys, and the master key seals the data key. Rotate both after a \
-            suspected leak, and when a person who knew the master key leaves. The daemon serves requests during the rotation \
-            and continues the rotation after a restart. If a rotation is already in progress, 'rotate' waits for it and does \
-            not start another one. At the end, the daemon erases the old data key. If the daemon created the new master key, \
-            it also erases the file of the old one. Then store copies of the new master key in two other places, and keep \
-            your own copies of the old master key until no backup needs it. If the daemon reads its master key from a credential or a command, it cannot write the new one. In this case, install the new \
-            master key yourself, name the old one in the setting master-key.previous, and restart the daemon before you rotate.
+            suspected leak, and when a person who knew the master key leaves. The daemon serves requests during the \
+            rotation and continues the rotation after a restart. If a rotation is already in progress, 'rotate' waits \
+            for it and does not start another one. At the end, the daemon erases the old data key. If the daemon \
+            created the new master key, it also erases the file of the old one. Then store copies of the new master \
+            key in two other places, and keep your own copies of the old master key until no backup needs it. If the \
+            daemon reads its master key from a credential or a command, it cannot write the new one. In this case, \
+            install the new master key yourself, name the old one in the setting master-key.previous, and restart the \
+            daemon before you rotate.
             """,
         examples: [
             "master-key rotate --dry-run",

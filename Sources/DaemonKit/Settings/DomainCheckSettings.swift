@@ -4,7 +4,7 @@ import Vocabulary
 /// `domain-check`: the daemon's own check of a merchant's domain, before Apple checks the domain at a registration.
 package struct DomainCheckSettings: Sendable {
     package let allowsInternalAddresses: Bool
-    /// PEM files; empty: the system's roots.
+    /// PEM files with root certificates. If empty, the system's root certificates are used.
     package let trustRoots: [String]
     /// The addresses to connect to instead of those that a domain name resolves to. The key is the domain name.
     package let addresses: [String: DomainCheck.Address]

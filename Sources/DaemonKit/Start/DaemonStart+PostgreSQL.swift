@@ -15,7 +15,7 @@ extension DaemonStart {
     }
 
     /// Starts with a PostgreSQL database, and serves until a signal ends the daemon.
-    func onPostgreSQL(_ postgresql: PostgreSQLSettings) async throws {
+    func runOnPostgreSQL(_ postgresql: PostgreSQLSettings) async throws {
         reportOpening()
         let opened = try StartLock.during(postgresql.connection) { try open(postgresql) }
         do {
@@ -38,7 +38,7 @@ extension DaemonStart {
         observation.server?.lostTransactions = try seen.flatMap {
             try database.lostTransactions(since: $0)?.description
         }
-        try decide(on: observation)
+        try refuseUnsafeStart(observation)
         // If transactions were lost and the operator has accepted that, the audit continues from what the database has.
         let auditHead = KnownAuditHead(observation.server?.lostTransactions == nil ? seen : nil, recordingIn: lock)
         let (cacheLease, leaderLease) = (Lease(), Lease())
@@ -55,7 +55,7 @@ extension DaemonStart {
             try lease.begin(waiting: postgresql.lease.length + .seconds(2))
         } catch NodeLease.Failure.nameInUse {
             observation.server?.nameInUse = postgresql.node.text
-            try decide(on: observation)
+            try refuseUnsafeStart(observation)
             throw MerchantError(.internalError, "the start was not refused although its node name is in use")
         }
         do {

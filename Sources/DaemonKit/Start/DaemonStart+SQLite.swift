@@ -5,11 +5,11 @@ import SQLiteStore
 
 extension DaemonStart {
     /// Starts with the files in the state directory, and serves until a signal ends the daemon.
-    func onSQLite() async throws {
+    func runOnSQLite() async throws {
         DiskReserve(directory: settings.stateDirectory).freeSpaceForStart()
         let observer = StartObserver(settings: settings)
         let observation = try observer.observeFiles(lock.previousContent)
-        try decide(on: observation)
+        try refuseUnsafeStart(observation)
         Restore.removeLeftovers(settings)
         try lock.markOpening()
         reportOpening()
@@ -41,7 +41,8 @@ extension DaemonStart {
             if let openInode = database.checkForReplacement() { lock.markDatabaseReplaced(openInode) }
             throw error
         }
-        // The store calls the lock after each commit, so that the next start detects an older copy of the database.
+        // After each commit that adds audit records, the lock writes the newest audit head into the lock file. The next
+        // start compares that head with the database and so detects an older copy.
         let store = SQLiteStore(
             database, clock: clock, observers: caches.observers(audit: lock), confirmedTime: confirmedTime)
         do {

@@ -29,8 +29,11 @@ struct DaemonStart {
             .starting(status: "reading the master key and opening the database", longest: Self.longestOpening))
     }
 
+    /// Refuses to start if a finding forbids it. Otherwise logs the warnings, and writes accepted losses into the lock
+    /// file.
+    ///
     /// - Throws: ``StartRefusal``; ``SettingsError`` if an accepted loss cannot be written into the lock file.
-    func decide(on observation: StartObservation) throws {
+    func refuseUnsafeStart(_ observation: StartObservation) throws {
         let (losses, warnings) = try StartDecision(on: observation, acceptsOlderDatabase: acceptsOlderDatabase)
             .findingsUnlessRefused()
         for warning in warnings { warning.log(logger) }

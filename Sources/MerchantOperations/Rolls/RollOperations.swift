@@ -30,8 +30,9 @@ package struct RollOperations: Sendable {
     private let uses: KeyUses
     private let nodes: any NodeDirectory
     private let clock: any WallClock
-    /// The daemon's own count of time. Quiet periods end by the earlier of this time and the machine's clock, so that a
-    /// machine clock that is ahead does not end a quiet period early.
+    /// A clock that does not follow a change of the machine's clock until the change has lasted 24 hours. Quiet periods
+    /// end by the earlier of this time and the machine's clock, so that a machine clock that is ahead does not end a
+    /// quiet period early.
     private let confirmedTime: ConfirmedTime
 
     package init(
@@ -55,8 +56,8 @@ package struct RollOperations: Sendable {
     /// - Parameter algorithm: nil stands for the algorithm of the merchant's current key. If the merchant has no
     ///   current key, or one of each algorithm, nil stands for EC_v1.
     /// - Returns: the roll, and whether this call started it.
-    /// - Throws: `merchantNotFound`; `keyStateConflict` if the merchant has reached the limit of key pairs; `overloaded`
-    ///   if another request changed the merchant's keys meanwhile.
+    /// - Throws: `merchantNotFound`; `keyStateConflict` if the merchant has reached the limit of pending and active key
+    ///   pairs; `overloaded` if another request changed the merchant's keys meanwhile.
     package func startRoll(
         of identifier: MerchantIdentifier, algorithm: KeyAlgorithm?, for request: Request
     ) async throws -> (view: RollView, isNew: Bool) {
@@ -236,9 +237,9 @@ package struct RollOperations: Sendable {
     /// Each daemon stores its uses every three seconds. A daemon that has not done so for this long cannot write.
     private static let longestPauseBetweenStoredUses = Duration.seconds(15)
 
-    /// Whether another daemon may have used keys within the quiet period without storing these uses. This is true if
-    /// the daemon has a lease but has not stored its uses for ``longestPauseBetweenStoredUses``, or if its lease has ended
-    /// and it could still use its caches during the quiet period.
+    /// Whether another daemon may have used keys within the quiet period without storing these uses. True if the daemon
+    /// has a lease but has not stored its uses for ``longestPauseBetweenStoredUses``, or if its lease has ended and it
+    /// could still use its caches during the quiet period.
     private func mayHaveUnstoredUses(_ node: NodeState) -> Bool {
         guard !node.isThisDaemon else { return false }
         guard node.leaseRemaining <= .zero else { return node.usesStoredBefore > Self.longestPauseBetweenStoredUses }
@@ -252,7 +253,7 @@ package struct RollOperations: Sendable {
         if !lost.isEmpty {
             throw MerchantError(
                 .rollNotQuiet,
-                "daemons that cannot reach the database may have used the old key within the quiet period: \(names(lost)); start them, or run 'node remove' for each one that no longer exists"
+                "daemons whose lease has ended may have used the old key within the quiet period: \(names(lost)); start them, or run 'node remove' for each one that no longer exists"
             )
         }
         guard !running.isEmpty else { return }

@@ -14,9 +14,9 @@ package struct SQLiteCopy: TableWriting {
 
     /// Whether an earlier run has copied a part of the rows.
     package let isResumed: Bool
-    private let merchants: CopiedFile
+    private let merchants: SQLiteCopyFile
     /// Nil for a backup, which contains no claims.
-    private let claims: CopiedFile?
+    private let claims: SQLiteCopyFile?
     package let reader: SQLiteTables
 
     /// Creates the files, or resumes an unfinished copy of the same data. An unfinished copy of other data is removed.
@@ -71,7 +71,7 @@ package struct SQLiteCopy: TableWriting {
 
     private static func openUnfinished(
         _ merchants: String, _ claims: String, _ mark: CopyMark
-    ) throws -> (CopiedFile, CopiedFile)? {
+    ) throws -> (SQLiteCopyFile, SQLiteCopyFile)? {
         guard access(merchants, F_OK) == 0, access(claims, F_OK) == 0 else { return nil }
         let files = (try open(merchants, .merchants, .ofDaemon(mark)), try open(claims, .claims, .ofDaemon(mark)))
         let isSame = try files.0.queue.read { db in
@@ -88,7 +88,7 @@ package struct SQLiteCopy: TableWriting {
 
     private static func create(
         _ path: String, _ kind: DatabaseKind, _ use: Use, at now: Timestamp
-    ) throws -> CopiedFile {
+    ) throws -> SQLiteCopyFile {
         try SQLiteErrors.translating(of: kind) {
             try DatabaseFile.createOrCheck(at: path)
             let file = try open(path, kind, use)
@@ -122,7 +122,7 @@ package struct SQLiteCopy: TableWriting {
 
     /// Opens a file for many large transactions. After a power failure, the last of them may be lost, and the copy
     /// continues before it.
-    private static func open(_ path: String, _ kind: DatabaseKind, _ use: Use) throws -> CopiedFile {
+    private static func open(_ path: String, _ kind: DatabaseKind, _ use: Use) throws -> SQLiteCopyFile {
         Connections.disableMemoryPools()
         var configuration = Configuration()
         configuration.label = "merchantkeyd.copy"
@@ -143,7 +143,7 @@ package struct SQLiteCopy: TableWriting {
             // A backup is synced once, when it is complete.
             if use == .backup { try db.execute(sql: "PRAGMA synchronous = OFF") }
         }
-        return CopiedFile(queue: try DatabaseQueue(path: path, configuration: configuration), kind: kind)
+        return SQLiteCopyFile(queue: try DatabaseQueue(path: path, configuration: configuration), kind: kind)
     }
 }
 

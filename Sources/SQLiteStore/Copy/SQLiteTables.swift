@@ -4,13 +4,13 @@ import MerchantCore
 import Schema
 package import StoreCore
 
-/// Reads the tables of SQLite databases for a copy: that of the merchants and, if there is one, that of the claims.
-/// Changes nothing.
+/// Reads the tables of the merchants database and, if there is one, of the claims database, so that they can be copied
+/// to another store. Changes nothing.
 ///
 /// No other program may write to the files meanwhile: the caller ensures that no daemon runs.
 package struct SQLiteTables: TableReading {
-    private let merchants: CopiedFile
-    private let claims: CopiedFile?
+    private let merchants: SQLiteCopyFile
+    private let claims: SQLiteCopyFile?
 
     /// - Parameter claims: nil for the database of a backup.
     /// - Throws: `storeUnavailable` for a file that is missing or damaged, that another program created, or that
@@ -21,16 +21,16 @@ package struct SQLiteTables: TableReading {
             claims: try claims.map { try Self.openChecked($0, .claims, Schema.claimsMigrations) })
     }
 
-    init(merchants: CopiedFile, claims: CopiedFile?) {
+    init(merchants: SQLiteCopyFile, claims: SQLiteCopyFile?) {
         self.merchants = merchants
         self.claims = claims
     }
 
     private static func openChecked(
         _ path: String, _ kind: DatabaseKind, _ migrations: [(name: String, sql: String)]
-    ) throws -> CopiedFile {
+    ) throws -> SQLiteCopyFile {
         try SQLiteErrors.translating(of: kind) {
-            let file = CopiedFile(queue: try DatabaseInspection.openReadOnly(path), kind: kind)
+            let file = SQLiteCopyFile(queue: try DatabaseInspection.openReadOnly(path), kind: kind)
             try file.queue.read { db in
                 try Connections.refuseForeignDatabase(db, path: path, kind: kind)
                 try requireCurrent(migrations, in: db, path)
@@ -40,7 +40,7 @@ package struct SQLiteTables: TableReading {
                 guard faults.isEmpty else {
                     throw MerchantError(
                         .storeUnavailable,
-                        "\(path) is damaged: \(faults.prefix(3).joined(separator: "; ")): repair it before the copy; see docs/storage-failures.md"
+                        "\(path) is damaged (\(faults.prefix(3).joined(separator: "; "))). Repair the database before you copy it; see docs/storage-failures.md"
                     )
                 }
             }
@@ -55,7 +55,7 @@ package struct SQLiteTables: TableReading {
         guard version == migrations.count else {
             throw MerchantError(
                 .storeUnavailable,
-                "\(path) has schema version \(version), expected \(migrations.count): start this version of merchantkeyd once on the source, which upgrades the schema, and stop it again"
+                "\(path) has schema version \(version), expected \(migrations.count): start this version of merchantkeyd once with this database to upgrade its schema, and stop it again"
             )
         }
     }
@@ -73,7 +73,7 @@ package struct SQLiteTables: TableReading {
 
     package func assignedNumbers() throws -> [String: Int64] { try merchants.assignedNumbers() }
 
-    func file(of table: CopiedTable) -> CopiedFile {
+    func file(of table: CopiedTable) -> SQLiteCopyFile {
         if let claims, CopyPlan.tablesOfClaims.contains(table.name) { claims } else { merchants }
     }
 }

@@ -88,7 +88,8 @@ final class HTTPListener: Sendable {
     }
 
     private static func serve(_ connection: Connection, _ handler: Handler) async {
-        // Errors are ignored, because they only mean that the client disconnected, which it may do at any time.
+        // Errors are ignored: each of them ends only this connection, for example because the client disconnected or
+        // `stop()` was called.
         try? await connection.executeThenClose { requests, replies in
             for try await request in requests {
                 let channel = connection.channel

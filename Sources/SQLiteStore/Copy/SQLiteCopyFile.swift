@@ -3,8 +3,8 @@ import GRDB
 import MerchantCore
 import StoreCore
 
-/// One SQLite database of a copy, and the statements on its tables.
-struct CopiedFile {
+/// One SQLite database that takes part in a copy, as source or target.
+struct SQLiteCopyFile {
     let queue: DatabaseQueue
     let kind: DatabaseKind
 
