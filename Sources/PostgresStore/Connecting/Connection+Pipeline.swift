@@ -26,32 +26,37 @@ extension Connection {
         guard PQenterPipelineMode(pointer) == 1, send(), PQpipelineSync(pointer) == 1 else { throw lost() }
         var results: [OpaquePointer] = []
         var failure: PostgresError?
-        defer { if failure != nil { results.forEach(PQclear) } }
+        var isComplete = false
+        defer { if !isComplete { results.forEach(PQclear) } }
         let deadline = responseDeadline
         while true {
-            let result: OpaquePointer?
-            do { result = try nextResult(until: deadline) } catch {
-                failure = error
+            let next: OpaquePointer?
+            do { next = try nextResult(until: deadline) } catch {
                 markLost()
                 throw error
             }
-            // Between the results of two requests there is no result.
-            guard let result else { continue }
+            guard let result = next else {
+                // Between the results of two requests there is no result. Nor is there one after the connection is lost.
+                guard PQstatus(pointer) == CONNECTION_OK else { throw lost() }
+                continue
+            }
             switch PQresultStatus(result) {
             case PGRES_PIPELINE_SYNC:
                 PQclear(result)
                 guard PQexitPipelineMode(pointer) == 1 else { throw lost() }
                 if let failure { throw failure }
+                isComplete = true
                 return results
             case PGRES_COMMAND_OK, PGRES_TUPLES_OK: results.append(result)
             case PGRES_PIPELINE_ABORTED: PQclear(result)
             default:
-                failure = failure ?? PostgresError(result: result, of: pointer)
+                let error = PostgresError(result: result, of: pointer)
                 PQclear(result)
-                if failure?.isConnectionLost == true {
+                guard !error.isConnectionLost else {
                     markLost()
-                    throw failure ?? .outOfMemory
+                    throw error
                 }
+                failure = failure ?? error
             }
         }
     }
