@@ -2,7 +2,7 @@
 import PackageDescription
 
 // The modules stand in rows, lowest row first. A module imports only from lower rows, never from its own row.
-// Tests/ArchitectureTests reads the rows from this file, which is their only copy, and checks every import in Sources/.
+// Only this file lists the rows. Tests/ArchitectureTests reads them here, and checks every import in Sources/.
 
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -24,8 +24,9 @@ func module(
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(
         name: name, dependencies: dependencies, swiftSettings: strict,
-        // The dynamic loader finds all functions at the start. Otherwise it would find each one at its first call, and save
-        // the vector registers to the stack meanwhile: they hold what was copied last, for example a card number.
+        // The dynamic loader resolves all functions at start. Otherwise it would resolve each function at its first
+        // call, and save the vector registers to the stack meanwhile. They can contain recently copied data, for
+        // example a card number.
         linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])])
 }
 
@@ -76,7 +77,7 @@ let base: [Target] = [
     module("MetricsKit"),
     module("OutboundHTTP", [.asyncHTTPClient, .nioCore, .nioHTTP1, .nioPosix, .nioSSL]),
     .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
-    // No module imports it. A program that depends on it is linked with its `free`, which overwrites memory.
+    // No module imports this target. A program that depends on it is linked with its `free`, which overwrites memory.
     .target(name: "CWipingAllocator"),
     .systemLibrary(
         name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -132,7 +133,7 @@ let restServers: [Target] = [
         ])
 ]
 
-// Everything that the portal's pages consist of is part of the program.
+// The styles, scripts and templates of the portal's pages are compiled into the program.
 let portalStyles: [String] = ["base", "frame", "controls", "content", "charts", "screens"]
 let portalTemplates: [String] = [
     "alert", "apple-activate", "apple-create", "bar-list", "confirm", "domains", "fleet", "fleet-merchant",

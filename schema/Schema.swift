@@ -8,8 +8,8 @@ package enum Schema {
         ("v0001_initial", String(decoding: PackageResources.v0001_initial_sql, as: UTF8.self))
     ]
 
-    /// The migrations of the claims database, oldest first. This database contains the records of used payment tokens and
-    /// of used nonces.
+    /// The migrations of the claims database, oldest first. This database contains the records of used payment tokens
+    /// and of used nonces.
     package static let claimsMigrations: [(name: String, sql: String)] = [
         ("v0001_claims", String(decoding: PackageResources.v0001_claims_sql, as: UTF8.self)),
         ("v0002_nonces", String(decoding: PackageResources.v0002_nonces_sql, as: UTF8.self)),
@@ -20,7 +20,7 @@ package enum Schema {
         ("v0001_postgresql", String(decoding: PackageResources.v0001_postgresql_sql, as: UTF8.self))
     ]
 
-    /// The SQL text that gives the rights of a daemon to the role `merchantkeyd_daemon`, if there is one.
+    /// The SQL text that gives the rights of a daemon to the role `merchantkeyd_daemon`, if this role exists.
     package static let postgresqlRights = String(decoding: PackageResources.rights_sql, as: UTF8.self)
 
     /// The OpenAPI document of the HTTP interface, which the admin server returns at `/v1/openapi.yaml`.

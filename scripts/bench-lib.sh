@@ -35,7 +35,7 @@ ask() { curl -sf --unix-socket "$work/$1/admin.sock" "http://localhost$2"; }
 
 url_hash() { tr '+/' '-_' <<<"$1" | tr -d '='; }
 
-# write_settings DAEMON: the settings of a daemon on SQLite.
+# write_settings DAEMON: writes the settings of a daemon on SQLite.
 write_settings() {
   printf 'environment: sandbox\ntrust:\n  token-roots: [%s]\nlog:\n  level: warning\n' "$work/apple/root.pem" \
     >"$work/$1.yaml"
@@ -60,10 +60,10 @@ stop_daemon() {
   unset "processes[$1]"
 }
 
-# resident_memory DAEMON: in MB.
+# resident_memory DAEMON: prints the resident memory in MB.
 resident_memory() { awk '/VmRSS/ { printf "%.0f", $2 / 1024 }' "/proc/${processes[$1]}/status"; }
 
-# create_bench_key: creates the hierarchy of the sandbox, and the one real key, with its certificate. Sets
+# create_bench_key: creates the sandbox's certificate authority, and the one real key with its certificate. Sets
 # `bench_path` to the path at which decryptors find the key.
 create_bench_key() {
   mkdir -p "$work/apple"
@@ -83,14 +83,14 @@ add_bench_merchant() {
     >/dev/null
 }
 
-# mint_tokens COUNT: into the file tokens.json, one on each line.
+# mint_tokens COUNT: mints payment tokens into the file tokens.json, one token on each line.
 mint_tokens() {
   "$bin/applepay-sandbox" mint-token --certificate "$work/key.cer" --out "$work/tokens.json" \
     --directory "$work/apple" --count "$1"
 }
 
 # load NAME SOCKETS ARGUMENT...: runs h2load with HTTP/1.1 on each of the Unix sockets at the same time, for $seconds.
-# Prints and records the rate, p50, p99 and refusals of all together.
+# Prints and records the rate, p50, p99 and refusals of all sockets together.
 load() {
   local name=$1 socket sockets number=0 failed=
   read -ra sockets <<<"$2"
@@ -98,7 +98,7 @@ load() {
   rm -f "$work"/load.*.log
   for socket in "${sockets[@]}"; do
     number=$((number + 1))
-    # h2load waits until every connection is open, forever if one of them fails; hence the time limit.
+    # If a connection fails, h2load waits forever; hence the time limit.
     timeout $((seconds + 30)) h2load --h1 -t 1 -c 16 -D "$seconds" --warm-up-time 1 \
       --log-file "$work/load.$number.log" -B "unix:$socket" "$@" >"$work/load.$number.out" 2>&1 &
     processes[load.$number]=$!
@@ -111,8 +111,8 @@ load() {
   programs report "$name" "$seconds" "$work/rates" "$work"/load.*.log
 }
 
-# load_once NAME URIS SOCKET: requests each URI of the file once, over 16 connections. Does not use h2load, because
-# each of its connections requests the whole list: a key would be in the daemon's memory at 15 of 16 requests.
+# load_once NAME URIS SOCKET: requests each URI of the file once, over 16 connections. Does not use h2load, because each
+# of its connections requests the whole list: 15 of 16 requests would find their key in the daemon's memory.
 load_once() { programs send "$1" "$work/rates" "$2" uris 0 16 "$3"; }
 
 # token_load NAME TOKENS CLAIM CONNECTIONS SOCKET...: sends the payment tokens of the file, each once, to the
@@ -135,8 +135,8 @@ import_merchants() {
   imported=$(awk -v count="$3" -v ns="$(($(date +%s%N) - begin))" 'BEGIN { printf "%.0f", count * 1e9 / ns }')
 }
 
-# time_lists MERCHANTS DAEMON...: measures the status and every list on each daemon: the fastest of five requests, in
-# turn on the daemons.
+# time_lists MERCHANTS DAEMON...: prints the duration of the status and of every list on each daemon: the fastest of
+# five requests. The requests alternate between the daemons.
 time_lists() {
   local merchants=$1 middle key list
   shift

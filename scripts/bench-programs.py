@@ -1,7 +1,7 @@
 """The parts of scripts/bench and scripts/bench-postgresql that insert rows, send requests and calculate figures.
 
-The functions of scripts/bench-lib.sh run them; the first argument is the name of the function below. Each figure is a
-line of the file RATES: its name, a tab and its value.
+The functions of scripts/bench-lib.sh run this program. Its first argument is the name of a function below. Each figure
+is a line of the file RATES: its name, a tab and its value.
 """
 import base64
 import hashlib
@@ -18,7 +18,7 @@ MERCHANT = "merchant.com.example.bench"
 # What the tokens of applepay-sandbox contain.
 EXPECTED = b'{"merchantIdentifier":"%s","currencyCode":"840","transactionAmount":1000}' % MERCHANT.encode()
 DETAIL = "something happened to a key of this merchant"
-# So many merchants are inserted in one transaction: a larger one makes a large write-ahead log.
+# The number of merchants in one transaction. A larger transaction needs a larger write-ahead log.
 CHUNK = 10000
 
 
@@ -54,9 +54,9 @@ def report(name, seconds, rates, *logs):
 
 
 def compare(rates, title, base, other, unit, aim):
-    """Prints the medians of the figures 'TITLE, BASE' and 'TITLE, OTHER', and the ratio. One line of each figure was
-    recorded in each round. The ratio is the median of the rounds' ratios: what slows the machine in a round affects
-    both."""
+    """Prints the medians of the figures 'TITLE, BASE' and 'TITLE, OTHER', and the ratio. Each round has recorded one
+    line of each figure. The ratio is the median of the ratios of the rounds, because a slow machine affects both
+    figures of a round."""
     values = {base: [], other: []}
     with open(rates, encoding="utf-8") as lines:
         for line in lines:
@@ -73,7 +73,7 @@ def compare(rates, title, base, other, unit, aim):
 # --------------------------------------------------------------------------------------------------------------- load
 
 def send(name, rates, file, kind, seconds, connections, *sockets):
-    """Sends each request of the file once over Unix sockets: all of them, or for so many seconds if SECONDS is not 0.
+    """Sends the requests of the file over Unix sockets, each once: for SECONDS seconds, or all of them if SECONDS is 0.
     KIND is 'uris', or for payment tokens 'true' or 'false': whether to claim them."""
     requests = []
     with open(file, "rb") as lines:
@@ -214,7 +214,7 @@ def postgresql(path):
     db = sqlite3.connect(path)
     first, = db.execute("SELECT min(id) FROM key_pairs WHERE merchant_identifier <> ?", (MERCHANT,)).fetchone()
     real, = db.execute("SELECT public_key_hash FROM key_pairs WHERE merchant_identifier = ?", (MERCHANT,)).fetchone()
-    # Which rows, and the column whose numbers the database gives.
+    # For each table: the condition and value that select the rows, and the column whose values PostgreSQL generates.
     tables = [
         ("merchants", "identifier <> ?", MERCHANT, None), ("sealed_private_keys", "id >= ?", first, None),
         ("key_pairs", "id >= ?", first, None), ("certificates", "public_key_hash <> ?", real, "id"),
@@ -234,7 +234,7 @@ def postgresql(path):
     for name, value in db.execute("SELECT name, value FROM totals"):
         out.write(f"UPDATE totals SET value = {value} WHERE name = '{name}';\n")
     out.write("SELECT setval(pg_get_serial_sequence('sealed_private_keys', 'id'), max(id)) FROM sealed_private_keys;\n")
-    # As autovacuum would have done before long.
+    # Autovacuum would do this later, during the measurements.
     out.write("VACUUM (ANALYZE);\nCHECKPOINT;\n")
 
 

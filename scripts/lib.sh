@@ -6,7 +6,8 @@ say() { printf '%s\n' "$*" >&2; }
 die() { say "error: $*"; exit 1; }
 
 # hide_test_variables: keeps the variables of the tests, such as MERCHANTKEYD_FIXTURES, in this script, but out of the
-# environment of the programs that it starts. The daemon refuses to start with a variable MERCHANTKEYD_… that is no setting.
+# environment of the programs that it starts. The daemon refuses to start with a variable MERCHANTKEYD_… that is not a
+# setting.
 hide_test_variables() {
   local name
   for name in "${!MERCHANTKEYD_@}"; do export -n "${name?}"; done
@@ -136,8 +137,8 @@ need_browser() {
 }
 
 # need_test_tools: installs every program that the tests run, so that no test is skipped because of a missing program.
-# Does not install the runtimes of the example clients in docs/examples: only clients with a runtime are tested. Java is an
-# exception, because tests of 'key import-all' need its keytool; javac comes with the package that the example client needs.
+# Does not install the runtimes of the example clients in docs/examples: only clients with a runtime are tested. Java is
+# an exception: tests of 'key import-all' need keytool, which is in the same package as javac.
 need_test_tools() {
   need_commands openssl=openssl curl=curl strace=strace cc=gcc jq=jq testssl=testssl.sh javac=default-jdk-headless
   need_packages libc6-dev

@@ -39,8 +39,8 @@ package enum AdminProgram {
         }
     }
 
-    /// Writes each publicKeyHash that begins with a hyphen in the standard alphabet of Base64, where it begins with `+`.
-    /// One in 64 hashes begins with a hyphen in Base64url, and the argument parser would read it as an option.
+    /// Converts each Base64url publicKeyHash that begins with a hyphen to standard Base64, where the hash begins with
+    /// `+`. One in 64 hashes begins with a hyphen, and the argument parser would read such a hash as an option.
     ///
     /// Arguments after `--` are never options, so they stay as they are.
     static func withoutHyphenBeforeHash(_ arguments: [String]) -> [String] {

@@ -6,7 +6,7 @@ package enum ExitStatus: Int32, Sendable {
     /// The daemon or Apple refused the request, or the command failed for another reason, such as an unreadable file.
     case failed = 1
     case wrongUsage = 2
-    /// The daemon can't be reached, or this user must not open its socket.
+    /// The daemon can't be reached, or this user has no permission to open its socket.
     case unreachable = 3
 }
 

@@ -7,9 +7,10 @@ struct MerchantKeyCtl: SubcommandGroup, AsyncParsableCommand {
         commandName: "merchantkeyctl",
         abstract: "Manage merchants, their Apple Pay keys and certificates, through the daemon merchantkeyd.",
         discussion: """
-            Exit status: 0 success; 1 refused or failed; 2 wrong usage; 3 the daemon can't be reached. 'status --check' has \
-            the exit statuses of a monitoring plugin instead: 0 OK, 1 warning, 2 critical, 3 unknown. 'config \
-            check' also has 4: the daemon would start, but a setting does not work.
+            Exit status: 0 success; 1 refused or failed; 2 wrong usage; 3 the daemon can't be reached. 'status \
+            --check' has the exit statuses of a monitoring plugin instead: 0 OK, 1 warning, 2 critical, 3 unknown. \
+            'config check' and 'diagnose' also have the exit status 4: the daemon would start, but a setting does not \
+            work or could not be checked.
 
             FILE may be '-' for standard input or output. KEY is a key's publicKeyHash in Base64, Base64url or hexadecimal, or \
             its first characters: at least 4, and enough to match only one key. If these characters begin with '-', put '--' \
@@ -32,7 +33,8 @@ struct MerchantKeyCtl: SubcommandGroup, AsyncParsableCommand {
     // in `merchantkeyctl --output json key list`.
     @OptionGroup var global: GlobalOptions
 
-    /// Both protocols have a default of this method. `AsyncParsableCommand` allows completions that ask the daemon.
+    /// Both protocols have a default implementation of this method, so this type must define its own. It conforms to
+    /// `AsyncParsableCommand` because shell completions ask the daemon asynchronously.
     func run() throws { throw CommandFailure(.wrongUsage, Self.helpMessage(for: Self.self)) }
 }
 

@@ -55,7 +55,8 @@ package struct SocketLocation: Sendable {
     /// The settings file of the daemon whose admin socket ``adminSocket(option:exists:)`` returns, for a command that
     /// works without the daemon. So all commands refer to the same daemon.
     ///
-    /// If no daemon runs, this is the user's own daemon if it has a state directory, else the daemon of the package.
+    /// If neither socket exists, the user's own daemon is chosen if it has a state directory, else the daemon of the
+    /// package.
     ///
     /// - Returns: nil for a daemon without a settings file, or with an unknown one.
     package func settingsFile(

@@ -16,7 +16,7 @@
 #include <openssl/x509v3.h>
 #include <string.h>
 
-/// ERR_GET_REASON as a function, because Swift cannot use the macro that it is in some releases.
+/// ERR_GET_REASON as a function, because it is a macro in some releases of OpenSSL, and Swift cannot use that macro.
 static inline int clibcrypto_err_reason(unsigned long code) { return ERR_GET_REASON(code); }
 
 // Functions on stacks of PKCS#7 structures and of PKCS#12 bags. OpenSSL declares these functions as macros.
@@ -95,7 +95,8 @@ static inline void clibcrypto_zero_vector_registers(void) {}
 ///
 /// The registers are cleared first, because they may still hold parts of the last long copy. When a function of another
 /// library is called for the first time, the dynamic linker saves the registers on the stack. The call of
-/// explicit_bzero may be such a call, and would save them deeper in the stack than the part that is overwritten here.
+/// explicit_bzero may be such a first call. The registers would then be saved deeper in the stack than the part that is
+/// overwritten here.
 __attribute__((noinline)) static void clibcrypto_overwrite_traces(void) {
     clibcrypto_zero_vector_registers();
     // Twice the stack that the import of a PKCS#12 file uses. No other function with a private key uses more.

@@ -64,12 +64,12 @@ static inline int clinux_fstat(int descriptor, struct clinux_file *file) {
 
 #include <malloc.h>
 
-// The bytes that malloc(3) has handed out and free(3) has not taken back: mallinfo2(3). C functions, because Swift's Glibc
-// module does not contain <malloc.h>.
+// The number of bytes that are allocated with malloc(3) and not freed yet: mallinfo2(3). C functions, because Swift's
+// Glibc module does not contain <malloc.h>.
 static inline size_t clinux_allocated_bytes(void) {
     struct mallinfo2 heap = mallinfo2();
     return heap.uordblks + heap.hblkhd;
 }
 
-// Returns freed memory to the system: malloc_trim(3). Returns 1 if there was some.
+// Returns freed memory to the system: malloc_trim(3). Returns 1 if any memory was returned.
 static inline int clinux_return_free_memory(void) { return malloc_trim(0); }

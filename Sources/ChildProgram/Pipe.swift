@@ -1,6 +1,6 @@
 import Glibc
 
-/// The two ends of a pipe. They are closed when the value ends.
+/// The two ends of a pipe. They are closed when the value is destroyed.
 struct Pipe: ~Copyable {
     private(set) var reader: Int32
     private(set) var writer: Int32

@@ -25,7 +25,8 @@ struct ProgramStreams {
     /// for the output is full.
     ///
     /// - Parameters:
-    ///   - standardInput: its writing end is closed when the input is written, or when the program has closed its end.
+    ///   - standardInput: the pipe whose writing end is closed when the whole input is written, or when the program has
+    ///     closed the reading end.
     ///   - memory: receives the standard output.
     /// - Returns: false if the time was over.
     mutating func transfer(
@@ -96,7 +97,8 @@ struct ProgramStreams {
 
     private static func restore(_ signals: sigset_t) {
         var (pipeSignal, former) = (pipeSignalOnly, signals)
-        // Takes the signal that a write has raised. Otherwise it would arrive when it is no longer blocked.
+        // Removes a pending SIGPIPE that a write has raised. Otherwise the signal would be delivered as soon as it is
+        // no longer blocked.
         var noTime = timespec()
         while sigtimedwait(&pipeSignal, nil, &noTime) > 0 {}
         pthread_sigmask(SIG_SETMASK, &former, nil)

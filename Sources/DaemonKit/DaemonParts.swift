@@ -16,7 +16,8 @@ import WireAPI
 /// The objects that the daemon's services share. This is the composition root, which creates the objects and connects
 /// them.
 struct DaemonParts {
-    /// The settings with which the daemon started. ``live`` has those parts that a reload replaces.
+    /// The settings with which the daemon started. ``live`` has the present values of the settings that a reload can
+    /// change.
     let settings: Settings
     let live: LiveSettings
     let reload: Reload

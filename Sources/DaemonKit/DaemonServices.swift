@@ -20,9 +20,9 @@ struct DaemonServices {
     let parts: DaemonParts
     let startRecord: StartRecord
 
-    /// All services in the order of their start. At a shutdown they stop in reverse order, one after the other: first the
-    /// notifications, which report the shutdown to systemd, then the servers by the steps of ``ShutdownBudget``. The
-    /// services that stop later then store what is only in memory, such as the uses of keys by the last requests.
+    /// All services in the order of their start. At a shutdown they stop in reverse order, one after the other: first
+    /// the notifications, which report the shutdown to systemd, then the servers by the steps of ``ShutdownBudget``.
+    /// The services that stop later then store what is only in memory, such as the uses of keys by the last requests.
     var all: [any Service] {
         let groups: [[any Service]] = [
             parts.backend.leases(parts), watchdog, signals, storing, schedule, events, merchantTokens, auditHeads,
@@ -258,7 +258,7 @@ struct DaemonServices {
         ]
     }
 
-    /// Only if systemd expects signs of life.
+    /// Empty if systemd expects no watchdog notifications.
     private var watchdog: [any Service] {
         guard let interval = lifecycle.systemd.watchdogInterval else { return [] }
         let check = LivenessCheck(

@@ -9,7 +9,7 @@ struct NamedService: Service, CustomStringConvertible {
 
     func run() async throws { try await service.run() }
 
-    /// A service that describes itself may have another name later, see ``SimultaneousServices``.
+    /// The name of a service that describes itself can change, see ``SimultaneousServices``.
     static func name(of service: any Service) -> String {
         (service as? any CustomStringConvertible)?.description ?? "\(type(of: service))"
     }

@@ -16,10 +16,10 @@ package import WireAPI
 /// publicKeyHash, restores symmetric keys, and verifies and decrypts tokens. It also requests merchant sessions from
 /// Apple, and returns account numbers of merchant tokens.
 ///
-/// The socket's file has its final mode before a client can connect. The kernel identifies the caller of each connection,
-/// and the setting `callers` decides which permits the caller has. During a graceful shutdown, the server accepts no
-/// further connection and answers the requests that have arrived. The last response on each connection has the field
-/// `Connection: close`.
+/// The socket's file has its final mode before a client can connect. The kernel identifies the caller of each
+/// connection, and the setting `callers` decides which permits the caller has. During a graceful shutdown, the server
+/// accepts no further connection and answers the requests that have arrived. The last response on each connection has
+/// the field `Connection: close`.
 package struct DecryptorServer: Service {
     private let socket: SocketSource
     private let operations: PaymentTokenOperations
@@ -81,7 +81,8 @@ package struct DecryptorServer: Service {
         let listener = try socket.listen(backlog: Limits.backlog)
         defer { listener.remove() }
         let loops = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
-        // A separate thread accepts connections, so that a flood of new connections does not delay requests on open ones.
+        // A separate thread accepts connections, so that a flood of new connections does not delay requests on open
+        // ones.
         let acceptor = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         raisePriority(of: loops)
         let pool = BlockingPool(threads: max(2, System.coreCount), longestWait: limits.threadWait)

@@ -68,7 +68,7 @@ package struct EventDelivery: Service {
         logger.debug("event delivery ended")
     }
 
-    /// The dispatcher of a webhook that was started last.
+    /// The dispatcher that was started last for a webhook.
     private struct RunningDispatcher {
         let webhook: Webhook
         let dispatcher: WebhookDispatcher

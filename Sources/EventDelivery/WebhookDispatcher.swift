@@ -10,8 +10,8 @@ import Vocabulary
 /// are delivered concurrently. The store records which events were delivered. This actor only remembers in which lanes
 /// an attempt is running or has failed.
 actor WebhookDispatcher {
-    /// If attempts fail in this many lanes without a success in between, the receiver counts as down. From then on only
-    /// one attempt runs at a time, with pauses between attempts, until an attempt succeeds.
+    /// If attempts fail in this many lanes without a success in between, the receiver is considered down. From then on
+    /// only one attempt runs at a time, with pauses between attempts, until an attempt succeeds.
     static let failedLanesUntilDown = 8
     /// The longest pause between attempts while the receiver is down. The pause is short, because new
     /// events must wait for its end too.
@@ -141,7 +141,7 @@ actor WebhookDispatcher {
             guard !Task.isCancelled else { return }
             let failure = DeliveryFailure(error)
             // Each lane counts only once, so that one event that the receiver refuses does not stop the events of all
-            // other merchants. While the receiver counts as down, each failure counts, and lengthens the pause.
+            // other merchants. While the receiver is considered down, each failure counts, and lengthens the pause.
             if !circuit.isClosed || failedLanes.insert(delivery.lane).inserted { circuit.failed(at: .now) }
             await recordPersistently { try await self.record(failure, of: delivery) }
         }

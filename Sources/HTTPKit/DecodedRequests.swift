@@ -1,8 +1,8 @@
 package import NIOCore
 import NIOHTTP1
 
-/// Counts the requests that the decoder has delivered. `HTTPServerPipelineHandler` keeps pipelined requests back until
-/// the earlier ones have their responses, so ``RequestGuard`` does not see them before.
+/// Counts the requests that the decoder has delivered. `HTTPServerPipelineHandler` holds pipelined requests back until
+/// the earlier requests have their responses, so ``RequestGuard`` cannot count them.
 ///
 /// Add the counter between the decoder and `HTTPServerPipelineHandler`.
 final class DecodedRequests: ChannelInboundHandler, RemovableChannelHandler {

@@ -3,8 +3,8 @@ import NIOCore
 /// Reports a request whose head takes too long to arrive, counted from its first bytes. So a client cannot hold a
 /// connection by sending single bytes.
 ///
-/// If the first bytes arrive in one read with the end of the request before, the time counts from the next read,
-/// because the decoder does not say that it has bytes left. Until then the limit of idle connections applies.
+/// If the first bytes arrive in the same read as the end of the previous request, the time counts from the next read,
+/// because the decoder does not report that it has bytes left. Until then the limit of idle connections applies.
 ///
 /// Add the handler before the decoder. It compares what arrives with what the decoder delivers.
 final class HeadTimeLimit: ChannelInboundHandler, RemovableChannelHandler {

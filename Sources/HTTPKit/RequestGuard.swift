@@ -53,8 +53,8 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
     /// if the fault is in the syntax of the request, so that the target is not known for certain.
     package typealias MakeRefusal = @Sendable (HTTPFault, String?) -> Refusal
 
-    /// Counts the requests that wait behind the request in progress. Without it in the pipeline, the guard assumes that
-    /// none waits.
+    /// Counts the requests that wait behind the request in progress. If this handler is not in the pipeline, the guard
+    /// assumes that no request waits.
     let decodedRequests = DecodedRequests()
     let limits: Limits
     let hasUnreadBytes: @Sendable (any Channel) -> Bool

@@ -66,8 +66,8 @@ package final class KeyCustody: KeyCustodian, KeyPairVerifier {
     }
 
     /// Returns the certificate of a key. If no certificate is for this key, and the file contains no other key, returns
-    /// the first certificate: the error that refuses it names the key that it belongs to. If the file contains several
-    /// keys, the first certificate may belong to another of them, so this returns nil.
+    /// the first certificate. The caller then refuses this certificate with an error that names the right key. If the
+    /// file contains several keys, returns nil, because the first certificate may belong to another of these keys.
     private static func certificate(
         of hash: PublicKeyHash, among certificates: [[UInt8]], isOnlyKey: Bool
     ) -> [UInt8]? {

@@ -9,7 +9,7 @@ extension AdminClient {
         try await post(Paths.accesses, request)
     }
 
-    /// Every access, also expired and revoked ones, sorted by name.
+    /// Every access, including expired and revoked ones, sorted by name.
     package func accesses() async throws(ClientError) -> Listing<AccessDocument> {
         // An access can name many merchants, and a page must fit into 16 MiB, the largest response that the client
         // reads.

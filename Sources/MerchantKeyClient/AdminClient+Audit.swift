@@ -5,7 +5,7 @@ package import WireAPI
 package struct AuditQuery: Sendable {
     package var merchant: MerchantIdentifier?
     package var key: PublicKeyHash?
-    /// The user id of the process that sent the request.
+    /// The caller's name, such as `uid:1000` or `access:shop`; or only the number of a user.
     package var caller: String?
     /// Records at this time or later.
     package var since: Timestamp?
@@ -56,8 +56,8 @@ extension AdminClient {
         } while cursor != nil
     }
 
-    /// Lets the daemon verify one range of the audit chain. (Each audit record contains the hash of the record before
-    /// it.)
+    /// Asks the daemon to verify one range of the audit chain. (Each audit record contains the hash of the record
+    /// before it.)
     ///
     /// - Parameters:
     ///   - head: an audit head (the number and hash of the last record) that was saved earlier, such as `1044:`

@@ -8,13 +8,13 @@ extension AdminClient {
         try await httpClient.fetch(SocketCall(path: Paths.status))
     }
 
-    /// Whether the daemon is live and ready. A daemon that is not ready sends the same document with status 503; that
-    /// status does not make this method throw.
+    /// Whether the daemon is live and ready. A daemon that is not ready sends the same document with status 503. This
+    /// method does not throw for status 503.
     package func health() async throws(ClientError) -> Response<HealthDocument> {
         try await httpClient.fetch(SocketCall(path: Paths.health, documentStatuses: [503]))
     }
 
-    /// The OpenAPI document of the admin socket and the decryptor socket, as YAML.
+    /// The OpenAPI document, which describes all sockets and the portal, as YAML.
     package func openAPI() async throws(ClientError) -> Data {
         try await httpClient.send(SocketCall(path: Paths.openAPI, accept: "application/yaml"))
     }

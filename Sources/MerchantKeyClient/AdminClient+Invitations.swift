@@ -11,7 +11,7 @@ extension AdminClient {
         try await post(Paths.invitations, request)
     }
 
-    /// Invitations, also used, expired and revoked ones, newest first.
+    /// Invitations, including used, expired and revoked ones, newest first.
     ///
     /// - Parameter merchant: nil for every merchant.
     package func invitations(

@@ -49,9 +49,9 @@ extension AdminClient {
         try await list(Paths.keys, query: [("prefix", prefix)], limit: limit)
     }
 
-    /// All merchants' key pairs in one of the states, state by state, and oldest first in each state.
+    /// The key pairs of all merchants in any of the states, sorted by state, and oldest first in each state.
     ///
-    /// - Parameter limit: how many key pairs of each state are listed at most.
+    /// - Parameter limit: the largest number of key pairs to list for each state.
     package func keys(in states: [KeyState], limit: Int = .max) async throws(ClientError) -> Listing<KeyDocument> {
         var listings: [Listing<KeyDocument>] = []
         for state in states {

@@ -10,9 +10,9 @@ extension AdminClient {
     /// The merchants that match, sorted by identifier.
     ///
     /// - Parameters:
-    ///   - prefix: how the identifier begins; nil for every identifier.
-    ///   - belowTarget: whether only merchants are listed that have fewer active key pairs than their target.
-    ///   - limit: how many merchants are listed at most.
+    ///   - prefix: the beginning of the identifier; nil for every identifier.
+    ///   - belowTarget: if true, lists only merchants that have fewer active key pairs than their target.
+    ///   - limit: the largest number of merchants to list.
     package func merchants(
         prefix: String? = nil, belowTarget: Bool = false, limit: Int = .max
     ) async throws(ClientError) -> Listing<MerchantDocument> {

@@ -9,12 +9,12 @@ extension AdminClient {
         case allUsers
     }
 
-    /// Creates a link with which the caller can sign in to the portal's pages for operators once.
+    /// Creates a link with which the caller can sign in once to the portal's pages for operators.
     package func createOperatorLogin() async throws(ClientError) -> Response<OperatorLoginDocument> {
         try await httpClient.fetch(SocketCall(method: .POST, path: Paths.operatorLogins))
     }
 
-    /// Ends sessions at the portal's pages for operators, and links that were not used yet.
+    /// Ends sessions at the portal's pages for operators, and invalidates links that were not used yet.
     package func endOperatorSessions(
         of operators: OperatorSelection
     ) async throws(ClientError) -> Response<EndedOperatorSessionsDocument> {

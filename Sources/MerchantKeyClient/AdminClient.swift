@@ -16,7 +16,7 @@ package final class AdminClient: Sendable {
 
     package func shutdown() async { await httpClient.shutdown() }
 
-    /// Runs `body` with a client and shuts the client down afterwards, also if `body` throws.
+    /// Runs `body` with a client and shuts the client down afterwards, even if `body` throws.
     package static func with<Result>(
         socketPath: String, connections: Int = 8, _ body: (AdminClient) async throws -> Result
     ) async throws -> Result {

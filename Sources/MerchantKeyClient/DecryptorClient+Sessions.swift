@@ -4,9 +4,10 @@ import Vocabulary
 package import WireAPI
 
 extension DecryptorClient {
-    /// Requests a merchant session from Apple, with the identity certificate in the daemon.
+    /// Requests a merchant session from Apple. The daemon authenticates with the identity certificate of the merchant
+    /// or of the platform.
     ///
-    /// Give the session to the page unchanged, as the argument of `completeMerchantValidation`. A session is for one
+    /// Pass the session to the page unchanged, as the argument of `completeMerchantValidation`. A session is for one
     /// payment: never store a session, and request a new session for each payment. If a call throws
     /// ``ClientError/unreachable(socketPath:why:)``, call again: a session that did not arrive has no effect.
     ///

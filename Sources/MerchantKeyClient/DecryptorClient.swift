@@ -17,7 +17,7 @@ public final class DecryptorClient: Sendable {
     /// Closes the connections. Later calls fail.
     public func shutdown() async { await httpClient.shutdown() }
 
-    /// Runs `body` with a client and shuts the client down afterwards, also if `body` throws.
+    /// Runs `body` with a client and shuts the client down afterwards, even if `body` throws.
     public static func with<Result>(
         socketPath: String, _ body: (DecryptorClient) async throws -> Result
     ) async throws -> Result {

@@ -12,7 +12,7 @@ public struct MerchantSessionParameters: Sendable {
     public enum Place: Sendable {
         /// The domain in the browser's address bar. For a page inside a frame, the domain of the top-level page.
         case web(domain: String)
-        /// The URL of the messages for business gateway, and the platform's domain.
+        /// The URL of the Messages for Business gateway, and the platform's domain.
         case messaging(url: String, domainName: String)
         /// The team ID of the app's developer.
         case inApp(teamIdentifier: String)

@@ -3,7 +3,7 @@ import LocalSocket
 import NIOCore
 import NIOHTTP1
 
-/// Responds to the requests of one connection, one after the other. ``RequestGuard`` has checked them.
+/// Responds to the requests of one connection, one after the other. ``RequestGuard`` has already checked the requests.
 final class MetricsConnection: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -16,7 +16,7 @@ final class MetricsConnection: ChannelInboundHandler {
     /// Whether the client has closed its output, so that it sends no further request.
     private var inputClosed = false
 
-    /// - Parameter admission: has admitted the connection.
+    /// - Parameter admission: the object that has admitted the connection.
     init(_ responder: MetricsResponder, _ admission: ConnectionAdmission) {
         self.responder = responder
         self.admission = admission
@@ -41,7 +41,7 @@ final class MetricsConnection: ChannelInboundHandler {
             .assumeIsolated().whenSuccess { response in
                 // The page may arrive after the connection was closed.
                 guard context.channel.isActive else { return }
-                // From now on, the client has to read the response.
+                // From now on, the connection waits for the client to read the response.
                 self.admission.setWaitsForClient(true, context.channel)
                 self.write(response, to: head, context)
             }

@@ -6,7 +6,7 @@ import NIOCore
 import NIOHTTP1
 import ServerKit
 
-/// Makes the responses of the ``MetricsServer``, counts them and writes them to the access log.
+/// Creates the responses of the ``MetricsServer``, counts them and writes them to the access log.
 final class MetricsResponder: Sendable {
     struct Response: Sendable {
         let status: HTTPResponseStatus

@@ -10,9 +10,9 @@ import ServiceLifecycle
 
 /// The TCP port for a Prometheus server and for probes: `GET /metrics` and `GET /health`, over HTTP without TLS.
 ///
-/// The clients are not identified, so the server offers nothing else, and no response names a merchant or a key. It has
-/// one thread and few connections, so that its clients cannot slow down the other servers. No client can exclude
-/// another one: above a limit, a new connection replaces the connection that has waited longest for its client.
+/// The clients are not identified, so the server offers nothing else, and no response names a merchant or a key. The
+/// server has one thread and few connections, so that its clients cannot slow down the other servers. No client can
+/// exclude another one: above a limit, a new connection replaces the connection that has waited longest for its client.
 package struct MetricsServer: Service {
     /// The address of the listener.
     package struct Address: Hashable, Sendable, CustomStringConvertible {
@@ -51,7 +51,7 @@ package struct MetricsServer: Service {
     /// - Parameters:
     ///   - isReady: returns whether the daemon is ready, for `GET /health`.
     ///   - requests: the metrics of all servers, in which this server counts its requests.
-    ///   - problems: makes the responses to requests that fail.
+    ///   - problems: creates the responses to requests that fail.
     ///   - onListening: called with the TCP port, as soon as clients can connect.
     package init(
         address: Address, report: MetricsReport, isReady: @escaping @Sendable () -> Bool, requests: RequestMetrics,
@@ -112,7 +112,8 @@ package struct MetricsServer: Service {
             .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Self.readBytes))
     }
 
-    /// Adds the handlers to a new connection, or closes it if too many are open and none of them waits for its client.
+    /// Adds the handlers to a new connection, or closes the connection if too many connections are open and none of
+    /// them waits for its client.
     private func start(_ channel: any Channel) throws {
         guard let address = RemoteAddress(channel.remoteAddress),
             admission.admit(channel, of: address.block.holder) == .admitted

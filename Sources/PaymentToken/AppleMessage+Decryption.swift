@@ -7,9 +7,8 @@ import Vocabulary
 enum MessageEncryption {
     /// The initialization vector: 16 zero bytes.
     ///
-    /// With 12 zero bytes, the usual length, decryption would fail: GCM derives its first counter block from 12 bytes
-    /// in another way than from 16 bytes (NIST SP 800-38D section 7.1). A fixed vector is safe because each key
-    /// encrypts only one message.
+    /// With 12 zero bytes, the usual length, decryption would fail: the length determines how GCM derives its first
+    /// counter block (NIST SP 800-38D section 7.1). A fixed vector is safe because each key encrypts only one message.
     static let initializationVector = [UInt8](repeating: 0, count: 16)
     /// The length of the GCM tag in bytes.
     static let tagLength = 16

@@ -4,8 +4,8 @@
 public struct PaymentTokenError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of error.
     public enum Code: String, Sendable, CaseIterable {
-        /// The input is not a valid payment token or encrypted token metadata, or a part of them is not valid; or it is
-        /// not a valid merchant identifier, merchant token identifier or public key; or it is too long.
+        /// The input is not valid or is too long. The input can be a payment token, encrypted token metadata, a part of
+        /// these, a merchant identifier, a merchant token identifier, a public key or a usage information package.
         case malformed
         /// The version of the payment token or token metadata is neither EC_v1 nor RSA_v1.
         case unsupportedVersion

@@ -13,8 +13,9 @@ import ServiceLifecycle
 package import Vocabulary
 package import WireAPI
 
-/// The HTTPS server for people at merchants, for the platform's own portal and for operators: REST under `/v1/`, and web
-/// pages. Also for Apple, which sends notifications of merchant tokens, and for devices that ask for usage information.
+/// The HTTPS server for people at merchants, for the platform's own portal and for operators: REST under `/v1/`, and
+/// web pages. The server also receives Apple's notifications of merchant tokens and devices' requests for usage
+/// information.
 ///
 /// Its use cases (``PortalOperations``) cannot reach private keys of merchants. The server has its own threads, so that
 /// its load does not delay the decryptors.

@@ -5,10 +5,10 @@ import Vocabulary
 /// Stores merchants, keys, rolls, registrations, events, the audit and the access to the portal in a PostgreSQL
 /// database, which several daemons can share.
 ///
-/// A bounded pool of connections reads, each read in a transaction of its own that sees one state of the database. One
-/// connection writes. Each write of a daemon first locks the row `audit_head`, so the writes of all daemons run one
-/// after another, and the audit is one hash chain. When ``write(_:)`` returns, its changes are on the server's stable
-/// storage.
+/// Reads use a pool with a limited number of connections. Each read has a transaction of its own, which sees one state
+/// of the database. Writes use one connection. Each write of a daemon first locks the row `audit_head`, so the writes
+/// of all daemons run one after another, and the audit is one hash chain. When ``write(_:)`` returns, its changes are
+/// on the server's stable storage.
 package final class PostgresStore: MerchantRepository, Sendable {
     /// Reads see the state of the database at the first statement of their transaction.
     static let beginReading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -34,8 +34,8 @@ package final class PostgresStore: MerchantRepository, Sendable {
         let limits = opener.settings.limits
         pool = ConnectionPool(maximum: limits.readers, longestWait: limits.waiting) { [opener] in
             let connection = try opener.open().connection
-            // PostgreSQL plans each query for its values. A plan for any values would not know how short a page is, and
-            // could read a whole table.
+            // PostgreSQL plans each query for its parameter values. A generic plan would not consider how short a page
+            // is, and could read a whole table.
             try connection.run("SELECT set_config('plan_cache_mode', 'force_custom_plan', false)")
             return connection
         }
@@ -69,7 +69,7 @@ package final class PostgresStore: MerchantRepository, Sendable {
     }
 
     /// The outcome of a transaction for which a write has thrown ``UnknownOutcomeError``; nil if the server cannot be
-    /// asked now. Blocks the calling thread.
+    /// queried now. Blocks the calling thread.
     package func outcome(of mark: TransactionMark) -> CommitOutcome? { queue.groups.outcome(of: mark) }
 }
 
@@ -89,12 +89,12 @@ extension PostgresStore {
         _ body: @escaping @Sendable (any RepositoryWriting) throws -> Result
     ) async throws -> Result { try await writeStore { try body($0) } }
 
-    /// Lets PostgreSQL reuse the space of old row versions in the tables of keys, and closes the connections, whose
-    /// buffers can contain copies of keys.
+    /// Lets PostgreSQL reuse the space of old row versions in the tables of sealed keys and account numbers, and closes
+    /// the connections, whose buffers can contain copies.
     ///
     /// This cannot remove copies from the server's memory, from free disk blocks, from the write-ahead log, from its
-    /// archive or from replicas. Only a rotation of the data key makes those copies useless. VACUUM needs the owner of
-    /// the tables, and a lock on each of them; without, PostgreSQL skips the table with a warning.
+    /// archive or from replicas. Only a rotation of the data key makes those copies useless. VACUUM must run as the
+    /// owner of the tables, and needs a lock on each of them. Otherwise, PostgreSQL skips the table with a warning.
     package func eraseRemovedBytes() async throws { try await erasures.run() }
 }
 

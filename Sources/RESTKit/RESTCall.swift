@@ -109,8 +109,8 @@ package struct RESTCall: Sendable {
     ///
     /// - Parameter permit: the route's permit.
     /// - Returns: nil if the query names no merchant, so the list contains all merchants.
-    /// - Throws: the error of ``require(_:for:)`` if the caller may not read the merchant; `forbidden` if the query names
-    ///   no merchant and the caller may read only some merchants.
+    /// - Throws: the error of ``require(_:for:)`` if the caller may not read the merchant; `forbidden` if the query
+    ///   names no merchant and the caller may read only some merchants.
     package func merchantToRead(_ permit: Permit) throws(MerchantError) -> MerchantIdentifier? {
         let merchant = try query.value("merchant", as: MerchantIdentifier.self)
         if let merchant {

@@ -10,8 +10,8 @@ import NIOHTTPTypesHTTP1
 
 /// Runs Hummingbird's request loop on one HTTP/1.1 connection, behind ``RequestGuard``.
 ///
-/// This type replaces Hummingbird's `HTTP1Channel`, for two reasons. `HTTP1Channel` passes on pipelined requests without
-/// waiting for the earlier responses. When `HTTP1Channel` cannot parse a request, its response has no body.
+/// This type replaces Hummingbird's `HTTP1Channel`, for two reasons. `HTTP1Channel` passes on pipelined requests
+/// without waiting for the earlier responses. When `HTTP1Channel` cannot parse a request, its response has no body.
 package struct RESTChannel: HTTPChannelHandler {
     package typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 
@@ -76,8 +76,8 @@ package struct RESTChannel: HTTPChannelHandler {
 }
 
 extension RESTConnection {
-    /// The function that Hummingbird's request loop calls for each request of the connection. For HTTP/2, each stream is
-    /// a connection of its own.
+    /// The function that Hummingbird's request loop calls for each request of the connection. For HTTP/2, each stream
+    /// is a connection of its own.
     package func requestLoop(_ responder: any HTTPResponder<RESTContext>) -> HTTPChannelHandler.Responder {
         { request, writer, _ in
             let context = RESTContext(source: self, identifiers: RequestIdentifiers(request.headers))

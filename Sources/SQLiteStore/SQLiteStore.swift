@@ -14,7 +14,8 @@ import Vocabulary
 /// commit. Only one process may open the database; the caller must ensure that.
 package final class SQLiteStore: MerchantRepository, Sendable {
     /// The suffixes of all files of a database. A rollback journal (`-journal`) exists only if the creation of a
-    /// database was interrupted. It belongs to its database like the others: SQLite would apply it to a new one.
+    /// database was interrupted. When a database is removed or replaced, its journal must be removed too: SQLite would
+    /// apply the journal to the new database.
     package static let fileSuffixes = ["", "-wal", "-shm", "-journal"]
 
     /// The path of the database; its write-ahead log and shared memory are in the same directory.
@@ -28,8 +29,9 @@ package final class SQLiteStore: MerchantRepository, Sendable {
 
     /// - Parameters:
     ///   - clock: gives the time at which writes began to fail, for ``health``.
-    ///   - confirmedTime: the daemon's own count of time, which does not change when the machine's clock is set. If the
-    ///     machine's clock was set back, events get this time. If nil, events keep the time of the machine's clock.
+    ///   - confirmedTime: the time that the daemon counts itself. It does not change when the machine's clock is set.
+    ///     If the machine's clock was set back, events get this time. If nil, events keep the time of the machine's
+    ///     clock.
     package init(
         _ database: OpenedDatabase, clock: any WallClock, observers: StoreObservers = StoreObservers(),
         confirmedTime: ConfirmedTime? = nil
@@ -79,8 +81,8 @@ package final class SQLiteStore: MerchantRepository, Sendable {
         queue.finish()
         checkpointAtClose()
         if queue.isUnreliable {
-            // After a failed sync, the log in memory may differ from the log on the disk, so no checkpoint may copy it
-            // into the database. At the next start, SQLite verifies the checksum of each frame in the log.
+            // After a failed sync, the log in memory may differ from the log on the disk, so no checkpoint may copy the
+            // log into the database. At the next start, SQLite verifies the checksum of each frame in the log.
             pool.writeWithoutTransaction { db in
                 if let connection = db.sqliteConnection { _ = csqlite_keep_log_on_close(connection) }
             }
@@ -100,7 +102,7 @@ package final class SQLiteStore: MerchantRepository, Sendable {
     private func checkpointAtClose() {
         guard openedFiles.inodeIfReplaced == nil, !queue.isUnreliable else { return }
         do { try pool.barrierWriteWithoutTransaction { _ = try Self.checkpointAndTruncateLog($0) } } catch {
-            // If the storage failed, the recording marks the store as unreliable, so that ``close()`` keeps the log.
+            // If the storage failed, this call marks the store as unreliable, so that ``close()`` keeps the log.
             _ = queue.translatedAndRecorded(error)
         }
     }

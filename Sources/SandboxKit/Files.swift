@@ -52,8 +52,8 @@ enum Files {
         (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType == .typeRegular
     }
 
-    /// Writes a file. A regular file is replaced atomically. Into a pipe, a device or a symbolic link's target, the
-    /// bytes are written directly, because such a file must not be replaced.
+    /// Writes a file. A regular file is replaced atomically. If the path names a pipe, a device or a symbolic link, the
+    /// bytes are written into the existing file, because such a file must not be replaced.
     ///
     /// - Parameter path: the path of the file, or `-` for the standard output.
     static func write(_ bytes: [UInt8], to path: String) throws(SandboxError) {

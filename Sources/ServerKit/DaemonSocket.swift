@@ -15,8 +15,8 @@ package enum DaemonSocket: String, CaseIterable, Sendable {
 
     /// The socket that serves a path, whatever the method.
     ///
-    /// - Returns: nil if no socket or every socket serves the path. For `/v1/keys/{publicKeyHash}`, which the decryptor
-    ///   socket serves too, ``admin``.
+    /// - Returns: nil if no socket or every socket serves the path. The result for `/v1/keys/{publicKeyHash}` is
+    ///   ``admin``, although the decryptor socket serves this path too.
     package static func serving(_ path: some StringProtocol) -> DaemonSocket? {
         guard path.hasPrefix("/v1/") else { return nil }
         let segments = String(path).split(separator: "/", omittingEmptySubsequences: false).dropFirst(2).map { $0 }

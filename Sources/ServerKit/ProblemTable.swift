@@ -71,7 +71,7 @@ package enum ProblemTable {
         case .tooManyDomains: (409, "too many domains")
         case .sessionDomainNotRegistered: (422, "domain not registered for the session")
         case .sessionMerchantUnauthorized: (422, "not authorized for the merchant of the session")
-        case .sessionMerchantWrongKind: (422, "no merchant's identifier")
+        case .sessionMerchantWrongKind: (422, "not a merchant's identifier")
         case .sessionIdentityMissing: (409, "identity certificate missing")
         case .validationURLRefused: (422, "validationURL refused")
         case .merchantTokenNotFound: (404, "merchant token not found")
@@ -109,7 +109,7 @@ package enum ProblemTable {
         case .registrationConflict, .gatewayRateLimited, .gatewayUnavailable, .gatewayResponseNotReceived,
             .merchantTokenKeyNotReady:
             15
-        // The limits count the requests of a minute.
+        // The limits are per minute.
         case .tooManyRequests: 60
         default: nil
         }

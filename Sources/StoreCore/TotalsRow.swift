@@ -8,7 +8,7 @@ package enum TotalsRow {
         (try row.text("name"), try row.integer("value"))
     }
 
-    /// The counts that ``StoreCounts`` takes from the table. The other counts are 0.
+    /// Returns ``StoreCounts`` with the counts that the table contains. The other counts are 0.
     package static func counts(_ rows: [(name: String, value: Int)]) -> StoreCounts {
         let totals = Dictionary(uniqueKeysWithValues: rows.map { ($0.name, $0.value) })
         var counts = StoreCounts()

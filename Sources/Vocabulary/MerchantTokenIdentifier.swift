@@ -1,5 +1,6 @@
-/// Apple's identifier of a merchant token (MPAN): the account number that Apple Pay gives one merchant for recurring,
-/// deferred or automatic-reload payments. The identifier is not an account number, and is not secret.
+/// Apple's identifier of a merchant token. A merchant token stands for an account number (MPAN) that Apple Pay gives
+/// one merchant for recurring, deferred or automatic-reload payments. The identifier is not the account number, and is
+/// not secret.
 ///
 /// It has 1 to 64 characters, each one of `a-z A-Z 0-9 - . _ ~ + = :`.
 ///

@@ -10,14 +10,14 @@ extension Paths {
     package static func accessRevocation(_ name: AccessName) -> String { "\(access(name))/revoke" }
 }
 
-/// An access: a machine that may call the portal, as `GET /v1/access/{accessName}` returns it.
+/// An access, as `GET /v1/access/{accessName}` returns it: a credential with which a machine may call the portal.
 package struct AccessDocument: Codable, Hashable, Sendable {
     /// A token of the access, without its secret part.
     package struct Token: Codable, Hashable, Sendable {
         /// The part of the token that is not secret: the 8 characters after the prefix `mka_`.
         package let identifier: String
         package let createdAt: Timestamp
-        /// When the token expires. Absent if the token is valid as long as the access.
+        /// When the token expires. Absent if the token expires only together with the access.
         package var expiresAt: Timestamp?
 
         package init(_ identifier: String, createdAt: Timestamp, expiresAt: Timestamp?) {

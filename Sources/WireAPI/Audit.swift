@@ -39,7 +39,7 @@ package struct AuditRecordDocument: Codable, Hashable, Sendable {
     package var after: String?
     package var reason: String?
     package var requestId: String?
-    /// Which of the daemons that share a PostgreSQL database has done it; absent on SQLite.
+    /// The name of the daemon that performed the operation, if daemons share a PostgreSQL database; absent on SQLite.
     package var node: NodeName?
     /// The record's hash as lower-case hexadecimal. The next record contains this hash as `previousHash`.
     package let hash: String

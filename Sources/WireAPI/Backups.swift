@@ -63,11 +63,12 @@ package struct BackupCoverageDocument: Codable, Hashable, Sendable {
     /// When the newest verified backup was created; nil if there is none. A backup with a time in the future does not
     /// count.
     package var lastVerified: Timestamp?
-    /// The latest time in the future of a verified backup; nil if there is none.
+    /// If a verified backup has a creation time in the future, the latest such time; otherwise nil.
     package var verifiedInFuture: Timestamp?
     /// The path of the newest verified backup.
     package var file: String?
-    /// The number of merchants whose newest key pair is in no verified backup. The name is the field's name in JSON.
+    /// The number of merchants whose newest key pair is in no verified backup. This property has the name of the JSON
+    /// field.
     package var merchantsWithoutBackup = 0
     /// The identifiers of the first 100 of these merchants, sorted by the creation of their newest key pairs, oldest
     /// first.

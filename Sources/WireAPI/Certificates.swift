@@ -10,7 +10,7 @@ extension Paths {
 
 /// A stored certificate.
 package struct CertificateDocument: Codable, Hashable, Sendable {
-    /// The names of the certificate's owner and issuer, and the serial number.
+    /// The certificate's subject, issuer and serial number.
     package typealias Identification = (subject: String, issuer: String, serialNumber: String)
 
     /// SHA-256 of the certificate in DER, as lower-case hexadecimal.

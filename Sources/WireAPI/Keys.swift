@@ -61,8 +61,8 @@ package struct KeyDocument: Codable, Hashable, Sendable {
     /// `true` if the request uploaded a certificate that was stored before, so that nothing was changed. Otherwise
     /// absent.
     package var alreadyStored: Bool?
-    /// The key pair whose certificate is missing. Present only in a response of the portal with `alreadyStored`, if a
-    /// certificate is missing.
+    /// The key pair that still needs a certificate. Present only in a response of the portal with `alreadyStored`, and
+    /// only if there is such a key pair.
     package var awaitedPublicKeyHash: PublicKeyHash?
 
     package init(

@@ -129,8 +129,8 @@ package struct TokenNotificationURLDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// The account number of a merchant token, as the decryptor socket returns it. Only clients decode it: the daemon writes
-/// the response without this type, whose text cannot be wiped.
+/// The account number of a merchant token, as the decryptor socket returns it. Only clients decode it: the daemon
+/// writes the response without this type, whose text cannot be wiped.
 package struct MPANDocument: Decodable, Sendable {
     package let merchantTokenIdentifier: MerchantTokenIdentifier
     /// 8 to 19 digits.

@@ -12,16 +12,16 @@ package struct NodeDocument: Codable, Hashable, Sendable {
     /// The version of the program.
     package let version: String
     package let joinedAt: Timestamp
-    /// How much longer the lease is valid, in seconds; negative since its end.
+    /// How much longer the lease is valid, in seconds; negative after it has ended.
     package let leaseSeconds: Double
-    /// How much longer the daemon may use the keys in its memory if it cannot renew its lease, in seconds: the lease
-    /// and the setting `store.postgresql.serve-stale`. Negative since then.
+    /// How much longer the daemon may use the keys in its memory if it cannot renew its lease, in seconds:
+    /// ``leaseSeconds`` plus the setting `store.postgresql.serve-stale`. Negative after this time has ended.
     package let cacheSeconds: Double
-    /// How many changes of key pairs the daemon has not applied yet to what it has in memory.
+    /// How many changes of key pairs the daemon has not applied yet to its caches.
     package var unappliedChanges = 0
     /// Whether the daemon is the leader, which delivers events and runs the schedules.
     package var isLeader = false
-    /// Whether this is the daemon that answers.
+    /// Whether this is the daemon that sends the response.
     package var isThisDaemon = false
 
     package init(

@@ -6,8 +6,8 @@ extension Paths {
     }
 }
 
-/// The response of `GET /v1/merchants/{merchantIdentifier}/onboarding`: how far the onboarding of a merchant is, or if
-/// the merchant is replacing its key pair, how far the roll is.
+/// The response of `GET /v1/merchants/{merchantIdentifier}/onboarding`: the progress of a merchant's onboarding or, if
+/// the merchant is replacing its key pair, of the roll.
 package struct OnboardingDocument: Codable, Hashable, Sendable {
     /// One step of the onboarding.
     package struct Step: Codable, Hashable, Sendable {
@@ -20,7 +20,7 @@ package struct OnboardingDocument: Codable, Hashable, Sendable {
         package let waitingFor: String
         /// When the step entered its state; absent if this time is unknown.
         package var since: Timestamp?
-        /// Until when the step should be done; absent if the step is done, or if there is no such time.
+        /// The time by which the step should be done; absent if the step is done, or if there is no such time.
         package var until: Timestamp?
         /// What the party in `waitingFor` must do, in one or two sentences for people.
         package let whatToDo: String

@@ -44,8 +44,8 @@ package struct RollDocument: Codable, Hashable, Sendable {
     /// The daemons that may still use the old key pair, because they cannot reach the database. Absent if there are
     /// none.
     package var staleNodes: [NodeName]?
-    /// How many key pairs finishing the roll generates for the merchant's next roll, so that the merchant has as many
-    /// as its target. Present only in the response to a request that finishes the roll.
+    /// How many key pairs are generated for the merchant's next roll when this roll is finished, so that the merchant
+    /// has as many key pairs as its target. Present only in the response to a request that finishes the roll.
     package var nextKeyPairs: Int?
     /// The key pairs that the request has generated for the next roll; absent in a dry run. They have no certificate
     /// yet.

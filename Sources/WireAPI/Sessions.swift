@@ -17,7 +17,7 @@ package struct MerchantSessionRequest: RequestBody {
     package let initiative: String
     /// For `web` the domain of the page, for `messaging` an HTTPS URL, for `in_app` the team ID.
     package let initiativeContext: String
-    /// The platform's domain. Required for `messaging`, and refused for the others.
+    /// The platform's domain. Required for the initiative `messaging`, and refused for the other initiatives.
     package var domainName: String?
     /// The `validationURL` that Safari gave the page. Without it, the daemon calls the gateway of its settings.
     package var validationURL: String?

@@ -50,7 +50,7 @@ package struct WebhookTestDocument: Codable, Hashable, Sendable {
     package var status: Int?
     /// The first 1024 bytes of the response's body; absent if no response was received.
     package var responseBody: String?
-    /// Why the server did not accept the event; absent if it did.
+    /// Why the server did not accept the event; absent if the server accepted it.
     package var failure: String?
 
     package init(_ webhook: String, eventId: String, delivered: Bool, milliseconds: Int) {

@@ -12,13 +12,13 @@ import Testing
     }
 
     @Test func `beneath a log the file holds what it held when the log was started`() {
-        #expect(Observations.afterKill.auditQuestion == .intactFileLacks(Observations.base))
+        #expect(Observations.afterKill.auditQuestion == .isMissingFromIntactFile(Observations.base))
     }
 
     @Test func `beneath a log that was restarted the file holds the last record`() {
         var observation = Observations.afterKill
         observation.logGeneration = "generation-2"
-        #expect(observation.auditQuestion == .intactFileLacks(head))
+        #expect(observation.auditQuestion == .isMissingFromIntactFile(head))
     }
 
     @Test func `a log that the lock file does not name raises no question`() {
@@ -30,13 +30,13 @@ import Testing
     }
 
     @Test func `a log that is missing, empty or another program's raises a question of its own`() {
-        #expect(Observations.afterCheckpointElsewhere.auditQuestion == .intactDatabaseHolds(head))
+        #expect(Observations.afterCheckpointElsewhere.auditQuestion == .isInIntactDatabase(head))
         var emptied = Observations.afterKill
         emptied.log = Observations.empty
-        #expect(emptied.auditQuestion == .fileLacks(head))
+        #expect(emptied.auditQuestion == .isMissingFromFile(head))
         var elsewhere = Observations.afterCleanShutdown
         (elsewhere.log, elsewhere.isDatabaseInUse) = (Observations.file, true)
-        #expect(elsewhere.auditQuestion == .intactDatabaseHolds(head))
+        #expect(elsewhere.auditQuestion == .isInIntactDatabase(head))
     }
 
     @Test func `what is decided without an answer raises no question`() {

@@ -5,7 +5,7 @@ import ServiceLifecycle
 import Synchronization
 import Testing
 
-/// The daemon's signs of life depend on its parts, not on a timer.
+/// The daemon's watchdog signals depend on its parts, not on a timer.
 @Suite(.timeLimit(.minutes(1))) struct WatchdogTests {
     private let scratch: Scratch
     private let socket: NotifySocket
@@ -56,7 +56,7 @@ import Testing
         #expect(database.questions == 1)
         loops.hang()
         #expect(await check.silentParts(after: .milliseconds(5)) == ["database", "loops"])
-        // The late answers are signs of life.
+        // The late answers count as watchdog signals.
         database.recover()
         loops.recover()
         #expect(await check.silentParts(after: .seconds(30)) == [])

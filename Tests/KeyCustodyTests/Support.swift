@@ -6,7 +6,7 @@ import Secrets
 import Synchronization
 import Vocabulary
 
-/// A directory for one test, removed with the value.
+/// A directory for one test. It is removed when this value is released.
 final class Scratch {
     let path: String
 
@@ -28,7 +28,7 @@ final class Scratch {
 }
 
 enum Tool {
-    /// - Returns: standard output. Throws with standard error where the program fails.
+    /// - Returns: standard output. Throws an error with standard error if the program fails.
     @discardableResult
     static func run(_ arguments: [String], in scratch: Scratch, input: [UInt8] = []) throws -> [UInt8] {
         try ChildProcess.output(of: arguments, input: input, directory: scratch.path)

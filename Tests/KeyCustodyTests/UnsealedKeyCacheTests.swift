@@ -25,62 +25,42 @@ import Vocabulary
     }
 
     @Test func `without a lease the key is read from the store, and a change of all keys empties the cache`() throws {
-        let store = MemoryStore()
-        let reads = Mutex(0)
-        let lease = Lease()
-        let cache = UnsealedKeyCache(lease: lease)
-        let keyring = try Keyring(opening: store, with: MasterKey.random(), at: .now)
-        let custody = KeyCustody(keyring: keyring, cache: cache) { hash in
-            reads.withLock { $0 += 1 }
-            return store.pairs.withLock { $0[hash] }
-        }
-        let new = try custody.generateKeyPair(
-            algorithm: .ecV1, purpose: .paymentProcessing, for: CustodyFixture.merchant)
-        store.add(new, of: CustodyFixture.merchant)
+        let fixture = try CountingCustody()
         func use() throws -> Int {
-            _ = try custody.symmetricKey(new.publicKeyHash, from: .ephemeralPublicKey(point))
-            return reads.withLock { $0 }
+            _ = try fixture.custody.symmetricKey(fixture.hash, from: .ephemeralPublicKey(point))
+            return fixture.reads
         }
         #expect(try [use(), use()] == [1, 2])
-        lease.setEnd(.now + .seconds(3600))
+        fixture.lease.setEnd(.now + .seconds(3600))
         #expect(try use() == 2)
-        cache.allKeysChanged()
-        #expect(cache.count == 0)
+        fixture.cache.allKeysChanged()
+        #expect(fixture.cache.count == 0)
         #expect(try [use(), use()] == [3, 3])
-        lease.setEnd(.now)
+        fixture.lease.setEnd(.now)
         #expect(try use() == 4)
     }
 
     @Test func `a cached key is used without a read of the store, and no other key`() throws {
-        let store = MemoryStore()
-        let reads = Mutex(0)
-        let lease = Lease()
-        let cache = UnsealedKeyCache(lease: lease)
-        let keyring = try Keyring(opening: store, with: MasterKey.random(), at: .now)
-        let custody = KeyCustody(keyring: keyring, cache: cache) { hash in
-            reads.withLock { $0 += 1 }
-            return store.pairs.withLock { $0[hash] }
-        }
-        let new = try custody.generateKeyPair(
-            algorithm: .ecV1, purpose: .paymentProcessing, for: CustodyFixture.merchant)
-        store.add(new, of: CustodyFixture.merchant)
+        let fixture = try CountingCustody()
         func cached() throws -> [UInt8]? {
-            let key = try custody.cachedSymmetricKey(new.publicKeyHash, from: .ephemeralPublicKey(point))
+            let key = try fixture.custody.cachedSymmetricKey(fixture.hash, from: .ephemeralPublicKey(point))
             return key?.withUnsafeBytes { Array($0) }
         }
         func read() throws -> [UInt8] {
-            try custody.symmetricKey(new.publicKeyHash, from: .ephemeralPublicKey(point)).withUnsafeBytes { Array($0) }
+            try fixture.custody.symmetricKey(fixture.hash, from: .ephemeralPublicKey(point)).withUnsafeBytes {
+                Array($0)
+            }
         }
-        lease.setEnd(.now + .seconds(3600))
-        #expect(try cached() == nil && reads.withLock { $0 } == 0)
+        fixture.lease.setEnd(.now + .seconds(3600))
+        #expect(try cached() == nil && fixture.reads == 0)
         #expect(try read() == cached())
-        let error = refusal { try custody.cachedSymmetricKey(new.publicKeyHash, from: .wrappedKey([])) }
+        let error = refusal { try fixture.custody.cachedSymmetricKey(fixture.hash, from: .wrappedKey([])) }
         #expect(error?.code == .malformed)
-        cache.keysChanged([new.publicKeyHash])
+        fixture.cache.keysChanged([fixture.hash])
         #expect(try cached() == nil)
         #expect(try read() == cached())
-        lease.setEnd(.now)
-        #expect(try cached() == nil && reads.withLock { $0 } == 2)
+        fixture.lease.setEnd(.now)
+        #expect(try cached() == nil && fixture.reads == 2)
     }
 
     @Test func `a key that is revoked while it is read is not cached`() throws {
@@ -170,5 +150,35 @@ import Vocabulary
         for hash in hashes {
             #expect(refusal { try fixture.symmetricKey(hash, .ephemeralPublicKey(point)) }?.code == .keyRevoked)
         }
+    }
+}
+
+/// A key custody with one key pair. Counts how often the custody reads a key pair from the store.
+private final class CountingCustody: Sendable {
+    let lease: Lease
+    let cache: UnsealedKeyCache
+    let custody: KeyCustody
+    let hash: PublicKeyHash
+    private let counter: Counter
+
+    var reads: Int { counter.value.withLock { $0 } }
+
+    init() throws {
+        let (store, counter) = (MemoryStore(), Counter())
+        lease = Lease()
+        cache = UnsealedKeyCache(lease: lease)
+        let keyring = try Keyring(opening: store, with: MasterKey.random(), at: .now)
+        custody = KeyCustody(keyring: keyring, cache: cache) { hash in
+            counter.value.withLock { $0 += 1 }
+            return store.pairs.withLock { $0[hash] }
+        }
+        let new = try custody.generateKeyPair(
+            algorithm: .ecV1, purpose: .paymentProcessing, for: CustodyFixture.merchant)
+        store.add(new, of: CustodyFixture.merchant)
+        (hash, self.counter) = (new.publicKeyHash, counter)
+    }
+
+    private final class Counter: Sendable {
+        let value = Mutex(0)
     }
 }

@@ -36,7 +36,7 @@ struct Bench: Sendable {
         url: String? = nil, merchant: MerchantIdentifier? = nil
     ) async throws -> RegistrationView {
         try await operations.registrations.register(
-            RegistrationOrder(
+            RequestedRegistration(
                 partnerInternalMerchantIdentifier: partnerName(partner), partnerMerchantName: name,
                 domainNames: domainNames(domains), encryptTo: encryptTo, merchantUrl: url,
                 merchantIdentifier: merchant), for: request)

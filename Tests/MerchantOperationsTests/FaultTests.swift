@@ -52,7 +52,8 @@ private final class MortalRepository: MerchantRepository {
     func eraseRemovedBytes() async throws {}
 }
 
-/// Daemons that run one after another over one store. When one was killed, the next resolves the open calls, as at every start.
+/// Daemons that run one after another over one store. When one was killed, the next resolves the open calls, as at
+/// every start.
 private final class Daemons: Sendable {
     private struct Generation: Sendable {
         let number: Int
@@ -180,7 +181,7 @@ private final class Daemons: Sendable {
         do {
             if registers {
                 _ = try await operations.registrations.register(
-                    RegistrationOrder(
+                    RequestedRegistration(
                         partnerInternalMerchantIdentifier: partnerName(partner), partnerMerchantName: "Shop",
                         domainNames: domainNames(domains), encryptTo: Bench.integrator, merchantUrl: nil,
                         merchantIdentifier: nil), for: request)

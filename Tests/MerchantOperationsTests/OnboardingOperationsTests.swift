@@ -261,8 +261,8 @@ import Vocabulary
     private static func order(
         _ partner: String, for merchant: MerchantIdentifier?, _ domains: [String] = ["a.example"],
         encryptTo: MerchantIdentifier? = nil
-    ) -> RegistrationOrder {
-        RegistrationOrder(
+    ) -> RequestedRegistration {
+        RequestedRegistration(
             partnerInternalMerchantIdentifier: partnerName(partner), partnerMerchantName: "Shop",
             domainNames: domainNames(domains), encryptTo: encryptTo, merchantUrl: nil, merchantIdentifier: merchant)
     }

@@ -143,7 +143,7 @@ import Vocabulary
             idempotency: .init(
                 key: IdempotencyKey(caller: "uid:1", operation: "POST /v1/registrations", value: "k"),
                 requestDigest: [1]))
-        let order = RegistrationOrder(
+        let order = RequestedRegistration(
             partnerInternalMerchantIdentifier: partnerName("shop-1"), partnerMerchantName: "Shop",
             domainNames: domainNames(["a.example"]), encryptTo: nil, merchantUrl: nil, merchantIdentifier: nil)
         _ = try await bench.operations.registrations.register(order, for: request)

@@ -1,12 +1,13 @@
 import Foundation
 
 extension ChildProcess {
-    /// A program ended, or 20 seconds passed, before it printed what was expected.
+    /// A program ended, or 20 seconds passed, before the program printed the expected text.
     package struct NotAnnounced: Error {
         package let output: String
     }
 
-    /// Waits until the file that a program writes its output to contains what it prints once it is ready, such as its port.
+    /// Waits until the file with a program's output contains what the program prints once it is ready, such as its
+    /// port.
     /// - Parameter find: called with the whole output so far; nil if the expected text is not there yet.
     package func announcement<Value>(in file: String, _ find: (String) -> Value?) throws -> Value {
         let end = ContinuousClock.now + .seconds(20)

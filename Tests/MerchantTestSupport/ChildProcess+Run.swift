@@ -1,7 +1,7 @@
 import Foundation
 
 extension ChildProcess {
-    /// What a program that has ended left behind.
+    /// The result of a program that has ended.
     package struct Outcome: Sendable {
         /// The exit status, or the number of the signal that ended the program.
         package let status: Int32
@@ -12,7 +12,7 @@ extension ChildProcess {
         package var error: String { String(decoding: errorBytes, as: UTF8.self) }
     }
 
-    /// A program failed that a test relies on.
+    /// A program on which a test relies failed.
     package struct Failure: Error, CustomStringConvertible {
         package let command: [String]
         package let outcome: Outcome
@@ -29,8 +29,8 @@ extension ChildProcess {
 
     /// Runs a program to its end.
     ///
-    /// Its standard streams are files without a name, so that neither side can block on a full pipe. A program that opens
-    /// `/dev/stdout` again therefore overwrites its own output.
+    /// Its standard streams are files without a name, so that neither side can block on a full pipe. A program that
+    /// opens `/dev/stdout` again therefore overwrites its own output.
     package static func run(
         _ command: [String], input: some Collection<UInt8> = [UInt8](), environment: [String: String]? = nil,
         directory: String? = nil
@@ -62,7 +62,7 @@ extension ChildProcess {
     package static func succeeds(_ command: String...) -> Bool { (try? run(command).status) == 0 }
 }
 
-/// A file that has no name and is gone with its descriptor.
+/// A file without a name, which exists until its descriptor is closed.
 private final class TemporaryFile {
     let descriptor: Int32
 

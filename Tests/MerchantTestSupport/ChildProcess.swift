@@ -5,8 +5,8 @@ import Glibc
 /// A program that a test started.
 ///
 /// Tests use this instead of `Process` of swift-corelibs-foundation, for three reasons: `Process` keeps the pipes of a
-/// program open after its end; with more than about 1350 open descriptors it reads past the end of a directory entry and
-/// crashes (swift-corelibs-foundation, pull request 5472); and it notices the end of a program up to 50 ms late.
+/// program open after its end; with more than about 1350 open descriptors it reads past the end of a directory entry
+/// and crashes (swift-corelibs-foundation, pull request 5472); and it notices the end of a program up to 50 ms late.
 package final class ChildProcess: @unchecked Sendable {
     // Proof for @unchecked Sendable: `ended` is used only while the lock is held; all else is immutable.
 
@@ -56,7 +56,8 @@ package final class ChildProcess: @unchecked Sendable {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        // Files are opened before the program changes its directory, so that relative paths mean what the caller sees.
+        // Files are opened before the program changes its directory, so that paths are relative to the caller's
+        // directory.
         switch input {
         case .empty: posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
         case .file(let path): posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, path, O_RDONLY, 0)
@@ -78,7 +79,7 @@ package final class ChildProcess: @unchecked Sendable {
     }
 
     /// This process's environment, without the variables of the tests, such as `MERCHANTKEYD_FIXTURES`: the daemon
-    /// refuses to start with a variable `MERCHANTKEYD_…` that is no setting.
+    /// refuses to start with a variable `MERCHANTKEYD_…` that is not a setting.
     package static var inheritedEnvironment: [String: String] {
         ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("MERCHANTKEYD_") }
     }
@@ -111,7 +112,7 @@ package final class ChildProcess: @unchecked Sendable {
     @discardableResult
     package func wait() -> End { reap(0) ?? .exited(-1) }
 
-    /// Sends a signal, unless the program has ended: its number may be another one's by now.
+    /// Sends a signal, unless the program has ended: its process identifier may belong to another process by now.
     package func signal(_ number: Int32) {
         lock.withLock {
             if ended == nil { kill(id, number) }

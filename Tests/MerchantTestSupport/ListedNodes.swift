@@ -11,13 +11,14 @@ package final class ListedNodes: NodeDirectory {
     /// - Parameters:
     ///   - lease: how much longer the lease of the node is valid.
     ///   - cache: how much longer the node may use its caches.
-    ///   - usesStoredBefore: how long ago the node last stored its uses of keys.
-    package func set(_ name: NodeName, lease: Duration, cache: Duration, usesStoredBefore: Duration = .zero) {
+    ///   - timeSinceUsesStored: how long ago the node last stored its uses of keys.
+    package func set(_ name: NodeName, lease: Duration, cache: Duration, timeSinceUsesStored: Duration = .zero) {
         listed.withLock {
             $0 = [
                 NodeState(
                     name: name, version: "1", joinedAt: Timestamp(millisecondsSince1970: 0), leaseRemaining: lease,
-                    cacheRemaining: cache, usesStoredBefore: usesStoredBefore, unappliedChanges: 1, isLeader: false,
+                    cacheRemaining: cache, timeSinceUsesStored: timeSinceUsesStored, unappliedChanges: 1,
+                    isLeader: false,
                     isThisDaemon: false)
             ]
         }
@@ -29,7 +30,7 @@ package final class ListedNodes: NodeDirectory {
         nodes().filter { $0.leaseRemaining <= .zero && $0.cacheRemaining > .zero }.map(\.name)
     }
 
-    package func noteUsesStored(before: Duration) {}
+    package func recordUsesStored(ago age: Duration) {}
 
     package func remove(_ name: NodeName, recording entry: AuditEntry) {
         listed.withLock { nodes in nodes.removeAll { $0.name == name } }

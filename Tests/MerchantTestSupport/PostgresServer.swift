@@ -2,8 +2,9 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A real PostgreSQL server that a test process starts. The server listens on a Unix socket only. It is stopped, and
-/// its files are removed, with the value or with the test process, even if the process is killed.
+/// A real PostgreSQL server that a test process starts. The server listens on a Unix socket only. The server is
+/// stopped, and its files are removed, when this value is released or the test process ends, even if the process is
+/// killed.
 package final class PostgresServer: Sendable {
     /// The server for tests that need no durable commits. All tests of a process share it; each uses a database of its
     /// own.

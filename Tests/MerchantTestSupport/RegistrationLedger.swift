@@ -1,8 +1,8 @@
-/// The requests of a test and their results, to compare with Apple's record: every acknowledged change must be there, and
-/// no change that was not requested.
+/// The requests of a test and their results, to compare with Apple's record: every acknowledged change must be there,
+/// and no change that was not requested.
 ///
-/// The requests for one merchant must be noted one after another, as they were sent. Names are plain text, so that tests of
-/// real processes can use the ledger too.
+/// The requests for one merchant must be recorded one after another, as they were sent. Names are plain text, so that
+/// tests of real processes can use the ledger too.
 package struct RegistrationLedger: Sendable {
     package enum Outcome: Sendable {
         case acknowledged
@@ -17,7 +17,7 @@ package struct RegistrationLedger: Sendable {
         let name: String
     }
 
-    /// For each domain, which of registered and not registered are possible.
+    /// For each domain, the possible states: registered (true), not registered (false), or both.
     private var possible: [Domain: Set<Bool>] = [:]
     package private(set) var counts: [String: Int] = [:]
 

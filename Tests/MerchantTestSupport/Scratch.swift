@@ -1,6 +1,6 @@
 import Foundation
 
-/// A temporary directory for one test, which only its user can read. It is removed with this value.
+/// A temporary directory for one test, which only its user can read. It is removed when this value is released.
 ///
 /// Its path is short: a path of a Unix socket has at most 107 bytes.
 package final class Scratch: Sendable {

@@ -145,9 +145,9 @@ import Vocabulary
     @Test func `a node says before which time it has stored its uses of keys`() async throws {
         let node = try SharedNode("a", on: database)
         let nodes = PostgresNodes(node.store, node.lease.node)
-        func storedBefore() async throws -> Duration { try #require(await nodes.nodes().first).usesStoredBefore }
+        func storedBefore() async throws -> Duration { try #require(await nodes.nodes().first).timeSinceUsesStored }
         #expect(try await storedBefore() < .seconds(50))
-        try await nodes.noteUsesStored(before: .seconds(100))
+        try await nodes.recordUsesStored(ago: .seconds(100))
         #expect(try await storedBefore() >= .seconds(100))
         // Uses that could not be stored stay in memory when the daemon gets a new lease.
         try node.lease.begin(waiting: .zero)
@@ -156,7 +156,7 @@ import Vocabulary
         let next = try SharedNode("a", on: database)
         defer { next.close() }
         let state = try #require(try await PostgresNodes(next.store, next.lease.node).nodes().first)
-        #expect(state.usesStoredBefore < .seconds(50))
+        #expect(state.timeSinceUsesStored < .seconds(50))
     }
 
     @Test func `a clock that differs from the clock of the server is measured`() async throws {

@@ -21,7 +21,7 @@ import Testing
 
     @Test("the number of one user's concurrent reads is limited, and each read is run")
     func bounded() async throws {
-        let (turns, counts) = (ReadConcurrency(atOnce: 4), Counts())
+        let (turns, counts) = (ReadConcurrency(maximumPerUser: 4), Counts())
         let done = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<200 {
                 group.addTask {
@@ -41,7 +41,7 @@ import Testing
 
     @Test("a user's reads do not wait for another user's")
     func apart() async throws {
-        let turns = ReadConcurrency(atOnce: 1)
+        let turns = ReadConcurrency(maximumPerUser: 1)
         let (held, release) = AsyncStream.makeStream(of: Void.self)
         let (begun, begin) = AsyncStream.makeStream(of: Void.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -62,7 +62,7 @@ import Testing
     @Test("a read that fails ends its turn")
     func failing() async throws {
         struct Failure: Error {}
-        let turns = ReadConcurrency(atOnce: 1)
+        let turns = ReadConcurrency(maximumPerUser: 1)
         for _ in 0..<3 {
             await #expect(throws: Failure.self) { try await turns.run(for: .withoutPermit) { throw Failure() } }
         }

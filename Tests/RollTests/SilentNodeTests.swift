@@ -50,10 +50,10 @@ import Vocabulary
 
     @Test func `a roll is not finished while a daemon that runs cannot store its uses`() async throws {
         let (old, roll) = try await quietRoll()
-        nodes.set(other, lease: .seconds(9), cache: .seconds(9), usesStoredBefore: .seconds(16))
+        nodes.set(other, lease: .seconds(9), cache: .seconds(9), timeSinceUsesStored: .seconds(16))
         #expect(await finish(roll) == .rollNotQuiet)
         #expect(try real.state(old) == .retiring)
-        nodes.set(other, lease: .seconds(9), cache: .seconds(9), usesStoredBefore: .seconds(4))
+        nodes.set(other, lease: .seconds(9), cache: .seconds(9), timeSinceUsesStored: .seconds(4))
         #expect(await finish(roll) == nil)
         #expect(try real.state(old) == .revoked)
     }

@@ -71,7 +71,7 @@ def folder_of(module, package):
         for folder in sorted(package.glob(pattern)):
             if folder.is_dir():
                 return folder
-    # A target whose folder has another name. Then the package's other folders count too.
+    # If the folder of the target has another name, all sources of the package count.
     manifest = (package / "Package.swift").read_text(encoding="utf-8", errors="replace")
     return package / "Sources" if re.search(rf'arget\(\s*name:\s*"{module}"', manifest) else None
 

@@ -56,7 +56,7 @@ CREATE TABLE merchants (
     -- Whether the merchant ever had an active payment processing key pair. Losing the last one is critical; a new merchant
     -- without one is not.
     had_active_key_pair INTEGER NOT NULL DEFAULT 0 CHECK (had_active_key_pair IN (0, 1)),
-    -- The highest id of the merchant's key pairs: tells whether a backup holds all of them.
+    -- The highest id of the merchant's key pairs, which shows whether a backup contains all of them.
     newest_key_pair_id INTEGER NOT NULL DEFAULT 0,
     -- When the certificate of the current payment processing key pair expires; the earliest of several. NULL without one.
     current_ends_at INTEGER,
@@ -153,7 +153,7 @@ CREATE INDEX key_pairs_to_destroy ON key_pairs (destroy_after) WHERE destroy_aft
 
 CREATE INDEX key_pairs_ending ON key_pairs (expires_at, id) WHERE state IN ('standby', 'current', 'retiring');
 
--- Current key pairs have an index apart, because their expiry is more urgent.
+-- Current key pairs have a separate index, because their expiry is more urgent.
 CREATE INDEX key_pairs_current_ending ON key_pairs (expires_at, id) WHERE state = 'current';
 
 CREATE INDEX key_pairs_not_current_ending ON key_pairs (expires_at, id) WHERE state IN ('standby', 'retiring');
@@ -415,7 +415,8 @@ CREATE TABLE rolls (
     from_key BLOB REFERENCES key_pairs (public_key_hash),
     to_key BLOB NOT NULL REFERENCES key_pairs (public_key_hash),
     started_at INTEGER NOT NULL,
-    -- The last request for the old key; NULL until the new key's promotion is confirmed.
+    -- The time of the last request for the old key or of the last change of state of either key, whichever is later. NULL
+    -- until the new key's promotion is confirmed, and NULL if the old private key was exported.
     idle_since INTEGER,
     remind_at INTEGER,
     ended_at INTEGER,
@@ -503,7 +504,8 @@ CREATE TABLE key_uses (
     decryptions_count INTEGER NOT NULL DEFAULT 0 CHECK (decryptions_count >= 0),
     decryptions_first INTEGER,
     decryptions_last INTEGER,
-    -- The first successful decryption since the promotion of a current key pair, or the decryption that caused it.
+    -- The first successful decryption since the promotion of a current key pair, or the decryption that caused the
+    -- promotion.
     promotion_confirmed_at INTEGER,
     alarmed_at INTEGER,
     -- When an event reported that Apple encrypts to a standby key pair outside of a roll.
@@ -563,8 +565,8 @@ CREATE TABLE key_warnings (
 -- -------------------------------------------------------------------------------------- registrations at Apple
 
 -- One row for each partnerInternalMerchantIdentifier that was ever requested: the desired state, and the state at Apple as
--- last read. An unregistered one keeps its row, because a call that reaches Apple late can register it again there, and only
--- a comparison finds that.
+-- last read. The row stays when the identifier is unregistered, because a call that reaches Apple late can register it
+-- again at Apple, and only a comparison with Apple finds that.
 CREATE TABLE registrations (
     id INTEGER PRIMARY KEY,
     partner_internal_merchant_identifier TEXT NOT NULL UNIQUE
@@ -584,7 +586,8 @@ CREATE TABLE registrations (
     known_name TEXT CHECK (length(CAST(known_name AS BLOB)) <= 4096),
     -- SHA-256 of the identifier, as Apple spells it.
     known_encrypt_to TEXT CHECK (length(CAST(known_encrypt_to AS BLOB)) <= 4096),
-    -- The number of differences between the two. The program that writes the row computes it, because it takes a SHA-256.
+    -- The number of differences between the desired state and the state at Apple. The daemon computes it, because SQL has
+    -- no SHA-256 function.
     drifts INTEGER NOT NULL DEFAULT 0 CHECK (drifts >= 0),
     -- Kept by triggers. Apple accepts up to 99 domains for each merchant.
     desired_domains INTEGER NOT NULL DEFAULT 0 CHECK (desired_domains BETWEEN 0 AND 99),
@@ -1016,7 +1019,7 @@ CREATE INDEX token_notifications_in_order ON token_notifications (merchant_ident
 CREATE INDEX token_notifications_overtaken ON token_notifications (merchant_identifier, source, due_at, sequence)
     WHERE state = 'waiting' AND is_overtaken = 1;
 
--- How many notifications of each address wait. Kept by triggers; an address without one has no row.
+-- How many notifications of each address wait. Kept by triggers; an address without waiting notifications has no row.
 CREATE TABLE token_notification_sources (
     source TEXT NOT NULL PRIMARY KEY,
     waiting INTEGER NOT NULL CHECK (waiting >= 0)
@@ -1304,7 +1307,7 @@ CREATE TABLE backups (
     sha256 BLOB NOT NULL UNIQUE CHECK (length(sha256) = 32),
     path TEXT NOT NULL CHECK (length(CAST(path AS BLOB)) BETWEEN 1 AND 4096),
     created_at INTEGER NOT NULL,
-    -- The highest key pair id in it: ids only grow, so it holds every key pair up to that one.
+    -- The highest key pair id in the backup. Ids only grow, so the backup contains every key pair up to this id.
     newest_key_pair_id INTEGER NOT NULL CHECK (newest_key_pair_id >= 0),
     audit_sequence INTEGER NOT NULL CHECK (audit_sequence >= 0),
     -- When a verification last unsealed every key in it and found no fault.

@@ -97,7 +97,7 @@ CREATE TABLE merchants (
     -- Whether the merchant ever had an active payment processing key pair. Losing the last one is critical; a new merchant
     -- without one is not.
     had_active_key_pair boolean NOT NULL DEFAULT false,
-    -- The highest id of the merchant's key pairs: tells whether a backup holds all of them.
+    -- The highest id of the merchant's key pairs, which shows whether a backup contains all of them.
     newest_key_pair_id bigint NOT NULL DEFAULT 0,
     -- When the certificate of the current payment processing key pair expires; the earliest of several. NULL without one.
     current_ends_at bigint,
@@ -215,7 +215,7 @@ CREATE INDEX key_pairs_to_destroy ON key_pairs (destroy_after) WHERE destroy_aft
 
 CREATE INDEX key_pairs_ending ON key_pairs (expires_at, id) WHERE state IN ('standby', 'current', 'retiring');
 
--- Current key pairs have an index apart, because their expiry is more urgent.
+-- Current key pairs have a separate index, because their expiry is more urgent.
 CREATE INDEX key_pairs_current_ending ON key_pairs (expires_at, id) WHERE state = 'current';
 
 CREATE INDEX key_pairs_not_current_ending ON key_pairs (expires_at, id) WHERE state IN ('standby', 'retiring');
@@ -549,7 +549,8 @@ CREATE TABLE rolls (
     from_key bytea REFERENCES key_pairs (public_key_hash),
     to_key bytea NOT NULL REFERENCES key_pairs (public_key_hash),
     started_at bigint NOT NULL,
-    -- The last request for the old key; NULL until the new key's promotion is confirmed.
+    -- The time of the last request for the old key or of the last change of state of either key, whichever is later. NULL
+    -- until the new key's promotion is confirmed, and NULL if the old private key was exported.
     idle_since bigint,
     remind_at bigint,
     ended_at bigint,
@@ -652,7 +653,8 @@ CREATE TABLE key_uses (
     decryptions_count bigint NOT NULL DEFAULT 0 CHECK (decryptions_count >= 0),
     decryptions_first bigint,
     decryptions_last bigint,
-    -- The first successful decryption since the promotion of a current key pair, or the decryption that caused it.
+    -- The first successful decryption since the promotion of a current key pair, or the decryption that caused the
+    -- promotion.
     promotion_confirmed_at bigint,
     alarmed_at bigint,
     -- When an event reported that Apple encrypts to a standby key pair outside of a roll.
@@ -723,8 +725,8 @@ CREATE TABLE key_warnings (
 -- -------------------------------------------------------------------------------------- registrations at Apple
 
 -- One row for each partnerInternalMerchantIdentifier that was ever requested: the desired state, and the state at Apple as
--- last read. An unregistered one keeps its row, because a call that reaches Apple late can register it again there, and only
--- a comparison finds that.
+-- last read. The row stays when the identifier is unregistered, because a call that reaches Apple late can register it
+-- again at Apple, and only a comparison with Apple finds that.
 CREATE TABLE registrations (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     partner_internal_merchant_identifier text COLLATE "C" NOT NULL UNIQUE
@@ -744,7 +746,8 @@ CREATE TABLE registrations (
     known_name text COLLATE "C" CHECK (octet_length(known_name) <= 4096),
     -- SHA-256 of the identifier, as Apple spells it.
     known_encrypt_to text COLLATE "C" CHECK (octet_length(known_encrypt_to) <= 4096),
-    -- The number of differences between the two. The program that writes the row computes it, because it takes a SHA-256.
+    -- The number of differences between the desired state and the state at Apple. The daemon computes it, because SQL has
+    -- no SHA-256 function.
     drifts bigint NOT NULL DEFAULT 0 CHECK (drifts >= 0),
     -- Kept by triggers. Apple accepts up to 99 domains for each merchant.
     desired_domains bigint NOT NULL DEFAULT 0 CHECK (desired_domains BETWEEN 0 AND 99),
@@ -1224,7 +1227,7 @@ CREATE INDEX token_notifications_in_order ON token_notifications (merchant_ident
 CREATE INDEX token_notifications_overtaken ON token_notifications (merchant_identifier, source, due_at, sequence)
     WHERE state = 'waiting' AND is_overtaken;
 
--- How many notifications of each address wait. Kept by triggers; an address without one has no row.
+-- How many notifications of each address wait. Kept by triggers; an address without waiting notifications has no row.
 CREATE TABLE token_notification_sources (
     source text COLLATE "C" NOT NULL PRIMARY KEY,
     waiting bigint NOT NULL CHECK (waiting >= 0)
@@ -1539,7 +1542,7 @@ CREATE TABLE backups (
     sha256 bytea NOT NULL UNIQUE CHECK (octet_length(sha256) = 32),
     path text COLLATE "C" NOT NULL CHECK (octet_length(path) BETWEEN 1 AND 4096),
     created_at bigint NOT NULL,
-    -- The highest key pair id in it: ids only grow, so it holds every key pair up to that one.
+    -- The highest key pair id in the backup. Ids only grow, so the backup contains every key pair up to this id.
     newest_key_pair_id bigint NOT NULL CHECK (newest_key_pair_id >= 0),
     audit_sequence bigint NOT NULL CHECK (audit_sequence >= 0),
     -- When a verification last unsealed every key in it and found no fault.
@@ -1597,8 +1600,8 @@ CREATE TABLE nodes (
     version text COLLATE "C" NOT NULL,
     joined_at bigint NOT NULL,
     lease_end timestamptz NOT NULL,
-    -- Until then the daemon may use what it has in memory although its lease has ended: store.postgresql.serve-stale. The
-    -- other daemons do not wait for it.
+    -- Until this time the daemon may use its caches although its lease has ended (the setting store.postgresql.serve-stale).
+    -- The other daemons do not wait for this daemon.
     cache_end timestamptz NOT NULL,
     -- The last row of key_changes that the daemon has applied to what it has in memory.
     applied_change bigint NOT NULL CHECK (applied_change >= 0),

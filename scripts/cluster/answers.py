@@ -56,7 +56,8 @@ def _used_after_revocation(history):
 
 
 def _acknowledged(history):
-    """For each subject, the acknowledged changes with the lowest state that each gives."""
+    """For each subject, the acknowledged changes, each with the lowest state that the subject can have after the
+    change."""
     lowest = defaultdict(list)
     for change in changes(history):
         for subject, state in states(change):
@@ -87,7 +88,7 @@ def _not_read_back(history, nodes):
 
 
 def _revoked_without_request(history):
-    """A key is revoked only if a client has asked for it."""
+    """A key is revoked only if a client has requested the revocation."""
     first = {}
     for revocation, key in revocations(attempted(history, "revoke", "finish")):
         first[key] = min(first.get(key, revocation["begin"]), revocation["begin"])

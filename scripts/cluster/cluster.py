@@ -48,7 +48,8 @@ class Cluster:
             daemon.wait_until_healthy()
 
     def settings(self, daemon):
-        # After a failover, the start of a daemon that was killed compares the database with the last audit head.
+        # At its next start, a daemon that was killed compares the database with the last audit head, also after a
+        # failover.
         return f"""
 environment: sandbox
 trust: {{token-roots: ["{self.apple.directory}/root.pem"]}}
@@ -70,7 +71,8 @@ events:
 """
 
     def choose_fault(self, kind, chance):
-        """- Parameter chance: the random numbers that choose the daemon. Half of the time it is the leader."""
+        """- Parameter chance: the random numbers that choose the daemon. In at least half of the cases, the daemon is
+        the leader."""
         victim, leads = chance.choice(self.daemons), chance.random() < 0.5
         if kind == "failover":
             return Fault(kind, None, self.daemons)
@@ -81,7 +83,7 @@ events:
 
     def break_and_repair(self, fault):
         # A change on another daemon waits for at most a second more than the lease. So some changes are acknowledged
-        # while the daemon is still frozen or cut off.
+        # while the failed daemon is still frozen or cut off.
         longer_than_lease = self.lease + random.uniform(0.5, 2)
         if fault.kind == "kill":
             fault.victim.signal(signal.SIGKILL)
@@ -108,7 +110,7 @@ events:
         fault.repaired.set()
 
     def wait_for_standby(self):
-        """Waits until a change is acknowledged only when it is on the standby too."""
+        """Waits until the standby is synchronous, so that each acknowledged change is on the standby too."""
         if self.rebuilding:
             self.rebuilding.finish()
             self.rebuilding = None

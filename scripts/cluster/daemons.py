@@ -93,7 +93,8 @@ class Daemon:
 
 
 def outcome(status):
-    """Whether the daemon did what it was asked: a status of 500 or more may mean that the outcome is not known."""
+    """Whether the daemon executed the request. Without a response, or after a status of 500 or more, this is
+    unknown."""
     if status is None or status >= 500:
         return "unknown"
     return "done" if status < 400 else "refused"

@@ -89,7 +89,7 @@ def _out_of_order(received):
         found = event(delivery)
         lanes[found.get("merchantIdentifier")][found["sequence"]].append(delivery)
     for lane in lanes.values():
-        # The time of the first acknowledgement of each event, and the event whose first one is the latest so far.
+        # Of the first acknowledgements of the events so far, the latest: its time, and its event.
         latest = None
         for sequence in sorted(lane):
             first = min(lane[sequence], key=lambda delivery: delivery["begin"])
@@ -107,7 +107,7 @@ def _missing(deliveries, history, stored):
     for change in changes(history):
         for place in events(change):
             if place not in found:
-                yield f"the event {place[0]} of {place[1]} was not delivered, which {name(change)} has caused"
+                yield f"{name(change)} caused the event {place[0]} of {place[1]}, which was not delivered"
     for identifier in sorted(undelivered(deliveries, stored)):
         yield f"the stored event {identifier} was not delivered"
 

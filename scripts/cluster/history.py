@@ -11,10 +11,10 @@ An operation is a dictionary, and a history is a list of them:
     key       a publicKeyHash. claim, use: the key of the token. start: the new key. finish: the old key, which is
               revoked by it
     state     only for read: `absent`, `present` (a merchant), or the state of a key or a roll
-    body      only for delivery: the text of the event; `genuine` says whether its signature is right
+    body      only for delivery: the text of the event; `genuine` says whether its signature is valid
     begin     when the request was sent, in seconds of one clock for all clients and the webhook
     end       when the response was received; absent if none was
-    outcome   done, refused (the daemon says that nothing was done), or unknown (no response, or one that says so)
+    outcome   done, refused (the daemon says that nothing was done), or unknown (no response, or a status of 500 or more)
     code      the code of the problem, if the request was refused
 
 The clients change each subject only in the order of LEVELS, and never change it back. So each acknowledged change gives

@@ -87,7 +87,7 @@ class Inspection:
         """Reads the state of each changed subject from the daemon's lists."""
         begin = time.monotonic()
         shown = {merchant["merchantIdentifier"]: "present" for merchant in daemon.items("/v1/merchants")}
-        # In this order, a key whose state changes meanwhile is in one of the lists.
+        # In this order of states, a key whose state changes meanwhile is in at least one of the lists.
         for state in ["pending", "standby", "current", "retiring", "revoked"]:
             shown |= {key["publicKeyHash"]: state for key in daemon.items("/v1/keys", state=state)}
         shown |= {f'roll/{roll["rollId"]}': roll["state"] for roll in daemon.items("/v1/rolls")}

@@ -37,5 +37,5 @@ def check_records(records, history):
     """Returns the violations: a change with two records, or an acknowledged change without a record."""
     count = Counter((record["action"], subject(record)) for record in records if record["action"] in ONCE)
     found = [f"the audit has {n} records {action} of {of}" for (action, of), n in count.items() if n > 1]
-    return found + [f"the audit has no record {place[0]} of {place[1]}, which {name(change)} has caused"
+    return found + [f"the audit has no record {place[0]} of {place[1]} for {name(change)}"
                     for change in changes(history) for place in audit_records(change) if not count[place]]

@@ -1,4 +1,4 @@
-"""Each rule for answers finds a made-up history that breaks it, and accepts the nearest one that does not."""
+"""Each rule for answers finds a made-up history that breaks it, and accepts a similar one that does not."""
 import unittest
 
 from answers import check_answers
@@ -15,7 +15,7 @@ class AnswersTests(unittest.TestCase):
         second = operation("claim", 7, 1.5, 3, key="k", node="two")
         self.assert_violations(1, [first, second])
         self.assert_violations(0, [first, {**second, "outcome": "refused", "code": "tokenAlreadyClaimed"}])
-        # A claim whose response was lost may have won or not; only one response says so.
+        # A claim without a response may have failed, so the token was not certainly claimed twice.
         self.assert_violations(0, [first, {**second, "outcome": "unknown"}])
         self.assert_violations(0, [first, {**second, "subject": 8}])
 

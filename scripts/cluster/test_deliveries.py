@@ -1,4 +1,4 @@
-"""Each rule for events finds made-up deliveries that break it, and accepts the nearest ones that do not."""
+"""Each rule for events finds made-up deliveries that break it, and accepts similar ones that do not."""
 import unittest
 
 from deliveries import check_delivered, check_deliveries, check_stored, undelivered

@@ -1,4 +1,4 @@
-"""Each rule for the audit finds made-up records that break it, and accepts the nearest ones that do not."""
+"""Each rule for the audit finds made-up records that break it, and accepts similar ones that do not."""
 import unittest
 
 from made_up import operation, record

@@ -64,7 +64,8 @@ class Receiver(socketserver.ThreadingMixIn, http.server.HTTPServer):
 
     def get_request(self):
         connection, address = super().get_request()
-        # The handshake begins with the first read in the thread of the connection. So a frozen daemon blocks no other.
+        # The handshake begins with the first read in the thread of the connection. So a frozen daemon does not block
+        # the deliveries of the others.
         return self.context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False), address
 
     def record(self, delivery):

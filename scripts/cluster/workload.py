@@ -1,4 +1,4 @@
-"""Clients that decrypt, claim, revoke, roll and add merchants on all daemons, and record what they were answered."""
+"""Clients that decrypt, claim, revoke, roll and add merchants on all daemons, and record the responses."""
 import random, threading, time
 
 from daemons import outcome
@@ -102,7 +102,7 @@ class Round:
         return operation, answer
 
     def change(self, kind, subject, path, body=None, daemons=None, **details):
-        """Asks for a change, and repeats the request until a daemon says what has become of it, or the round ends.
+        """Asks for a change, and repeats the request until a response reports the outcome, or the round ends.
 
         Returns whether the change was done, and the response.
         """
@@ -129,7 +129,7 @@ class Round:
             self.decrypt("use", daemon, self.lasting, *random.choice(self.lasting.tokens))
 
     def use_once(self, daemon):
-        # The key that is revoked at this time is used most.
+        # At least half of the requests use the key that is being revoked, or the newest key of the roll.
         key = self.preferred if random.random() < 0.5 else random.choice(self.keys)
         self.decrypt("use", daemon, key, *random.choice(key.tokens))
 
@@ -138,7 +138,8 @@ class Round:
             self.use_once(daemon)
 
     def use_more(self, daemon):
-        """Sends requests also while a daemon does not respond: some are sent after a revocation was acknowledged."""
+        """Sends requests also while the daemon does not respond, so that some are sent after a revocation was
+        acknowledged."""
         while not self.stopped.wait(0.25):
             self.run(self.use_once, daemon)
 
@@ -174,7 +175,7 @@ class Round:
             self.stopped.wait(0.5)
 
     def choose(self):
-        """Mostly the daemons that do not fail. A frozen daemon would delay the change to the end of the fault."""
+        """Mostly the daemons that do not fail. A frozen daemon would delay the change until the end of the fault."""
         return self.fault.healthy if random.random() < 0.8 else self.daemons
 
     def roll(self):

@@ -24,21 +24,22 @@ struct AccessCreate: AsyncParsableCommand {
     @Option(
         name: .customLong("permit"), parsing: .singleValue,
         help: ArgumentHelp(
-            "Permit this; repeat the option for more.",
+            "Give this permit; repeat the option to give several permits.",
             discussion: """
                 onboard: read the merchants, generate key pairs, upload certificates, start rolls, register domains, \
-                invite people. merchantSession: request merchant sessions from Apple. read: no request of this \
-                version needs it.
+                invite people. merchantSession: request merchant sessions from Apple. read: no request to the portal \
+                needs this permit in this version.
                 """, valueName: "permit"))
     var permits: [AccessPermitArgument]
 
     @Option(
         name: .customLong("merchant"), parsing: .singleValue,
-        help: ArgumentHelp("Give the permits for this merchant; repeat the option for more.", valueName: "id"),
+        help: ArgumentHelp(
+            "Give the permits for this merchant; repeat the option to name several merchants.", valueName: "id"),
         transform: MerchantIdentifier.parse)
     var merchants: [MerchantIdentifier] = []
 
-    @Flag(help: "Give the permits for every merchant, also for merchants that are added later.")
+    @Flag(help: "Give the permits for every merchant, including merchants that are added later.")
     var allMerchants = false
 
     @Option(

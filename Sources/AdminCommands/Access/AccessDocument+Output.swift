@@ -2,7 +2,7 @@ import Vocabulary
 import WireAPI
 
 extension AccessDocument {
-    /// How many merchants the output of one access names.
+    /// The largest number of merchants that the output lists for one access.
     private static let maximumShownMerchants = 10
 
     var blocks: [Block] {
@@ -35,7 +35,7 @@ extension AccessDocument {
             }, details: ["CREATED (UTC)", "REVOKED (UTC)"])
     }
 
-    /// Says on standard error that the token is shown only once, unless the output is for a program.
+    /// Says on standard error that the token is shown only once. Writes nothing if the output is JSON.
     func noteToken(_ printer: Printer) {
         guard token != nil, printer.format == .table else { return }
         printer.note("this token is shown only once; store it now, where only the machine that uses it can read it")

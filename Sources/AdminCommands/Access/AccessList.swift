@@ -4,7 +4,7 @@ import WireAPI
 
 struct AccessList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List every access, also expired and revoked ones.",
+        commandName: "list", abstract: "List all accesses, including expired and revoked ones.",
         examples: ["access list"])
 
     @OptionGroup var global: GlobalOptions

@@ -7,8 +7,8 @@ struct AccessRotate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate", abstract: "Create a new token for an access, and print it.",
         discussion: """
-            The old token stays valid for the overlap, so that the machine can change to the new token without an \
-            interruption. If the old token was leaked, use '--overlap 0s', which revokes it at once.
+            The old token stays valid for the time in --overlap, so that the machine can change to the new token \
+            without an interruption. If the old token has leaked, use '--overlap 0s', which revokes it at once.
             """,
         examples: [
             "access rotate shop-portal",

@@ -17,7 +17,7 @@ struct AuditExport: AsyncParsableCommand {
                 guard case .object(let object) = try Printer.parse(page.json), case .array(let items) = object["items"]
                 else {
                     throw ClientError.protocolViolation(
-                        "it has no 'items'; use the merchantkeyctl of the daemon's version, which "
+                        "it has no 'items'; use the merchantkeyctl with the daemon's version, which "
                             + "'merchantkeyctl status' shows")
                 }
                 StandardStream.output.write(items.map { JSONText.compact($0) + "\n" }.joined())

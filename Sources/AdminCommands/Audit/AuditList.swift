@@ -53,8 +53,8 @@ extension AuditRecordDocument {
 }
 
 extension AuditRecordDocument.CallerDocument {
-    /// The caller's name with its program or its address. The program is without its directories; JSON output has the
-    /// whole path.
+    /// The caller's name with its program or its address. Only the file name of the program is shown; JSON output has
+    /// the whole path.
     fileprivate var summary: String {
         let programName = program.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
         return [name, programName ?? address].compactMap(\.self).joined(separator: ", ")

@@ -9,7 +9,7 @@ protocol BulkItem: Sendable {
     /// Everything that the item requests, apart from its name, as text. A run compares this text with the report of the
     /// earlier runs: if the text has changed, the run handles the item as a new item.
     var content: String { get }
-    /// The item's place in the input file, such as `line 5`; nil if there is no input file with lines.
+    /// The item's place in the input file, such as `line 5`; nil if the items are not lines of an input file.
     var place: String? { get }
 }
 

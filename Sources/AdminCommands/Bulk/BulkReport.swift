@@ -14,7 +14,7 @@ final class BulkReport {
     private struct Header: Codable {
         static let kind = "merchantkeyctl bulk operation"
 
-        /// Always ``kind``, by which the program recognizes its reports.
+        /// Always ``kind``. The program recognizes its reports by this value.
         let report: String
         let subcommand: String
         let version: Int

@@ -10,7 +10,7 @@ struct BulkSummary: Sendable {
         let status: ExitStatus
     }
 
-    /// How many failures are shown; the report contains all of them.
+    /// How many failures the summary shows. The report contains all failures.
     static let shownFailures = 20
 
     /// The path of the report.
@@ -18,8 +18,7 @@ struct BulkSummary: Sendable {
     private(set) var done = 0
     private(set) var unchanged = 0
     private(set) var failed = 0
-    /// How many items this run skipped: an earlier run with the same report noted these items as done, and the daemon
-    /// confirmed that.
+    /// How many items this run skipped: the report already lists these items as done, and the daemon confirmed this.
     var skipped = 0
     var wasInterrupted = false
     var abortReason: AbortReason?
@@ -31,7 +30,7 @@ struct BulkSummary: Sendable {
 
     init(report: String) { self.report = report }
 
-    /// How many items have a result of this run, without the skipped items.
+    /// How many items have a result from this run. Skipped items are not counted.
     var finished: Int { done + unchanged + failed }
 
     /// How many items per second this run finished.

@@ -28,7 +28,7 @@ actor BulkThrottle {
         pauseEnd = max(pauseEnd, ContinuousClock.now + duration)
         guard !isPausing, duration >= Self.shortestAnnouncedPause else { return }
         announce(
-            "waiting \(duration.components.seconds) s, then trying again: \(error); Ctrl-C ends the command, and the same command continues it"
+            "waiting \(duration.components.seconds) s, then trying again: \(error); Ctrl-C stops the command; run the same command again to continue"
         )
     }
 }
@@ -46,9 +46,9 @@ enum BulkReaction: Hashable, Sendable {
 
     /// The longest pause, in seconds, even if the daemon requests a longer one.
     static let longestPause = 300
-    /// How often a call is repeated if Apple is unavailable or the call's outcome is unknown.
+    /// How many times a call is repeated if Apple is unavailable or the call's outcome is unknown.
     private static let maximumRepeats = 8
-    /// How often a call is repeated if the daemon sends no response, is restarting or is overloaded. All repeats
+    /// How many times a call is repeated if the daemon sends no response, is restarting or is overloaded. All repeats
     /// together take about 6 seconds, because the delay doubles each time.
     private static let maximumQuickRepeats = 6
 

@@ -82,7 +82,8 @@ package struct CSVReader {
             let byte = bytes[index]
             index += 1
             if byte == UInt8(ascii: "\"") {
-                // In a quoted field, two double quotes in a row mean one double quote. A single one closes the field.
+                // In a quoted field, two double quotes in a row mean one double quote. A single double quote closes the
+                // field.
                 guard index < bytes.count, bytes[index] == byte else {
                     guard isAtEndOfField else {
                         throw Fault(

@@ -9,8 +9,8 @@ extension CommandFailure {
     /// of the first ``shownFileErrors`` errors.
     ///
     /// - Parameters:
-    ///   - errors: each begins with the line in the file, such as `line 5: …`.
-    ///   - nothing: the operation that was not performed, such as `nothing was imported`.
+    ///   - errors: the errors, each beginning with its line, such as `line 5: …`.
+    ///   - nothing: the beginning of the message, such as `nothing was imported`.
     static func fileErrors(_ errors: [String], in path: String, _ nothing: String) -> CommandFailure {
         let more = errors.count - shownFileErrors
         let head = "\(nothing): \(path) has \(errors.count.counted("error"))"
@@ -29,7 +29,7 @@ extension Printer {
     ///   - failures: the items for which the operation would fail, in the JSON document only.
     func showDryRun(_ text: String, itemCount: Int, failures: [(item: String, reason: String)] = []) {
         switch format {
-        // Also with --quiet, because the text is the result.
+        // Printed even with --quiet, because the text is the result.
         case .table: ask(text)
         case .json:
             var members: [JSONObject.Member] = [

@@ -17,7 +17,7 @@ struct CertificateFiles {
 
         /// The file's hash: if it has changed, a run handles the file as a new item.
         var content: String { sha256 }
-        /// The line of an input file that has several items; nil, because each certificate file is one item.
+        /// Always nil: each certificate file is one item, so an item has no line number.
         var place: String? { nil }
     }
 
@@ -72,9 +72,10 @@ struct CertificateFiles {
             func certificate(in key: KeyDocument) -> CertificateDocument? {
                 key.certificates.first { $0.fingerprint == fingerprint }
             }
-            // If an earlier run has uploaded the certificate, only check that the daemon still has it. The daemon would
-            // refuse a second upload if the key pair was revoked since then. A second upload lets the daemon verify an
-            // issuer that it could not verify before.
+            // If an earlier run has uploaded the certificate, only check that the daemon still has it: the daemon would
+            // refuse a second upload if the key pair has been revoked since. But if the key pair is active and the
+            // issuer was not verified, upload the certificate again, because the daemon may now be able to verify the
+            // issuer.
             if let hash = earlier?.publicKeyHash, let key = try await admin.keyIfAny(hash),
                 let known = certificate(in: key), known.issuerVerified || !key.state.isActive
             {
@@ -108,8 +109,8 @@ struct CertificateFiles {
         }
     }
 
-    /// The SHA-256 of any bytes, in hexadecimal. `PublicKeyHash` computes a SHA-256, although these bytes are no public
-    /// key.
+    /// The SHA-256 of any bytes, in hexadecimal. `PublicKeyHash` computes the hash, although these bytes are not a
+    /// public key.
     private static func sha256(_ bytes: Data) -> String { PublicKeyHash(of: bytes).hex }
 }
 

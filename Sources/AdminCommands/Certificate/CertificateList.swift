@@ -9,8 +9,9 @@ struct CertificateList: AsyncParsableCommand {
         commandName: "list",
         abstract: "List the certificates of a merchant or of all merchants, earliest expiry first.",
         discussion: """
-            A key pair may have several certificates. --state and --ending-within select key pairs. \
-            --ending-within compares the expiry of the key pair's certificate that expires last.
+            A key pair can have several certificates. --state and --ending-within select key pairs, and the list \
+            contains all certificates of these key pairs. --ending-within checks only the certificate that expires \
+            last.
             """,
         examples: [
             "certificate list --ending-within 30d",

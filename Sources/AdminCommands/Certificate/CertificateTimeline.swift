@@ -7,9 +7,9 @@ import WireAPI
 
 struct CertificateTimeline: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "timeline", abstract: "Show as a picture when the certificates of active keys expire.",
+        commandName: "timeline", abstract: "Show a chart of when the certificates of active keys expire.",
         discussion: """
-            The columns are months, and each merchant is a line. For more than \(ExpiryTimeline.maximumRows) \
+            Each column is a month, and each line is a merchant. For more than \(ExpiryTimeline.maximumRows) \
             merchants, a table shows how many certificates expire in each month. An expired certificate is shown in \
             the current month.
             """,
@@ -25,7 +25,7 @@ struct CertificateTimeline: AsyncParsableCommand {
     var within: TimelineLength?
 
     @Option(
-        help: ArgumentHelp("Write the picture to this file, as SVG.", valueName: "file"), completion: .file())
+        help: ArgumentHelp("Write the chart to this file, as SVG.", valueName: "file"), completion: .file())
     var svg: String?
 
     @Flag(help: "Overwrite an existing SVG file.")
@@ -65,7 +65,7 @@ struct CertificateTimeline: AsyncParsableCommand {
 
 /// The length of a timeline on the command line: years such as `2y`, or a duration such as `180d`.
 package struct TimelineLength: Hashable, Sendable {
-    /// Two years after the current month: longer than a certificate of Apple is valid.
+    /// The current month and the 24 months after it. A certificate of Apple is valid for about 25 months.
     static let standard = TimelineLength(monthCount: 25)
     private static let longestYears = 4
 

@@ -7,9 +7,9 @@ struct CertificateUpload: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "upload", abstract: "Upload a certificate that Apple issued.",
         discussion: """
-            The certificate is PEM or DER, at most 64 KiB; the daemon finds the key pair by the certificate's public key. With \
-            a directory, uploads every file in it that ends in .cer, .crt, .pem or .der. A certificate that the daemon already \
-            has is reported as unchanged.
+            The certificate is PEM or DER, at most 64 KiB; the daemon finds the key pair by the certificate's public \
+            key. If a directory is given, the command uploads every file in the directory whose name ends in .cer, \
+            .crt, .pem or .der. A certificate that the daemon already has is reported as unchanged.
             """,
         examples: [
             "certificate upload example.cer",

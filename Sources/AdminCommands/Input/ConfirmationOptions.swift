@@ -21,7 +21,8 @@ struct ConfirmationOptions: ParsableArguments {
         guard isatty(STDIN_FILENO) == 1 else {
             throw CommandFailure(
                 .failed,
-                "nothing was changed: standard input is not a terminal, so you can't be asked; use --yes to \(action)")
+                "nothing was changed: standard input is not a terminal, so the command can't ask for confirmation; use --yes to \(action)"
+            )
         }
         StandardStream.error.write("Type yes to \(action): ".printable(keepingLines: false))
         guard readLine() == "yes" else {
@@ -61,7 +62,7 @@ protocol PlannedChange: Decodable & Sendable {
     /// The output for `--output table`.
     var blocks: [Block] { get }
     /// The changes, one text for each, such as `unregister shop.example.com`. Before the question, each text is printed
-    /// with "would" in front.
+    /// after the word "would".
     var changes: [String] { get }
     /// The warnings for the user; empty if the response has none.
     var allWarnings: [String] { get }

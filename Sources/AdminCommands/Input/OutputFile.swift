@@ -28,7 +28,7 @@ package struct OutputFile: Sendable {
     /// - Throws: ``CommandFailure`` if the file exists and may not be replaced.
     package func checkWritable() throws(CommandFailure) {
         guard !isStandardOutput else { return }
-        // Describes a link itself, not the file to which it refers.
+        // For a symbolic link, these are the attributes of the link itself, not of the file to which the link refers.
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return }
         // Writing replaces the file. Replacing a device or a link would break the programs that use the device or link.
         guard attributes[.type] as? FileAttributeType == .typeRegular else {
@@ -37,8 +37,8 @@ package struct OutputFile: Sendable {
         guard overwrites else { throw existsFailure }
     }
 
-    /// Writes the file with mode 0644, or 0600 if only the owner may read it. When this returns, the content is on stable
-    /// storage.
+    /// Writes the file with mode 0644, or 0600 if only the owner may read it. When this returns, the content is on
+    /// stable storage.
     package func write(_ bytes: Data) throws(CommandFailure) {
         guard !isStandardOutput else { return StandardStream.output.write(bytes) }
         try checkWritable()
@@ -58,7 +58,7 @@ package struct OutputFile: Sendable {
     ///
     /// - Returns: 0, or errno if this failed.
     private static func writeAndSync(_ descriptor: Int32, _ bytes: Data, _ readers: Readers) -> Int32 {
-        // Every user may read a CSR, a certificate or a picture, even if the umask denies this, because it is public.
+        // CSRs, certificates and charts are public, so every user may read them, even if the umask denies this.
         if readers == .everyUser {
             guard fchmod(descriptor, 0o644) == 0 else { return errno }
         }

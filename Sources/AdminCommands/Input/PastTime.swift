@@ -5,7 +5,7 @@ package import Vocabulary
 /// A time on the command line, usually in the past: RFC 3339, such as `2026-11-21T04:53:15Z`, or how long ago, such as
 /// `1h`.
 package enum PastTime {
-    /// The part of help texts that says how a time is written.
+    /// The part of a help text that explains how to write a time.
     static let forms = "RFC 3339, such as 2026-11-21T04:53:15Z, or how long ago, such as 1h"
 
     /// - Throws: `ValidationError`, for which the program exits with status 2.

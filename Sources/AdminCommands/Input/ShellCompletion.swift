@@ -15,8 +15,8 @@ extension CompletionKind {
     }
 }
 
-/// Asks the daemon for the merchants or keys that complete a word on the command line. Returns none if the daemon does
-/// not answer or refuses the caller, because a shell shows no error while the user types.
+/// Asks the daemon for the merchants or keys that complete a word on the command line. Returns no completions if the
+/// daemon does not answer or refuses the caller, because a shell shows no error while the user types.
 struct ShellCompletion: Sendable {
     /// The largest number of completions: of merchants, or of keys in one state.
     static let limit = 200
@@ -33,7 +33,7 @@ struct ShellCompletion: Sendable {
         }
     }
 
-    /// The keys whose hash begins with the prefix. If the prefix is shorter than a KEY argument may be, the key pairs
+    /// The keys whose hash begins with the prefix. If the prefix is too short for a KEY argument, returns all key pairs
     /// that are not destroyed.
     func keys() async -> [String] {
         await ask { admin in

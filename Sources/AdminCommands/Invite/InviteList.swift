@@ -5,7 +5,7 @@ import WireAPI
 
 struct InviteList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List invitations, also used, expired and revoked ones, newest first.",
+        commandName: "list", abstract: "List invitations, including used, expired and revoked ones, newest first.",
         examples: ["invite list merchant.com.example"])
 
     @Argument(

@@ -8,8 +8,8 @@ import WireAPI
 struct KeyPromotions {
     struct Item: BulkItem {
         let hash: PublicKeyHash
-        /// The identifier of the run. So every item is new in a later run, because another key may have been promoted
-        /// since.
+        /// The identifier of the run. It makes every item new in a later run, because another key may have been
+        /// promoted in between.
         let content: String
 
         var name: String { hash.base64 }

@@ -34,7 +34,7 @@ struct KeySelection: ParsableArguments {
 
     /// Reads the key pairs.
     ///
-    /// - Returns: the key pairs, of which only those that ``contains(_:)`` accepts are selected.
+    /// - Returns: the selected key pairs, and possibly others. Filter them with ``contains(_:)``.
     func read(_ admin: AdminClient) async throws -> Listing<KeyDocument> {
         if let merchant { return try await admin.keys(of: merchant) }
         if let latestExpiry { return try await admin.keys(endingBefore: latestExpiry, in: state) }
@@ -50,7 +50,8 @@ struct KeySelection: ParsableArguments {
         return expiry < latestExpiry
     }
 
-    /// The latest expiry that `--ending-within` selects, by this machine's clock, which is also the daemon's.
+    /// The time before which a certificate must expire for `--ending-within` to select it. It is computed with this
+    /// machine's clock, which is also the daemon's clock.
     private var latestExpiry: Timestamp? {
         endingWithin.map { Timestamp(Date()).adding(.seconds($0.seconds)) }
     }

@@ -7,8 +7,8 @@ struct MerchantTokenList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List merchant tokens, sorted by identifier.",
         discussion: """
-            The list has the tokens of which the daemon has decrypted a payment or fetched an event. Their state is the last \
-            known one; the daemon does not ask Apple.
+            A token is in the list after the daemon has decrypted a payment of the token or fetched an event of it. \
+            The list shows the last known state; the daemon does not ask Apple.
             """,
         examples: ["merchant-token list merchant.com.example --state unlinked"])
 

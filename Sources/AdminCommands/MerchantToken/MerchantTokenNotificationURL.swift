@@ -8,10 +8,10 @@ struct MerchantTokenNotificationURL: AsyncParsableCommand {
         commandName: "notification-url",
         abstract: "Show the URLs at which the portal receives notifications of a merchant's tokens, newest first.",
         discussion: """
-            Each URL ends with a secret, from which the daemon learns the merchant. Put the URL into the field \
-            tokenNotificationURL of the merchant's payment requests. Every URL stays valid after --new, because Apple keeps \
-            the URL of each token. With --output json, the URLs are the list 'items', and --new prints one object with the \
-            new URL, as other commands that list and create.
+            Each URL ends with a secret, by which the daemon identifies the merchant. Put the URL into the field \
+            tokenNotificationURL of the merchant's payment requests. Existing URLs stay valid after --new, because \
+            Apple keeps the URL of each token. With --output json, prints an object with the list 'items'; with --new, \
+            prints an object with only the new URL.
             """,
         examples: [
             "merchant-token notification-url merchant.com.example --new",

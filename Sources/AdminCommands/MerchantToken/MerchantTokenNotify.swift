@@ -7,8 +7,9 @@ struct MerchantTokenNotify: AsyncParsableCommand {
         commandName: "notify",
         abstract: "Notify Apple that usage information of a merchant token is ready.",
         discussion: """
-            The daemon sends only the merchantTokenIdentifier, because Apple's public documentation does not show the names of \
-            the other fields. The settings merchant-tokens.usage-information make the portal serve usage information to devices.
+            The daemon sends only the merchantTokenIdentifier, because Apple's public documentation does not show the \
+            names of the other fields. With the settings under merchant-tokens.usage-information, the portal serves \
+            usage information to devices.
             """,
         examples: ["merchant-token notify DAPLMC00002011616b5e5fd"])
 

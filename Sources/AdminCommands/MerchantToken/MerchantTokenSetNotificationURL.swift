@@ -7,7 +7,7 @@ struct MerchantTokenSetNotificationURL: AsyncParsableCommand {
         commandName: "set-notification-url",
         abstract: "Change the URL to which Apple sends the notifications of a merchant token.",
         discussion: """
-            Apple gets the first URL with the payment request: its field tokenNotificationURL. 'merchant-token \
+            Apple gets the first URL from the field tokenNotificationURL of the payment request. 'merchant-token \
             notification-url' shows the URL of this daemon's portal for a merchant.
             """,
         examples: ["merchant-token set-notification-url DAPLMC00002011616b5e5fd https://pay.example.com/tokenapi"])

@@ -9,9 +9,10 @@ struct NodeList: AsyncParsableCommand {
         discussion: """
             LEASE (S) is how many more seconds a daemon may use its caches. 'ended': the daemon was killed, is frozen, \
             or can't reach the database. 'stale 240': its lease has ended, but it may use the keys in its memory for \
-            240 more seconds (the setting store.postgresql.serve-stale). UNAPPLIED is the number of changes of key \
-            pairs that it has not applied yet; above 0 for more than a second, changes of keys wait for this daemon. \
-            LEADER marks the daemon that delivers events and runs the schedules. On SQLite the list is empty.
+            240 more seconds (the setting store.postgresql.serve-stale). UNAPPLIED is the number of key pair changes \
+            that the daemon has not applied yet. If it is above 0 for more than a second, changes of keys wait for \
+            this daemon. LEADER marks the daemon that delivers events and runs the schedules. On SQLite the list is \
+            empty.
             """,
         examples: ["node list"])
 

@@ -5,12 +5,12 @@ import WireAPI
 
 struct NodeRemove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Remove a daemon that does not run any more from the list of nodes.",
+        commandName: "remove", abstract: "Remove a daemon that no longer runs from the list of nodes.",
         discussion: """
-            Only a daemon whose lease has ended can be removed; a daemon that is stopped cleanly removes itself. Make sure \
-            that the daemon does not run: with 'store.postgresql.serve-stale' it uses the keys in its memory while it can't \
-            reach the database, and the responses to revocations no longer name it after its removal. A daemon that still \
-            runs joins again when it reaches the database.
+            Only a daemon whose lease has ended can be removed; a daemon that is stopped cleanly removes itself. Make \
+            sure that the daemon does not run: with 'store.postgresql.serve-stale', a daemon uses the keys in its \
+            memory while it can't reach the database. After the removal, the responses to revocations no longer name \
+            this daemon. A daemon that still runs joins again when it reaches the database.
             """,
         examples: ["node remove host2 --yes"])
 

@@ -7,16 +7,18 @@ struct ConfigCommands: SubcommandGroup {
 
 struct ConfigCheck: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Check everything that a start of the daemon reads, and print every setting.",
+        commandName: "check",
+        abstract: "Check everything that the daemon reads when it starts, and print every setting.",
         discussion: """
-            Reads the settings, the environment variables and all files that they name, as a start does, and changes \
-            nothing. Run it as the daemon's user or as root, on the daemon's machine. Exit status: 0 if the daemon \
-            would start, 1 if a start is refused, 4 if the daemon would start but a setting does not work, or if a setting could \
-            not be checked, such as a systemd credential that only the daemon's process can read.
+            Reads the settings, the environment variables and all files that they name, as the daemon does when it \
+            starts, and changes nothing. Run it as the daemon's user or as root, on the daemon's machine. Exit status: \
+            0 if the daemon would start; 1 if it would refuse to start; 4 if it would start, but a setting does not \
+            work or could not be checked. For example, a systemd credential can't be checked, because only the \
+            daemon's process can read it.
             """,
         examples: ["config check --config /etc/merchantkeyd/merchantkeyd.yaml"])
 
-    @Flag(help: "Also run the command of the setting master-key.command, as a start does.")
+    @Flag(help: "Also run the command of the setting master-key.command, as the daemon does when it starts.")
     var runCommands = false
 
     @OptionGroup var paths: DaemonPathOptions

@@ -3,8 +3,8 @@ import Glibc
 
 /// Executes `merchantkeyd`, because only that program may open the database and the master key.
 enum DaemonProgram {
-    /// Replaces this process by `merchantkeyd` with these arguments. Prefers the `merchantkeyd` beside this program to
-    /// the one in `PATH`.
+    /// Executes `merchantkeyd` with these arguments in place of this process. Prefers the `merchantkeyd` beside this
+    /// program to the one in `PATH`.
     ///
     /// - Throws: ``CommandFailure`` if neither can be executed.
     static func execute(_ arguments: [String]) throws(CommandFailure) -> Never {
@@ -41,8 +41,9 @@ struct DaemonPathOptions: ParsableArguments {
         help: ArgumentHelp(
             "Read the daemon's settings from this file.",
             discussion: """
-                Default: /etc/merchantkeyd/merchantkeyd.yaml, unless the file is missing, or --socket, its default or \
-                --state-directory names another daemon. Then no file is read, and all settings have their defaults.
+                Default: /etc/merchantkeyd/merchantkeyd.yaml. If this file is missing, or if --state-directory, \
+                --socket or the default of --socket names another daemon, no file is read and all settings have their \
+                defaults.
                 """,
             valueName: "file"), completion: .file())
     var config: String?

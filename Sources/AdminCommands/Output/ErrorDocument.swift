@@ -3,7 +3,7 @@ import StrictJSON
 import Vocabulary
 
 /// The error of a command as `--output json` prints it: one JSON object on the last line of standard error. Standard
-/// output has only results, so that a program can parse it whatever happens.
+/// output contains only results, so a program can parse it even if the command fails.
 struct ErrorDocument {
     let failure: CommandFailure
     /// The program's exit status.

@@ -29,7 +29,7 @@ extension Listing {
             guard case .object(let object) = try Printer.parse(page), case .array(let pageItems) = object["items"]
             else {
                 throw ClientError.protocolViolation(
-                    "it has no 'items'; use the merchantkeyctl of the daemon's version, which "
+                    "it has no 'items'; use the merchantkeyctl with the daemon's version, which "
                         + "'merchantkeyctl status' shows")
             }
             values += pageItems

@@ -33,7 +33,7 @@ struct Printer: Sendable {
         StandardStream.output.write(arranged.map { $0.render(style) }.joined(separator: "\n"))
     }
 
-    /// Warns of the columns of `--columns` that no table has.
+    /// Warns about columns in `--columns` that no table has.
     private func warnOfUnknownColumns(_ blocks: [Block]) {
         let tables = blocks.compactMap { block -> [String]? in
             guard case .table(let headings, _, _) = block else { return nil }

@@ -3,7 +3,7 @@ import Glibc
 
 /// Which columns of a table are shown, and how wide the table may be.
 package struct TableLayout: Sendable {
-    /// Every column in its whole width.
+    /// All columns at full width.
     package static let wide = TableLayout(columns: nil, width: nil)
     private static let shortestColumn = 8
     private static let gap = 2
@@ -34,7 +34,7 @@ package struct TableLayout: Sendable {
     /// terminal: columns of `details` are omitted, and then texts are shortened. The last column is never shortened,
     /// because it may be a sentence.
     ///
-    /// - Parameter details: the headings of columns that may be omitted, the first one first.
+    /// - Parameter details: the headings of columns that may be omitted, in the order in which they are omitted.
     package func arranged(_ headings: [String], _ rows: [[Cell]], details: [String]) -> Block {
         let known = headings.map(Self.name(ofHeading:))
         if let columns {

@@ -21,7 +21,7 @@ package enum WholeFile {
     ///
     /// - Parameters:
     ///   - overwrites: whether to replace an existing file.
-    ///   - mode: the permissions of the file, from which the umask removes some.
+    ///   - mode: the permissions of the file, before the umask is applied.
     ///   - link: link(2); tests replace it.
     ///   - content: writes the content to a descriptor, and returns 0, or errno if this failed. Can be called twice.
     package static func write(
@@ -33,8 +33,8 @@ package enum WholeFile {
         guard temporaryCode == 0 else { return .failed(code: temporaryCode) }
         defer { unlink(temporaryPath) }
         if overwrites { return rename(temporaryPath, path) == 0 ? .written : .failed(code: errno) }
-        // rename(2) would overwrite a file that another program has created meanwhile. renameat2(2) has a flag against
-        // that, but Swift's Glibc module does not declare renameat2.
+        // rename(2) would overwrite a file that another program has created meanwhile. renameat2(2) has a flag that
+        // prevents this, but Swift's Glibc module does not declare renameat2.
         if link(temporaryPath, path) == 0 { return .written }
         let linkCode = errno
         switch linkCode {

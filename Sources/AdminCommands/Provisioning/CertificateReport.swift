@@ -7,7 +7,7 @@ import Vocabulary
 struct CertificateReport {
     private struct Row {
         let check: CertificateCheck
-        /// Nil if the check passed, or was not made.
+        /// Nil if the check passed, or was not performed.
         let finding: CertificateFinding?
         /// `passed`, `failed` or `notChecked`.
         let outcome: String

@@ -5,17 +5,17 @@ import WireAPI
 
 /// A file with certificates for card data encryption: DER, PEM, Base64, or JSON with the field `certificates`.
 package struct ProvisioningCertificateFile: Sendable {
-    /// The largest file, in bytes. Two certificates are smaller in each of the forms.
+    /// The largest file, in bytes. Two certificates are smaller than this in each of the forms.
     static let sizeLimit = 65_536
 
-    /// The certificates in Base64, in the order of the file. The form is the one in which an app sends certificates to
-    /// its server, so that a check also finds a wrong encoding.
+    /// The certificates in Base64, in the order of the file. An app sends certificates to its server in this form, so
+    /// the checks also find a wrong encoding.
     package let certificates: [String]
 
     /// - Throws: ``CommandFailure`` if the file has none of the forms.
     package init(_ bytes: Data, named name: String) throws(CommandFailure) {
-        // DER of a certificate begins with the tag of a SEQUENCE, which is the digit 0 in ASCII, and a length of two
-        // bytes. So the file is not a text.
+        // A certificate in DER begins with the byte 0x30 (SEQUENCE), and with 0x82 (a length of two bytes). A UTF-8
+        // text cannot begin with these two bytes.
         guard !bytes.starts(with: [0x30, 0x82]) else {
             certificates = [bytes.base64EncodedString()]
             return

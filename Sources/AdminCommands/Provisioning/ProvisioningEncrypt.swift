@@ -6,16 +6,16 @@ import Vocabulary
 
 struct ProvisioningEncrypt: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "encrypt", abstract: "Encrypt a card for a trial, as the daemon's issuer socket does.",
+        commandName: "encrypt", abstract: "Encrypt card data for a test, as the daemon does on its issuer socket.",
         discussion: """
             FILE has the body of POST /v1/in-app-provisioning/requests: certificates, nonce, nonceSignature, \
             configuration, network, card and activationData. The command verifies the certificates, checks the card and \
             prints encryptedPassData, ephemeralPublicKey and activationData. It does not refuse a nonce that was used \
             before, and writes no audit record.
 
-            With --trace, writes each intermediate value in hexadecimal, as Apple asks for it. The file reveals the \
-            card, so the command refuses it outside the sandbox environment, and for certificates that chain to Apple's \
-            production root. No file is overwritten.
+            With --trace, writes each intermediate value in hexadecimal, so that Apple can compare the values with its \
+            own. The file reveals the card data, so the command refuses --trace outside the sandbox environment, and \
+            for certificates that chain to Apple's production root. No file is overwritten.
             """,
         examples: [
             "provisioning encrypt request.json --environment sandbox --root apple/root.pem --out answer.json",
@@ -70,7 +70,10 @@ struct ProvisioningEncrypt: ParsableCommand {
         } catch { throw CommandFailure(error) }
         if let traceText { try traceFile?.write(Data(traceText.utf8)) }
         try output.write(Data("\(JSONText.pretty(Self.document(pass, request.activationData)))\n".utf8))
-        if let trace { global.printer.note("wrote \(trace), which reveals the card; remove it when it is not needed") }
+        if let trace {
+            global.printer.note(
+                "wrote \(trace), which reveals the card data; delete this file when you no longer need it")
+        }
     }
 
     private func verifiedCertificates(

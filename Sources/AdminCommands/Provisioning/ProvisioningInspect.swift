@@ -11,8 +11,8 @@ struct ProvisioningInspect: ParsableCommand {
             FILE has what the app sent, received or logged: a JSON object with encryptedPassData, ephemeralPublicKey \
             and activationData, or with certificates, nonce and nonceSignature; or the text of a device's log with the \
             request to '/broker/v4/devices/…/cards'. Finds Base64 that was encoded twice, wrong lengths, keys in a \
-            wrong form, and line breaks of a log. With the private key of applepay-sandbox, also decrypts the card and \
-            checks it. Prints no card data. Exit status 1 if a fault is found.
+            wrong form, and line breaks that a log has added. With the private key of applepay-sandbox, also decrypts \
+            the card and checks it. Prints no card data. Exit status 1 if a fault is found.
             """,
         examples: [
             "provisioning inspect device.log",

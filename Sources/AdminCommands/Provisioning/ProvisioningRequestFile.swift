@@ -18,7 +18,7 @@ package struct ProvisioningRequestFile: Sendable {
     /// The card network's one-time password in Base64, which is not encrypted.
     package let activationData: String?
 
-    /// - Throws: ``CommandFailure`` that names the missing or invalid field, and no card data.
+    /// - Throws: ``CommandFailure``. Its message names the missing or invalid field, and contains no card data.
     package init(_ bytes: Data) throws(CommandFailure) {
         do throws(JSONFault) {
             var fields = try JSONFields(parsing: bytes)

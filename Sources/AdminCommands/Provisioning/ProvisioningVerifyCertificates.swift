@@ -38,7 +38,8 @@ struct ProvisioningVerifyCertificates: ParsableCommand {
         guard report.findings.isEmpty else {
             throw CommandFailure(
                 .failed,
-                "the certificates are not verified; the failed checks are listed above. Do not encrypt to them")
+                "the certificates are not verified; the failed checks are listed above. Do not encrypt card data to these certificates"
+            )
         }
     }
 }

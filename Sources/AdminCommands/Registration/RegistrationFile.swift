@@ -35,8 +35,8 @@ package struct RegistrationFile: Sendable {
     /// How the message about an error begins.
     static let nothingDone = "nothing was registered"
 
-    /// Reads one line, and makes the daemon's checks. So if the daemon would refuse one line, no line of the file is
-    /// registered.
+    /// Reads one line, and performs the daemon's checks, so that no line of the file is registered if the daemon would
+    /// refuse one of them.
     ///
     /// - Parameter errors: the line's errors are added.
     /// - Returns: nil if the identifier is invalid.

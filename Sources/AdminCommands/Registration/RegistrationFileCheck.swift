@@ -2,14 +2,14 @@ import MerchantKeyClient
 import Vocabulary
 import WireAPI
 
-/// Checks a file of registrations with the daemon's data, before anything is registered. The file alone does not show
-/// these errors.
+/// Checks a file of registrations against the daemon's data, before anything is registered. Finds errors that the file
+/// alone does not show.
 struct RegistrationFileCheck {
     let admin: AdminClient
 
     /// - Parameter path: the name of the file in messages.
-    /// - Throws: ``CommandFailure`` if a line names a merchant that the daemon does not have, or a line without a name
-    ///   belongs to no registration. The message names the line of each error.
+    /// - Throws: ``CommandFailure`` if a line names a merchant that the daemon does not have, or if a line has no name
+    ///   and its merchant is not registered yet. The message names the line of each error.
     func run(_ file: RegistrationFile, named path: String) async throws {
         var errors: [String] = []
         var knownMerchants: Set<MerchantIdentifier> = []

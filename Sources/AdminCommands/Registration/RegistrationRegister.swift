@@ -21,13 +21,13 @@ struct RegistrationRegister: AsyncParsableCommand {
 
     @Option(
         name: .customLong("domain"), parsing: .singleValue,
-        help: ArgumentHelp("Add this domain; repeat the option for more.", valueName: "domain"),
+        help: ArgumentHelp("Add this domain; repeat the option to add several domains.", valueName: "domain"),
         transform: DomainName.parse)
     var domains: [DomainName]
 
     @Option(
         help: ArgumentHelp(
-            "The merchant or platform integrator identifier to whose certificate Apple encrypts the tokens.",
+            "The identifier of the merchant or platform integrator. Apple encrypts the tokens to its certificate.",
             discussion: """
                 Default: the registered identifier; for a new registration, the platform integrator's, if there is only one.
                 """,

@@ -10,10 +10,11 @@ struct RegistrationSync: AsyncParsableCommand {
         commandName: "sync",
         abstract: "Compare all registrations with Apple's records; with --repair, repair differences.",
         discussion: """
-            Shows the differences: missing or additional domains, another name or encryptTo, a missing registration. With \
-            --repair, the daemon registers what is missing and unregisters what should not be there; without --repair, nothing \
-            changes at Apple. Exit status 1 if a registration could not be compared or repaired; with --check, also if \
-            a registration differs from Apple's record, or with --repair still differs.
+            Shows the differences: missing or additional domains, another name or encryptTo, a missing registration. \
+            With --repair, the daemon registers what is missing and unregisters what should not be there; without \
+            --repair, nothing changes at Apple. Exit status 1 if a registration could not be compared or repaired. \
+            With --check, also if a registration differs from Apple's record; with --check and --repair, only if it \
+            still differs after the repair.
             """,
         examples: [
             "registration sync --check",
@@ -49,8 +50,9 @@ struct RegistrationSync: AsyncParsableCommand {
                 do throws(ClientError) {
                     batch = try await admin.syncRegistrations(request)
                 } catch {
-                    // If a later batch is refused, the command waits and tries again, so that the results of the earlier
-                    // batches are not lost. If the first batch is refused, there are no results: the command fails.
+                    // If a later batch is refused, the command waits and tries again, so that the results of the
+                    // earlier batches are not lost. If the first batch is refused, there are no results: the command
+                    // fails.
                     guard case .refused(let refusal) = error, let seconds = refusal.retryAfter,
                         waits < Self.maximumWaits,
                         result.compared > 0

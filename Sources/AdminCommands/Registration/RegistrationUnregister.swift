@@ -20,7 +20,8 @@ struct RegistrationUnregister: AsyncParsableCommand {
     @Option(
         name: .customLong("domain"), parsing: .singleValue,
         help: ArgumentHelp(
-            "Remove this domain; repeat the option for more. Default: all domains.", valueName: "domain"),
+            "Remove this domain; repeat the option to remove several domains. Default: all domains.",
+            valueName: "domain"),
         transform: DomainName.parse)
     var domains: [DomainName] = []
 

@@ -11,10 +11,9 @@ struct RollFinish: AsyncParsableCommand {
             The command also generates key pairs with their CSRs for the merchant's next roll, until the merchant has \
             as many key pairs as its target. --dry-run shows how many it would generate.
 
-            Without --now, the command succeeds only if the roll is quiet: a token was decrypted with the new key, and no \
-            decryptor has requested the old key, or sent a token that is encrypted to it, for 7 days (setting \
-            roll.quiet-period). If the command is refused, the message says which condition is not met. 'key restore' \
-            undoes the revocation.
+            Without --now, the command succeeds only if the roll is quiet: a token was decrypted with the new key, and \
+            for 7 days (setting roll.quiet-period) no decryptor has requested the old key or sent a token for it. If \
+            the command is refused, the message says which condition is not met. 'key restore' undoes the revocation.
 
             --all-quiet finishes the quiet rolls of all merchants. --dry-run lists these rolls.
             """,

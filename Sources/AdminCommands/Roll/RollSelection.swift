@@ -16,7 +16,7 @@ struct RollSelection: ParsableArguments {
         try await Self.openRoll(of: merchant, algorithm, admin)
     }
 
-    /// - Parameter algorithm: the algorithm of the roll; nil if the merchant has only one open roll.
+    /// - Parameter algorithm: the algorithm of the roll; nil to accept either algorithm.
     /// - Throws: ``CommandFailure`` if no open roll, or more than one, matches the arguments.
     static func openRoll(
         of merchant: MerchantIdentifier, _ algorithm: KeyAlgorithm?, _ admin: AdminClient

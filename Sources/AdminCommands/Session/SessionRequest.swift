@@ -8,10 +8,10 @@ struct SessionRequest: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "request", abstract: "Request a merchant session from Apple, and print it unchanged.",
         discussion: """
-            The command tests what checkout servers do with POST /v1/merchant-sessions. Name the merchant by --merchant, \
-            if it has an identity certificate of its own in the daemon, or else by --partner.
+            The command sends the same request as checkout servers: POST /v1/merchant-sessions. Name the merchant with \
+            --merchant if the daemon has an identity certificate of this merchant; otherwise use --partner.
 
-            A session is for one payment and valid for minutes. Do not keep it.
+            A session is for one payment and is valid for minutes. Do not store it.
             """,
         examples: [
             "session request --partner shop-1 --display-name \"Example Shop\" --domain shop.example.com",
@@ -45,7 +45,7 @@ struct SessionRequest: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The URL of the messages for business gateway, if the buyer pays in a message.", valueName: "url"))
+            "The URL of the Messages for Business gateway, if the buyer pays in a message.", valueName: "url"))
     var messagesURL: String?
 
     @Option(
@@ -66,7 +66,7 @@ struct SessionRequest: AsyncParsableCommand {
     func run() async throws {
         let request = try request()
         try await decryptor.withDecryptorClient(global) { client in
-            // Also with --output json, because Apple's object must not be changed.
+            // Printed unchanged even with --output json, because Apple's object must not be changed.
             global.printer.raw(try await client.requestMerchantSession(request))
         }
     }

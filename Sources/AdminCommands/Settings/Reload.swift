@@ -6,10 +6,11 @@ struct Reload: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload", abstract: "Make the daemon apply changed settings without a restart.",
         discussion: """
-            The daemon reads the settings file and the files that it names again, and applies callers, webhooks, \
-            the setting 'trust', log.level, log.requests, backup and roll settings and the portal's TLS files: all at \
-            once, or none if one of them has a fault. Permits also change for connections that are open. Prints which \
-            settings have changed, with the previous and the new values, and which changed settings need a restart.
+            The daemon reads the settings file again, and all files that it names. It applies callers, log.level, \
+            log.requests, the portal's TLS files, and the settings under events, trust, backup, roll, sessions and \
+            provisioning. It applies all of these settings at once, or none if one of them has a fault. Permits also \
+            change for open connections. The command prints which settings have changed, with the previous and the new \
+            values, and which changed settings need a restart.
             """,
         examples: [
             "reload --dry-run",

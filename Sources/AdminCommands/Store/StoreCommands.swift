@@ -34,8 +34,8 @@ struct StoreCopy: AsyncParsableCommand {
         help: ArgumentHelp(
             "Read the master key from this file. Default: the sources of the master key in both settings files.",
             discussion: """
-                For a master key in a systemd credential, which only the daemon's process can read. During a rotation \
-                of the master key, give the option twice.
+                Use this option if the master key is in a systemd credential, which only the daemon's process can \
+                read. During a rotation of the master key, give the option twice.
                 """,
             valueName: "file"), completion: .file())
     var masterKeyFile: [String] = []

@@ -22,7 +22,7 @@ struct TokenDecrypt: AsyncParsableCommand {
             "token decrypt token.json --merchant merchant.com.example --claim",
         ])
 
-    /// The largest file with application data, in bytes. The token must fit into the same request.
+    /// The largest file with application data, in bytes. The request must have space for the token, too.
     private static let largestApplicationData = 32_768
 
     @Argument(help: "The token file, or '-' for standard input.", completion: .file())

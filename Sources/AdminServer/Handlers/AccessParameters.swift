@@ -3,7 +3,7 @@ import MerchantOperations
 package import RESTKit
 package import Vocabulary
 
-/// An access may be for every merchant. The routes of an access therefore need a permit for every merchant.
+/// An access can have permits for every merchant, so the routes of an access need a permit for every merchant.
 extension AccessName: PathParameter {
     package static let name = "accessName"
 

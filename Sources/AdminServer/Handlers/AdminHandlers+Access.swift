@@ -39,7 +39,7 @@ extension AdminHandlers {
         var document = AccessDocument(access, token: token)
         if access.certificateFingerprint != nil, !operations.readsClientCertificates() {
             document.warnings = [
-                "the portal reads no client certificates, so this access gets 401: set 'portal.tls.client-ca' to the CAs that issue the machines' certificates, and run 'merchantkeyctl reload'"
+                "the portal does not accept client certificates, so this access gets 401: set 'portal.tls.client-ca' to the CAs that issue the machines' certificates, and run 'merchantkeyctl reload'"
             ]
         }
         return try RESTResponse(created: document, at: Paths.access(access.name))

@@ -59,7 +59,7 @@ extension RESTCall {
         return filter
     }
 
-    /// - Parameter text: the name of a caller, or only the number of a user.
+    /// - Parameter text: the name of a caller, or only a user ID.
     private static func callerName(_ text: String) throws(MerchantError) -> String {
         let isShort = text.utf8.count <= 255
         if isShort, let uid = UInt32(text) { return "uid:\(uid)" }

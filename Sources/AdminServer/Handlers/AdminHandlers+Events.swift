@@ -23,12 +23,12 @@ extension AdminHandlers {
     /// of those merchants.
     func listEvents(_ call: RESTCall) async throws -> RESTResponse {
         // One more event than the page may contain shows whether there is a next page.
-        var query = EventQuery(try Self.part(call), limit: try call.limit() + 1)
+        var query = EventQuery(try Self.selection(call), limit: try call.limit() + 1)
         query.merchants = try Self.merchants(call)
         query.kind = try call.query.value("kind")
         query.severity = try call.query.value("severity")
         let limit = query.limit - 1
-        if query.part == .newest {
+        if query.selection == .newest {
             // There is no page after the newest events, so the additional event is not needed.
             query.limit = limit
             let found = try await operations.events.events(query)
@@ -51,7 +51,7 @@ extension AdminHandlers {
 
     /// Which events the query selects: with `newest=true` the newest events, with `after` or `cursor` the events after
     /// that sequence number, otherwise all events.
-    private static func part(_ call: RESTCall) throws(MerchantError) -> EventQuery.Selection {
+    private static func selection(_ call: RESTCall) throws(MerchantError) -> EventQuery.Selection {
         let startParameters = ["after", "cursor", "newest"].filter { call.query[$0] != nil }
         guard startParameters.count <= 1 else {
             throw MerchantError(

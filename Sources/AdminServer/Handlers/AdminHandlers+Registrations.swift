@@ -37,7 +37,7 @@ extension AdminHandlers {
     func register(_ call: RESTCall) async throws -> RESTResponse {
         let body = try call.read(RegisterRequest.self)
         let view = try await operations.registrations.register(
-            RegistrationOrder(body), for: call.requestWithIdempotencyKey(Paths.registrations))
+            RequestedRegistration(body), for: call.requestWithIdempotencyKey(Paths.registrations))
         let path = Paths.registration(body.partnerInternalMerchantIdentifier)
         return try RESTResponse(created: RegistrationDocument(view), at: path)
             .withLogFields(merchant: view.registration.merchantIdentifier)

@@ -4,7 +4,7 @@ package import Vocabulary
 
 // The Merchant Token Management API.
 extension AppleGateway: MerchantTokenGateway {
-    /// In characters. Apple's limit of the merchant identifier in a path.
+    /// Apple's limit for the merchant identifier in a path, in characters.
     private static let longestMerchantIdentifier = 64
 
     package func event(
@@ -47,7 +47,8 @@ extension AppleGateway: MerchantTokenGateway {
         try await change(.notifyMerchantToken, "notify", of: merchant, as: owner, TokenRequest(token))
     }
 
-    /// Apple documents 204 for one operation, 200 for another, and nothing for a third.
+    /// Accepts every status from 200 to 299: Apple documents 204 for one operation, 200 for another, and no status for
+    /// the third.
     private func change(
         _ operation: GatewayOperation, _ path: String, of merchant: MerchantIdentifier, as owner: IdentityOwner,
         _ document: some Encodable

@@ -8,7 +8,7 @@ import Vocabulary
 extension GatewayResponse {
     /// The limits of an event's JSON. Apple specifies none.
     private static let eventLimits = JSONLimits(bytes: 256 * 1024, depth: 16, values: 4_096)
-    /// In characters. Apple's limit of `eventType`; also used for names for which Apple specifies no limit.
+    /// Apple's limit for `eventType`, in characters. Also used for names for which Apple specifies no limit.
     private static let longestName = 64
     /// In characters.
     private static let longestReason = 256

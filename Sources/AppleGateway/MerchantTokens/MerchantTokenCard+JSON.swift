@@ -3,12 +3,12 @@ import StrictJSON
 
 extension MerchantTokenCard {
     /// The entries of `cardArt` beyond this number are dropped. Apple specifies no limit.
-    private static let mostCardArt = 32
+    private static let maximumCardArt = 32
 
     /// Reads Apple's `merchantTokenMetadata`.
     ///
-    /// A code that is longer than Apple's limit is dropped, because a part of a code has another meaning. A description
-    /// is shortened.
+    /// A code that is longer than Apple's limit is dropped, because a truncated code has another meaning. A description
+    /// is truncated.
     ///
     /// - Returns: nil if the metadata contains nothing about the card.
     init?(_ metadata: JSONObject) {
@@ -18,7 +18,7 @@ extension MerchantTokenCard {
             fpanSuffix: fields.code("fpanSuffix", limit: 4),
             longDescription: fields.displayText("longDescription", limit: 128),
             shortDescription: fields.displayText("shortDescription", limit: 64),
-            cardArt: Array(metadata.array("cardArt").lazy.compactMap(CardArt.init).prefix(Self.mostCardArt)))
+            cardArt: Array(metadata.array("cardArt").lazy.compactMap(CardArt.init).prefix(Self.maximumCardArt)))
         if self == MerchantTokenCard() { return nil }
     }
 }
@@ -54,7 +54,7 @@ extension JSONObject {
         return String(String.UnicodeScalarView(text.unicodeScalars.prefix(limit).map { $0.isControl ? "?" : $0 }))
     }
 
-    /// A text whose every character matters.
+    /// A text that must not be truncated.
     ///
     /// - Returns: nil if the field is missing or empty, is not a string, has more than `limit` characters, or contains
     ///   a control character.

@@ -3,7 +3,7 @@ package import MerchantCore
 import OutboundHTTP
 package import Vocabulary
 
-// The Web Merchant Registration API. Its calls are made with the platform integrator's identity.
+// The Web Merchant Registration API. Its calls use the platform integrator's identity.
 extension AppleGateway: RegistrationGateway {
     @discardableResult
     package func register(_ request: GatewayRegistration) async throws(GatewayError) -> GatewayReceipt {

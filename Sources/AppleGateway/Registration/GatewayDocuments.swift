@@ -1,8 +1,7 @@
 import MerchantCore
 import Vocabulary
 
-/// The body of a register call. In this file, types and fields that Apple's reference specifies have the same names
-/// there.
+/// The body of a register call. The types and fields in this file have the names that Apple's reference specifies.
 struct RegisterMerchantRequest: Encodable {
     let domainNames: [String]
     let encryptTo: String

@@ -2,7 +2,7 @@ import Foundation
 import MerchantCore
 import OutboundHTTP
 
-/// One call of Apple's gateway, and how often it may be repeated.
+/// One call to Apple's gateway, and the limits for its repeats.
 struct GatewayCall {
     let operation: GatewayOperation
     let owner: IdentityOwner
@@ -11,7 +11,7 @@ struct GatewayCall {
     /// nil for the method GET.
     let body: Data?
     let limits: GatewayCallLimits
-    /// Headers that other calls do not have.
+    /// Headers in addition to those of every call.
     var headers: [(name: String, value: String)] = []
 
     init(

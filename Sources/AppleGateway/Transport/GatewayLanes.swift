@@ -31,7 +31,7 @@ final class GatewayLanes: Sendable {
         var circuit: Circuit<Timestamp>
         /// The last error that the circuit breaker counted, for messages.
         var lastError = ""
-        /// For a client certificate, no request is sent before this time, because Apple asked for a pause.
+        /// The time before which no request is sent with a client certificate, because Apple asked for a pause.
         var pausedUntil: [IdentityOwner: Timestamp] = [:]
     }
 
@@ -42,8 +42,8 @@ final class GatewayLanes: Sendable {
 
     private let states = Mutex<[GatewayLane: State]>([:])
 
-    /// Asks the circuit breaker whether the call may be made. Then report its result with ``succeeded(_:)``,
-    /// ``failed(_:with:at:)``, ``abandoned(_:at:)`` or ``pause(_:for:until:)``.
+    /// Asks the circuit breaker whether the call may be made. The caller must then report the result of the call with
+    /// ``succeeded(_:)``, ``failed(_:with:at:)``, ``abandoned(_:at:)`` or ``pause(_:for:until:)``.
     ///
     /// - Throws: `circuitOpen` if the call may not be made.
     func admit(_ lane: GatewayLane, at now: Timestamp) throws(GatewayError) {

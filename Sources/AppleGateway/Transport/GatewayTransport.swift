@@ -46,8 +46,8 @@ final class GatewayTransport: Sendable {
         guard let url = call.url else { throw GatewayError(.refused, "the URL is invalid", mayHaveActed: false) }
         let request = request(call, url)
         let lane = GatewayLane(url, call.operation.api)
-        // If no response arrives, the daemon later asks Apple what happened. The daemon relies on this limit to know
-        // when no attempt is running any more.
+        // If no response arrives, the daemon later asks Apple what happened. After this time, no attempt is running any
+        // more.
         let end = clock.now.adding(call.limits.call)
         var attempt = 0
         var uncertainAttempts = 0
@@ -130,8 +130,8 @@ final class GatewayTransport: Sendable {
     private func record(_ failure: OutboundFailure, _ error: GatewayError, _ lane: GatewayLane) {
         var isCancelled = false
         if case .cancelled = failure { isCancelled = true }
-        // A cancelled call, or an error that does not pass by itself, such as a wrong setting, says nothing about
-        // Apple's health.
+        // A cancelled call, or a permanent error such as one caused by a wrong setting, says nothing about Apple's
+        // health.
         guard error.isTransient, !isCancelled else { return lanes.abandoned(lane, at: clock.now) }
         lanes.failed(lane, with: error, at: clock.now)
     }

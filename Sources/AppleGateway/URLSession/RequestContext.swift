@@ -4,8 +4,8 @@ import Synchronization
 /// The HTTP client and the identity for one request of a `URLSession`, and the means to cancel that request.
 ///
 /// Cancel a request here and never with `URLSessionTask.cancel`. On Linux a task that is cancelled while it completes
-/// ends twice, and Foundation then ends the process. A cancellation here ends the HTTP call below the session, so the
-/// task ends once.
+/// ends twice, and Foundation then terminates the process. A cancellation here ends only the HTTP call below the
+/// session, so the task ends once.
 final class RequestContext: Sendable {
     private enum State {
         /// The HTTP call has not been started yet.

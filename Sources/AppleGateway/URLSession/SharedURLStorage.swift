@@ -10,9 +10,9 @@ package enum SharedURLStorage {
     ///
     /// On Linux, the first `URLSessionConfiguration` creates both storages, whatever its properties are set to later.
     /// Each storage creates a directory below `.cache` or `.local` in the user's home directory, which is the daemon's
-    /// state directory. If the directory cannot be created, the storage works without one. So this method lets the
-    /// variables name a file while the storages are created, and then restores them, because the programs that the
-    /// daemon starts need their own values.
+    /// state directory. If the directory cannot be created, the storage works without one. So this method sets the
+    /// variables to the path of a file while the storages are created. Then it restores the variables, because the
+    /// programs that the daemon starts need the original values.
     ///
     /// Call this before another thread reads the environment.
     package static func createWithoutDirectories() {

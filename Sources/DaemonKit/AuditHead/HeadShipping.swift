@@ -22,7 +22,7 @@ struct HeadShipping: RecurringTask {
 
     /// Shared with ``HeadShippingWatch``.
     final class Progress: Sendable {
-        /// When the writing in progress began; nil if none is in progress.
+        /// When the write in progress began; nil if no write is in progress.
         let begunAt = Mutex<ContinuousClock.Instant?>(nil)
     }
 
@@ -70,7 +70,8 @@ struct HeadShipping: RecurringTask {
     }
 }
 
-/// Reports when ``HeadShipping`` has not finished writing a head within ``timeLimit``, because a disk or network hangs.
+/// Reports a problem if ``HeadShipping`` has not finished writing a head within ``timeLimit``, because a disk or
+/// network hangs.
 struct HeadShippingWatch: RecurringTask {
     static let timeLimit = Duration.seconds(30)
 

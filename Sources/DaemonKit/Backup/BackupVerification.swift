@@ -47,7 +47,7 @@ struct BackupVerification {
         {
             throw MerchantError(
                 .backupFailed,
-                "the backup is sealed with another master key, perhaps the key from before a rotation: \(error.detail); pass the file of the right key to 'backup verify --offline' or 'backup restore' with --master-key-file"
+                "the backup is sealed with another master key, perhaps the one that was in use before a rotation: \(error.detail); pass the file of the right key to 'backup verify --offline' or 'backup restore' with --master-key-file"
             )
         }
     }

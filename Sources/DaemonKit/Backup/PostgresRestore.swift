@@ -44,7 +44,7 @@ struct PostgresRestore {
                 "the PostgreSQL database \(database) already contains data; pass --replace to move that data to another schema of the database"
             )
         }
-        // Space also for a copy of the old data, which may be larger.
+        // If there is old data, the directory also needs space for a copy of it, which may be larger than the backup.
         let scratch = try ScratchDirectory(near: file, bytes: backup.manifest.databaseBytes * (hasData == true ? 3 : 1))
         defer { scratch.remove() }
         let draft = "\(scratch.path)/copy.sqlite"

@@ -42,7 +42,7 @@ struct RestorePreparation {
         let verification = try await BackupVerification(masterKeys: masterKeys, clock: clock).run(
             on: draft, backup.manifest, acceptsFindings: acceptsFindings
         ) { copy in
-            let reverted = undoneChanges(from: old, to: draft)
+            let reverted = revertedChanges(from: old, to: draft)
             changes = reverted
             let description = "\(backup.path), created at \(backup.manifest.createdAt), restored at \(clock.now)"
             let undone = [reverted.areNone ? nil : reverted.summary, summaryOfEarlierRestore(old)]
@@ -86,7 +86,7 @@ struct RestorePreparation {
         return first + undone.prefix(Self.longestEarlierSummary)
     }
 
-    private func undoneChanges(from old: OldDatabase, to draft: String) -> RevertedChanges {
+    private func revertedChanges(from old: OldDatabase, to draft: String) -> RevertedChanges {
         switch old {
         case .none(let reason), .incomplete(_, let reason): return .unknown(reason)
         case .file(let path):

@@ -22,7 +22,7 @@ enum RevertedChanges {
         if case .known(let difference) = self { difference.isEmpty } else { false }
     }
 
-    /// Which audit records the restored database lacks; empty if that is none, or not known.
+    /// Which audit records the restored database lacks; empty if it lacks none, or if this is unknown.
     var missingAuditRecords: String {
         guard case .known(let difference) = self, let missing = difference.missingAuditRecords else { return "" }
         return missing.count == 1

@@ -25,7 +25,8 @@ struct BackupVerifyCommand: AsyncParsableCommand {
         guard verification.findings.isEmpty else { throw ChecksFailed() }
     }
 
-    /// Root acts as the owner of the master key: without a file on the command line, that is the daemon's user.
+    /// If this process is root, it continues as the owner of the first `--master-key-file`. Without this option, it
+    /// continues as the owner of the state directory, which is the daemon's user.
     private func masterKeys() throws -> MasterKeys {
         guard let keyFile = masterKeyFile.first else {
             return try MasterKeys(files: [], else: settingsOptions.settingsAsDaemon(reading: [file]).masterKey)
@@ -102,7 +103,7 @@ struct BackupRestoreCommand: AsyncParsableCommand {
         lines += undone.lines(since: verification.manifest.createdAt) + notes
         lines.append(("next", "start merchantkeyd, which records the restore in the audit"))
         if settings.store.postgresql != nil {
-            lines.append(("then", "start each other daemon on the database once with --accept-older-database"))
+            lines.append(("then", "start every other daemon on the database once with --accept-older-database"))
         }
         try report.show(
             Outcome(

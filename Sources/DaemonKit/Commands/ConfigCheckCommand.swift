@@ -5,10 +5,11 @@ import Vocabulary
 /// Hidden in the help, because operators run `merchantkeyctl config check`, which runs this command.
 struct ConfigCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "config-check", abstract: "Check everything that a start reads, and print every setting.",
+        commandName: "config-check",
+        abstract: "Check everything that the daemon reads when it starts, and print every setting.",
         discussion: """
-            Exit status: 0 if the daemon would start, 1 if a start is refused, \(warningStatus) if the daemon would \
-            start but a setting does not work or could not be checked.
+            Exit status: 0 if the daemon would start; 1 if it would refuse to start; \(warningStatus) if it would \
+            start, but a setting does not work or could not be checked.
             """,
         shouldDisplay: false)
 
@@ -18,7 +19,7 @@ struct ConfigCheckCommand: AsyncParsableCommand {
     @OptionGroup var settingsOptions: SettingsOptions
     @OptionGroup var report: ReportOptions
 
-    @Flag(help: "Run the command of the setting master-key.command, as a start does.")
+    @Flag(help: "Run the command of the setting master-key.command, as the daemon does when it starts.")
     var runCommands = false
 
     func run() async throws {
@@ -56,7 +57,7 @@ extension ConfigCheckCommand {
             let origin: String
         }
 
-        /// Why a start is refused; empty if the daemon would start.
+        /// Why the daemon would refuse to start; empty if it would start.
         var problems: [String] = []
         /// What does not work although the daemon would start.
         var warnings: [String] = []

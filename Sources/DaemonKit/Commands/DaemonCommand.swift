@@ -42,7 +42,7 @@ struct DaemonCommand: AsyncParsableCommand {
         let settings = prepared.settings
         let live = LiveSettings(prepared)
         let logger = settings.log.logger(ProcessInfo.processInfo.environment) { live.logLevel }
-        // The library has one tracer for the whole process. Without it, spans cost next to nothing.
+        // The library has one tracer for the whole process. Without a tracer, spans cost almost nothing.
         if settings.log.logsSpans { InstrumentationSystem.bootstrap(LogTracer(logger)) }
         if settingsOptions.config == nil {
             logger.notice(

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Lets a command that root runs act as the daemon's user. So the command finds what the daemon's user would find, and
-/// its new files belong to that user.
+/// Lets a command that root runs continue as the daemon's user. The command then has the access to files that the
+/// daemon has, and its new files belong to the daemon's user.
 enum FileOwner {
     /// If this process is root, switches to the owner of a file or directory, unless that is root too. Ignores a
     /// failure: the process then stays root.
@@ -18,7 +18,7 @@ enum FileOwner {
 
     /// As ``become(of:)``, for a command that then reads files that may belong to root.
     ///
-    /// - Throws: ``SettingsError`` if the new user must not read one of `files`.
+    /// - Throws: ``SettingsError`` if the new user has no permission to read one of `files`.
     @discardableResult
     static func become(of path: String, reading files: [String]) throws -> Bool {
         guard become(of: path) else { return false }
@@ -36,7 +36,7 @@ extension SettingsOptions {
     /// user.
     ///
     /// - Parameter files: further files that the command reads.
-    /// - Throws: ``SettingsError``, also if that user must not read one of `files`.
+    /// - Throws: ``SettingsError``, also if that user has no permission to read one of `files`.
     func settingsAsDaemon(reading files: [String] = []) throws -> Settings {
         let settings = try settings()
         guard try FileOwner.become(of: settings.stateDirectory, reading: files) else { return settings }

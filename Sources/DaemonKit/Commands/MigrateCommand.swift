@@ -7,9 +7,9 @@ struct MigrateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate", abstract: "Create or upgrade the schema of the PostgreSQL database.",
         discussion: """
-            The role must own the database. Daemons of this version and of the version before can run meanwhile. Also \
-            grants the rights of a daemon to the role merchantkeyd_daemon, if it exists. On SQLite, the daemon upgrades \
-            the schema at its start.
+            The role in the connection string must own the database. Daemons of this version and of the previous \
+            version can run meanwhile. If the role merchantkeyd_daemon exists, the command also grants it the \
+            privileges that a daemon needs. On SQLite, the daemon upgrades the schema when it starts.
             """)
 
     @Option(
@@ -27,7 +27,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard passwordFile == nil || connection != nil else {
-            throw ValidationError("--password-file is for --connection: give both, or neither")
+            throw ValidationError("--password-file needs --connection")
         }
     }
 
@@ -57,7 +57,7 @@ struct MigrateCommand: AsyncParsableCommand {
         guard let connection else {
             guard let postgresql = try settingsOptions.settingsAsDaemon().store.postgresql else {
                 throw SettingsError(
-                    "there is nothing to migrate: 'store.kind' is sqlite, and the daemon upgrades its database at its start"
+                    "there is nothing to migrate: 'store.kind' is sqlite, and the daemon upgrades its database when it starts"
                 )
             }
             return postgresql.connection

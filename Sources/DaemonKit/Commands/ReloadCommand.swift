@@ -2,8 +2,8 @@ import ArgumentParser
 import Glibc
 import LocalSocket
 
-/// Hidden in the help, because it is for service managers. Operators run `merchantkeyctl reload`, which also prints what
-/// has changed.
+/// Hidden in the help, because it is for service managers. Operators run `merchantkeyctl reload`, which also prints
+/// what has changed.
 struct ReloadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload", abstract: "Make the running daemon reload its settings, and wait for the result.",
@@ -16,7 +16,8 @@ struct ReloadCommand: AsyncParsableCommand {
     /// How long the daemon may take, in seconds. It reads every file that the settings name.
     private static let longestReload = 60
 
-    // The daemon's own command has the option --state-directory too, so a subcommand must have the same group.
+    // The command `merchantkeyd` itself also has the option --state-directory, so a subcommand must use the same option
+    // group.
     @OptionGroup var settingsOptions: SettingsOptions
 
     func validate() throws {

@@ -114,7 +114,7 @@ extension DatabaseDifference.Kind {
         switch self {
         case .usableAgain: "USABLE AGAIN"
         case .missing: "missing"
-        case .undestroyed: "no longer destroyed"
+        case .destructionUndone: "no longer destroyed"
         case .earlierState: "earlier state"
         case .destructions: "destruction"
         case .exports: "exported"
@@ -135,7 +135,7 @@ extension DatabaseDifference.Kind {
         switch self {
         case .usableAgain: ": revoke the key again, unless the revocation was a mistake"
         case .missing: ": only the old database contains its private key"
-        case .undestroyed: ": the restored database contains its private key, sealed; destroy the key again"
+        case .destructionUndone: ": the restored database contains its private key, sealed; destroy the key again"
         case .earlierState: change.now == "pending" ? ": upload its certificate again, or revoke the key" : ""
         case .destructions:
             change.now == "no destruction scheduled"

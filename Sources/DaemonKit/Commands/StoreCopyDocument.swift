@@ -3,11 +3,11 @@ import MerchantOperations
 import StoreCore
 import Vocabulary
 
-/// What the operator does after a copy.
+/// The steps that the operator must take after a copy.
 enum StoreCopyAdvice {
     /// - Parameter settings: the path of the settings of the daemon that gets the data.
     static func steps(from: Settings, to: Settings, settings: String) -> [String] {
-        // A start on PostgreSQL is refused if its state directory contains a SQLite database.
+        // With PostgreSQL, the daemon refuses to start if its state directory contains a SQLite database.
         let blocker = to.store.postgresql != nil && FileStatus(of: to.databasePath) != nil
         let move =
             blocker
@@ -16,7 +16,7 @@ enum StoreCopyAdvice {
             ] : []
         return move + [
             "start merchantkeyd with --config \(settings); it records the copy in the audit",
-            "do not start a daemon with the old settings again: its data would no longer be that of the copy",
+            "do not start a daemon with the old settings again: its data would then differ from the copy",
         ]
     }
 }
@@ -50,7 +50,7 @@ struct StoreCopyDocument: Encodable {
         let rowsInTarget: Int
         /// The rows that this run copied.
         let copied: Int
-        /// Of all values of the source.
+        /// The SHA-256 of all values of this table in the source.
         let sha256: String
         let equal: Bool
     }
@@ -68,7 +68,7 @@ struct StoreCopyDocument: Encodable {
     let seconds: Double
     let warnings: [String]
     let findings: [String]
-    /// What the operator does now.
+    /// The steps that the operator must take now.
     let next: [String]
 
     init(_ report: StoreCopy.Report, next: [String]) {

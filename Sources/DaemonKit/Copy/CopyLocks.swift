@@ -1,7 +1,7 @@
 import PostgresStore
 
-/// Keeps daemons away from one side of a copy: from the state directory on SQLite, from the database on PostgreSQL.
-/// The locks end with the value, or with the process.
+/// Keeps daemons away from one side of a copy: from the state directory on SQLite, from the database on PostgreSQL. The
+/// locks are released when the value is destroyed or the process exits.
 struct CopyLocks {
     /// How long a daemon that is starting may take before the copy gives up.
     private static let longestStart = Duration.seconds(10)

@@ -6,7 +6,7 @@ import SQLiteStore
 import StoreCore
 import Vocabulary
 
-/// The store that is copied. No daemon runs on it until the value is released.
+/// The store that is copied. No daemon can use the store while this value exists.
 struct CopySource {
     let tables: any TableReading
     /// The database, for messages and for the audit.
@@ -24,7 +24,8 @@ struct CopySource {
     ///
     /// - Parameter readsMasterKey: whether the master key in the settings is used.
     /// - Throws: ``SettingsError`` or `storeUnavailable` if a daemon uses the store, if there is none, or if it is
-    ///   damaged; ``SettingsError`` also with each finding that a start of the daemon must settle before the copy.
+    ///   damaged; ``SettingsError`` also with each finding that would prevent a start of the daemon, or that a start
+    ///   must record before the copy.
     init(_ settings: Settings, readsMasterKey: Bool, durability: Durability = .required) async throws {
         let locks = try CopyLocks(settings, durability)
         let observer = StartObserver(settings: settings)
@@ -47,7 +48,7 @@ struct CopySource {
             }
             observation = try observer.observeFiles(locks.previousContent)
             if !readsMasterKey { observation.masterKey = .supplied }
-            // Before the database is opened, because a log of another database must not be read.
+            // Checked before the database is opened, because a log of another database must not be read.
             _ = try Self.warnings(of: observation)
             let files = try SQLiteTables(database: settings.databasePath, claims: settings.claimsPath)
             let faults = try files.inconsistentContent()
@@ -96,7 +97,7 @@ struct CopySource {
         switch StartDecision(on: observation, acceptsOlderDatabase: false) {
         case .refuse(let findings): (refusals, warnings) = (findings, [])
         case .open(let losses, let found):
-            // A daemon starts without its claims. A copy would hide that they are missing.
+            // A daemon starts even if its claims are missing. But a copy would hide that they are missing.
             refusals = losses + found.filter { $0.code == .claimsMissing || $0.code == .claimsLogMissing }
             warnings = found
         }

@@ -5,7 +5,7 @@ import PostgresStore
 import SQLiteStore
 import StoreCore
 
-/// The store to which another store is copied. No daemon can use it before ``finish(storing:)``.
+/// The store to which another store is copied. No daemon can use it before ``finish(_:storing:)``.
 protocol CopyTarget {
     /// The database, for messages.
     var name: String { get }
@@ -29,7 +29,7 @@ protocol CopyTarget {
     ///   - fact: what the next start records in the audit.
     func finish(_ store: any DaemonStore, storing fact: CopyFact) async throws
 
-    /// Makes the next run begin from the beginning, because the copy failed its verification.
+    /// Makes the next run copy everything again, because the copy failed its verification.
     func discard() throws
 }
 

@@ -5,14 +5,14 @@ import PostgresStore
 import StoreCore
 import Vocabulary
 
-/// Copies the whole data of a daemon from SQLite to PostgreSQL or back, and verifies the copy. If the copy is
-/// interrupted, another run continues it. The source is not changed.
+/// Copies all data of a daemon from SQLite to PostgreSQL or back, and verifies the copy. If the copy is interrupted,
+/// another run continues it. The source is not changed.
 struct StoreCopy {
     /// The settings of the daemon that has the data.
     let from: Settings
     /// The settings of the daemon that gets the data.
     let to: Settings
-    /// The files of master keys that the command line names; empty: the master keys are those in the settings.
+    /// The files of master keys that the command line names. If empty, the master keys in the settings are used.
     var masterKeyFiles: [String] = []
     let clock: any WallClock
     /// Only tests pass `notRequired`.

@@ -51,7 +51,7 @@ extension Diagnosis {
             note(
                 "daemon", .warning,
                 hasRun
-                    ? "no daemon runs with the state directory \(settings.stateDirectory); the lock file \(settings.lockPath) is missing, which records how the last daemon stopped: put the file back if you have it; otherwise the next start creates a new file, but may not detect lost changes"
+                    ? "no daemon runs with the state directory \(settings.stateDirectory); the lock file \(settings.lockPath), which records how the last daemon stopped, is missing: put the file back if you have it; otherwise the next start creates a new file, but may not detect lost changes"
                     : "no daemon has run with the state directory \(settings.stateDirectory) yet")
             return nil
         }
@@ -72,7 +72,8 @@ extension Diagnosis {
     ///
     /// - Parameters:
     ///   - isRequired: whether a missing file is a failure instead of a warning.
-    ///   - mayBelongToRoot: whether the daemon accepts a file of root. It accepts a master key of root, but no database.
+    ///   - mayBelongToRoot: whether the daemon accepts a file that belongs to root. The daemon accepts this for a
+    ///     master key, but not for a database.
     mutating func checkFile(
         _ name: String, _ path: String, isRequired: Bool, mayBelongToRoot: Bool = false, followsLinks: Bool = false
     ) {

@@ -8,7 +8,8 @@ package struct DaemonMemory: Hashable, Sendable {
     /// Memory that malloc(3) has allocated and that has not been freed.
     package let allocatedBytes: Int
 
-    /// About the memory that was freed and that the allocator has not returned to the operating system.
+    /// The approximate amount of memory that was freed, but that the allocator has not returned to the operating
+    /// system.
     package var freedBytes: Int { max(0, anonymousBytes - allocatedBytes) }
 
     package init(anonymousBytes: Int, allocatedBytes: Int) {

@@ -5,8 +5,8 @@ import WireAPI
 
 extension HealthDocument {
     /// The daemon is not ready while it cannot write the database. It is not ready either while it refuses to record
-    /// which payment tokens were used (*claims*): until a restart, or until the machine's clock has passed the newest
-    /// claim. All other problems are only findings.
+    /// which payment tokens were used (*claims*). After a failure, this lasts until a restart. With a wrong clock, it
+    /// lasts until the clock is less than 30 minutes behind the newest claim. All other problems are only findings.
     init(of daemon: DaemonHealth, _ monitoring: Monitoring) {
         var reasons = daemon.storeFinding.map { [$0.detail] } ?? []
         if case .failed(let error) = monitoring.claimsHealth {

@@ -6,7 +6,7 @@ package final class LivenessCheck: Sendable {
         let name: String
         let ask: @Sendable (_ answered: @escaping @Sendable () -> Void) -> Void
 
-        /// - Parameter ask: asks the part, and calls `answered` once when the part has answered. It must not block.
+        /// - Parameter ask: asks the part, and calls `answered` once when the part has answered. `ask` must not block.
         package init(_ name: String, ask: @escaping @Sendable (_ answered: @escaping @Sendable () -> Void) -> Void) {
             self.name = name
             self.ask = ask

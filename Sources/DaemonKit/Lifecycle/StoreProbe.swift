@@ -6,7 +6,7 @@ import MerchantCore
 /// A read that fails is an answer, too: a restart of the daemon does not repair a disk, and while the database cannot
 /// be read, the daemon still serves keys from memory. `status` reports the failure.
 struct StoreProbe: Sendable {
-    /// A thread of its own, which a read that hangs may block.
+    /// A separate queue, because a read that hangs blocks its thread.
     private static let queue = DispatchQueue(label: "store probe")
 
     let store: any MerchantRepository

@@ -38,8 +38,8 @@ package struct LineLogHandler: LogHandler {
         write("\(marksPriority ? event.level.journalPrefix : "")\(form.line(fields(of: event)))\n")
     }
 
-    /// The event's own fields and the metadata, each name once. A field of the metadata with the name of an own field
-    /// gets the prefix `field.`.
+    /// The event's own fields and the metadata, each name once. A metadata field that has the same name as one of the
+    /// event's own fields gets the prefix `field.`.
     private func fields(of event: LogEvent) -> [LogField] {
         let first = [
             LogField("time", "\(Timestamp(Date()))"), LogField("level", "\(event.level)"),

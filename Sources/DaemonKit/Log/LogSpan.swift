@@ -73,7 +73,7 @@ package final class LogSpan: Span {
     package func addEvent(_ event: SpanEvent) {}
     package func addLink(_ link: SpanLink) {}
 
-    /// Keeps the code or the type of the error. Its text may have values of a payment.
+    /// Keeps the code or the type of the error. The text of the error may contain payment data.
     package func recordError<Instant: TracerInstant>(
         _ error: any Error, attributes: SpanAttributes, at instant: @autoclosure () -> Instant
     ) {

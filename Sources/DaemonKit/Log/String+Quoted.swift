@@ -2,7 +2,7 @@ extension String {
     /// The text in quotes. Quotes, backslashes, and every character that is invisible or changes the direction of the
     /// text are escaped.
     ///
-    /// - Parameter escape: returns the escape of a character that has no short one.
+    /// - Parameter escape: returns the escape sequence of a character that has no short escape sequence.
     func quoted(escape: (Unicode.Scalar) -> String) -> String {
         var quoted = "\""
         for scalar in unicodeScalars {

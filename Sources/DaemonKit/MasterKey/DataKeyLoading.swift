@@ -5,8 +5,8 @@ import MerchantOperations
 import Vocabulary
 
 /// Follows a rotation of the keys by another daemon on the database: loads the new data key, seals under it when every
-/// daemon has loaded it, and forgets the old data key when the rotation has retired it. Tells the other daemons which keys
-/// this daemon has.
+/// daemon has loaded it, and forgets the old data key when the rotation has retired it. Reports to the other daemons
+/// which keys this daemon has.
 struct DataKeyLoading: RecurringTask {
     let settings: MasterKeySettings
     let store: any DataKeyRepository
@@ -40,7 +40,7 @@ struct DataKeyLoading: RecurringTask {
         } catch let error as CancellationError {
             throw error
         } catch {
-            // While the database cannot be reached, the lease reports that.
+            // If the database cannot be reached, the lease reports this.
             guard let error = error as? MerchantError, error.code != .storeUnavailable, error.code != .overloaded
             else { return }
             nextPause = Self.pauseAfterFailure
@@ -72,7 +72,8 @@ struct DataKeyLoading: RecurringTask {
                 sealingDataKey: keyring.newest))
     }
 
-    /// - Throws: `masterKeyConflict` if no master key in the settings seals the data key, or if it cannot be read.
+    /// - Throws: `masterKeyConflict` if no master key in the settings seals the data key, or if a master key cannot be
+    ///   read.
     private func load(_ row: SealedDataKey) throws {
         var unreadable: (any Error)?
         for source in MasterKeys(settings).sources {
@@ -87,7 +88,8 @@ struct DataKeyLoading: RecurringTask {
             return
         }
         if let unreadable {
-            // Not `storeUnavailable`, which the sources throw: ``run()`` does not report that the database is unavailable.
+            // Replaces the code `storeUnavailable` of this error, because ``run()`` does not report errors with that
+            // code.
             throw MerchantError(
                 .masterKeyConflict,
                 "the data key \(row.identifier) needs the master key \(row.masterKeyIdentifier), and a master key in the settings cannot be read: \((unreadable as? MerchantError)?.detail ?? "\(unreadable)")"

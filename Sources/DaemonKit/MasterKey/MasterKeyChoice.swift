@@ -8,11 +8,11 @@ struct MasterKeyChoice {
     private enum NewKey {
         /// The master key stays the same, and only the data key is replaced.
         case kept
-        /// The operator put it into the source.
+        /// The operator put the new master key into the source.
         case supplied
-        /// The daemon creates it, and replaces the file of the old master key at the end of the rotation.
+        /// The daemon creates the new master key, and replaces the file of the old one at the end of the rotation.
         case created
-        /// The daemon creates it at the path of the master key's file, which was lost.
+        /// The file of the old master key was lost. The daemon creates the new master key at its path.
         case createdForMissingFile
     }
 

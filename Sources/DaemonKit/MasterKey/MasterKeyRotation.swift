@@ -37,16 +37,16 @@ import Vocabulary
 /// Only after that transaction does it remove A.
 ///
 /// If `master.key` is missing, the daemon creates B in its place before it stores e, and changes no other file. If the
-/// daemon stops before the state erasing, the next start fails, because A is lost.
+/// daemon stops before the state `erasing`, the next start fails, because A is lost.
 ///
-/// The daemon does not change the files either if the rotation has `--data-key-only`, or if the operator supplied the
-/// new master key: in a credential, by a command, or in the file of the setting `master-key`, with the old key in
-/// `master-key.previous`. The rotation then has the same states in the database. The transaction that stores e also
-/// records whether the daemon created B.
+/// The daemon changes no file if the rotation has `--data-key-only`, or if the operator supplied the new master key: in
+/// a credential, by a command, or in the file of the setting `master-key`, with the old key in `master-key.previous`.
+/// The rotation then has the same states in the database. The transaction that stores e also records whether the daemon
+/// created B.
 ///
-/// If several daemons use the database, only such a rotation is possible, and every daemon must have B before it begins.
-/// The leader performs it. It re-encrypts only when every daemon with a lease has loaded e and seals under e
-/// (``DataKeyLoading``).
+/// If several daemons use the database, only a rotation that changes no file is possible, and every daemon must have
+/// the master key that seals e before the rotation begins. The leader performs the rotation. It re-encrypts only when
+/// every daemon with a lease has loaded e and seals under e (``DataKeyLoading``).
 final class MasterKeyRotation: MasterKeyRotating, Service {
     private let settings: MasterKeySettings
     private let store: any KeyRotationStore
@@ -69,8 +69,8 @@ final class MasterKeyRotation: MasterKeyRotating, Service {
     /// - Parameters:
     ///   - daemonAsCaller: the caller in the audit record of a rotation's end. The record of a rotation's start has the
     ///     caller of the request.
-    ///   - nodes: knows which keys the other daemons on the database have.
-    ///   - lease: that of the leader.
+    ///   - nodes: reports which keys the other daemons on the database have.
+    ///   - lease: the lease of the leader.
     init(
         _ settings: MasterKeySettings, store: any KeyRotationStore, opened: MasterKeys.Opened, daemonAsCaller: Caller,
         nodes: any NodeKeyDirectory, lease: Lease, clock: any WallClock,
@@ -120,7 +120,7 @@ final class MasterKeyRotation: MasterKeyRotating, Service {
         }
     }
 
-    /// How often a daemon that shares its database asks it for a rotation.
+    /// How often a daemon that shares its database asks the database whether a rotation is in progress.
     private static let interval = Duration.seconds(1)
 
     private func waitForLease() async throws {

@@ -20,7 +20,7 @@ struct Reencryption: Sendable {
     let store: any KeyRotationStore
     let keyring: Keyring
     let nodes: any NodeKeyDirectory
-    /// Without it, another daemon performs the rotation.
+    /// Without this lease, another daemon performs the rotation.
     let lease: Lease
     /// The caller in the audit record of the rotation's end.
     let daemonAsCaller: Caller
@@ -72,8 +72,8 @@ struct Reencryption: Sendable {
         }
     }
 
-    /// Whether every other daemon with a lease has loaded the data key, or seals under it. Otherwise reports for which ones
-    /// the rotation waits.
+    /// Whether every other daemon with a lease has loaded the data key, or seals under it. Otherwise reports for which
+    /// ones the rotation waits.
     private func others(have dataKey: Int, _ known: (NodeKeys) -> Int) async throws -> Bool {
         let lacking = try await nodes.keysOfOthers().filter { known($0.value) < dataKey }
         guard lacking.isEmpty else {
@@ -124,8 +124,8 @@ struct Reencryption: Sendable {
         }
     }
 
-    /// Re-encrypts the account numbers of merchant tokens. Erases an account number whose sealed bytes are damaged: nobody
-    /// can ever unseal it, and it must not keep the old data key in use.
+    /// Re-encrypts the account numbers of merchant tokens. Erases an account number whose sealed bytes are damaged:
+    /// nobody can ever unseal it, and it must not keep the old data key in use.
     ///
     /// - Throws: `keyDamaged` if the daemon lacks the data key or does not know the format of a sealed number. The
     ///   number is kept, because another version of the daemon or another copy of the database may unseal it.

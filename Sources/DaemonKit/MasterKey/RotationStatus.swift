@@ -7,7 +7,7 @@ import Vocabulary
 /// Makes `status` report the progress of a rotation, what blocks the rotation, or a new master key that no rotation has
 /// used yet.
 final class RotationStatus: Sendable {
-    /// How long other daemons usually take to load a data key, at most.
+    /// The longest time that other daemons usually need to load a data key.
     private static let usualWait = Duration.seconds(10)
 
     private let settings: MasterKeySettings
@@ -15,7 +15,7 @@ final class RotationStatus: Sendable {
     private let keyring: Keyring
     private let activeFindings: ActiveFindings
     private let currentBlocker = Mutex<String?>(nil)
-    /// Since when the rotation waits for other daemons; nil if it does not.
+    /// When the rotation began to wait for other daemons; nil if it does not wait.
     private let waitingSince = Mutex<ContinuousClock.Instant?>(nil)
 
     init(_ settings: MasterKeySettings, store: any KeyRotationStore, keyring: Keyring, activeFindings: ActiveFindings) {

@@ -16,7 +16,8 @@ struct AuditChainCheck {
         do {
             var next: Int? = 1
             while let sequence = next {
-                // Makes `status` report the first break of the chain, so the other results are not needed here.
+                // `verifyAudit` makes `status` report the first break of the chain, so its other results are not needed
+                // here.
                 next = try await operations.verifyAudit(from: sequence).next
                 try await Task.sleep(for: Self.pauseBetweenParts)
             }

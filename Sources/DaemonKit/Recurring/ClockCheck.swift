@@ -15,7 +15,7 @@ struct ClockCheck: RecurringTask {
     private var round = 0
     /// How many times the daemon had accepted a change of the machine's clock, as of the last round.
     private var lastAcceptances = 0
-    /// Whether, as of the last round, new claims were refused because the clock is behind the newest claim.
+    /// Whether, as of the last round, new claims were refused because the clock is too far behind the newest claim.
     private var areClaimsRefused = false
 
     init(operations: ClockOperations, monitoring: Monitoring, activeFindings: ActiveFindings, logger: Logger) {
@@ -62,8 +62,8 @@ struct ClockCheck: RecurringTask {
         }
     }
 
-    /// Logs when new claims begin to be refused because the clock is behind the newest claim, and when this ends.
-    /// ``Monitoring`` reports it to `status` and health.
+    /// Logs when the daemon begins to refuse new claims because the clock is too far behind the newest claim, and when
+    /// this ends. ``Monitoring`` reports these refusals to `status` and health.
     private mutating func logRefusedClaims() {
         let behind = monitoring.clockBehindClaims
         guard (behind != nil) != areClaimsRefused else { return }
@@ -72,7 +72,7 @@ struct ClockCheck: RecurringTask {
             logger.critical("\(behind.detail)")
         } else {
             logger.notice(
-                "payment tokens can be claimed again: the machine's clock is no longer behind the newest claim")
+                "payment tokens can be claimed again: the machine's clock is no longer too far behind the newest claim")
         }
     }
 

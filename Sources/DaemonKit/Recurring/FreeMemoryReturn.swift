@@ -1,11 +1,11 @@
 import CLinux
 package import Logging
 
-/// Returns freed memory to the system. glibc's free(3) keeps it otherwise: after 2,000 TLS connections have closed, about
-/// 200 MB would stay with the daemon.
+/// Returns freed memory to the system. Otherwise glibc would keep the memory: after 2,000 TLS connections have closed,
+/// about 200 MB would stay with the daemon.
 package struct FreeMemoryReturn: RecurringTask {
-    /// Below this number of freed bytes, returning them is not worth the work: malloc_trim(3) locks one part of the heap
-    /// after the other, for some milliseconds if there is much to return.
+    /// Below this number of freed bytes, returning them is not worth the work: malloc_trim(3) locks one part of the
+    /// heap after the other, for some milliseconds if there is much to return.
     package static let worthwhileBytes = 32 << 20
 
     private let memory: @Sendable () -> DaemonMemory?

@@ -15,12 +15,14 @@ struct KeyUseStorage: RecurringTask {
 
     /// If the uses cannot be stored, they stay in memory for the next round.
     private func store() async {
-        do {
-            let begin = ContinuousClock.now
-            try await operations.storeUses(as: caller)
-            try await nodes.noteUsesStored(before: ContinuousClock.now - begin)
-        } catch {
-            logger.error("uses of keys could not be stored", metadata: ["error": "\(error)"])
+        let begin = ContinuousClock.now
+        do { try await operations.storeUses(as: caller) } catch {
+            return logger.error("uses of keys could not be stored", metadata: ["error": "\(error)"])
+        }
+        do { try await nodes.recordUsesStored(ago: ContinuousClock.now - begin) } catch {
+            logger.error(
+                "the time at which uses of keys were stored could not be recorded; until it is, no roll can be finished",
+                metadata: ["error": "\(error)"])
         }
     }
 }

@@ -26,7 +26,7 @@ package struct LeaderOnly<Work: Service>: Service, CustomStringConvertible {
                 defer { tasks.cancelAll() }
                 try await tasks.next()
             }
-            // The work has ended, or the lease has. A pause, in case that the work ends at once.
+            // The work or the lease has ended. The pause prevents a busy loop if the work ends at once each time.
             try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.interval) }
         }
     }

@@ -6,7 +6,7 @@ import PostgresStore
 /// shows only whether the last write succeeded.
 struct PostgresRecovery: RecurringTask {
     let store: any DaemonStore
-    /// If it has ended, the server could not be reached.
+    /// If this lease has ended, the server could not be reached.
     let lease: NodeLease
     let logger: Logger
 

@@ -4,8 +4,8 @@ import MerchantOperations
 import PostgresStore
 import Vocabulary
 
-/// Reports that the clocks of this machine and of the database server differ. The daemons on a database compare times
-/// that they have stored with their own clocks, for example of claims.
+/// Reports when the clocks of this machine and of the database server differ. The daemons on a database compare stored
+/// times, such as the times of claims, with their own clocks.
 struct ServerClockCheck: RecurringTask {
     private static let tolerated = Duration.seconds(1)
 

@@ -4,7 +4,7 @@ import MerchantOperations
 import PostgresStore
 import Vocabulary
 
-/// Reports that the daemon uses the keys in its memory although its lease has ended: `store.postgresql.serve-stale`.
+/// Reports when the daemon uses the keys in its memory although its lease has ended: `store.postgresql.serve-stale`.
 struct StaleKeysCheck: RecurringTask {
     let lease: NodeLease
     /// Ends later than the lease.

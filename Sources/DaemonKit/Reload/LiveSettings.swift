@@ -12,7 +12,7 @@ final class LiveSettings: Sendable {
     private let level: Atomic<Int>
     private let requests: Atomic<Bool>
 
-    /// Counts the reloads.
+    /// Signals each reload.
     let changes = ChangeSignal()
 
     /// The settings with which the daemon starts.
@@ -26,7 +26,7 @@ final class LiveSettings: Sendable {
 
     var current: ReloadableSettings { state.withLock { $0 } }
 
-    /// A part of the settings, for a part of the daemon that needs no other.
+    /// One part of the settings, for a part of the daemon that needs no other settings.
     func value<Value: Sendable>(
         _ part: @escaping @Sendable (ReloadableSettings) -> Value
     ) -> CurrentValue<Value> {

@@ -38,9 +38,9 @@ final class Reload: Sendable {
     /// Reloads the settings. If another reload is in progress, this one begins after it.
     ///
     /// - Parameter dryRun: whether only to check the settings, and report what would change.
-    /// - Throws: `settingsInvalid` with every problem; `storeUnavailable` if the audit cannot be written. Then nothing
-    ///   has changed, and `status` reports `reloadFailed` until a reload succeeds or the daemon is restarted. The error
-    ///   names the permits that stay in force although the settings file withdraws them.
+    /// - Throws: `settingsInvalid` with every problem; `storeUnavailable` if the audit cannot be written. After an
+    ///   error nothing has changed, and `status` reports `reloadFailed` until a reload succeeds or the daemon is
+    ///   restarted. The error names the permits that stay in force although the settings file withdraws them.
     @discardableResult
     func run(dryRun: Bool = false, for request: Request) async throws -> SettingsReload {
         try await queue.run { [self] () async throws -> SettingsReload in
@@ -75,7 +75,7 @@ final class Reload: Sendable {
                 result, policy: next.callers, webhooks: next.webhooks.map(\.registration), for: request)
         } catch let error as MerchantError {
             throw MerchantError(
-                error.code, error.detail + withdrawnPermits(by: next.callers), retryAfter: error.retryAfter)
+                error.code, error.detail + removedPermits(by: next.callers), retryAfter: error.retryAfter)
         }
         live.replace(with: next)
         if let files = next.portalFiles, let certificates {
@@ -97,7 +97,7 @@ final class Reload: Sendable {
             let policy = CallerPolicy.readAlone(from: source, ownUID: getuid())
             throw MerchantError(
                 .settingsInvalid,
-                "the settings were not reloaded, and the previous settings stay in force: \(problems.joined(separator: "; "))\(withdrawnPermits(by: policy)); correct the settings, and reload again"
+                "the settings were not reloaded, and the previous settings stay in force: \(problems.joined(separator: "; "))\(removedPermits(by: policy)); correct the settings, and reload again"
             )
         }
     }
@@ -106,9 +106,9 @@ final class Reload: Sendable {
     /// if there are none.
     ///
     /// - Parameter policy: the permits of the settings file; nil if they are unknown.
-    private func withdrawnPermits(by policy: CallerPolicy?) -> String {
+    private func removedPermits(by policy: CallerPolicy?) -> String {
         guard let policy else { return "; the permits of all callers stay in force" }
-        guard let text = WithdrawnPermits(from: live.current.callers, to: policy).text else { return "" }
+        guard let text = RemovedPermits(from: live.current.callers, to: policy).text else { return "" }
         return "; these permits stay in force although the settings file withdraws them: \(text)"
     }
 

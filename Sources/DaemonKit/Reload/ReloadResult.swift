@@ -8,7 +8,7 @@ enum ReloadResult: Equatable, Sendable {
     case reloaded
     case refused(reason: String)
 
-    /// How long the daemon waits if the receiver does not read.
+    /// How long the daemon waits, in seconds, if the receiver does not read.
     private static let longestWait = 1
 
     static func socketPath(in stateDirectory: String) -> String { "\(stateDirectory)/reload-result.sock" }

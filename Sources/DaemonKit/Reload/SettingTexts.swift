@@ -2,7 +2,7 @@
 struct SettingTexts: Sendable {
     /// A value as `config check` prints it.
     struct Entry: Hashable, Sendable {
-        /// The name of the setting; in a list of mappings with the index: `callers.0.uid`.
+        /// The name of the setting. In a list of mappings, it contains the index: `callers.0.uid`.
         let name: String
         let value: String
     }

@@ -10,7 +10,8 @@ import Vocabulary
 struct SettingsComparison {
     /// Settings whose values may contain a secret, such as an argument of a command. A response never contains them.
     ///
-    /// - Parameter name: of an entry, such as `events.webhooks.0.url`. The URL of a webhook can contain a token.
+    /// - Parameter name: the name of an entry, such as `events.webhooks.0.url`. The URL of a webhook can contain a
+    ///   token.
     private static func isConfidential(_ name: String) -> Bool {
         [
             "master-key.command", "master-key.previous.command", "provisioning.activation.command",
@@ -38,7 +39,7 @@ struct SettingsComparison {
     var result: SettingsReload {
         var result = SettingsReload(warnings: read.warnings)
         for name in configured.names where inForce[name] != configured[name] || isContentChanged(name) {
-            if isTakenUp(name) {
+            if takesEffect(name) {
                 result.changed.append(name)
                 result.changes += changes(name)
             } else {
@@ -51,7 +52,7 @@ struct SettingsComparison {
     /// The settings after the reload.
     var next: ReloadableSettings {
         var texts = inForce
-        for name in configured.names where isTakenUp(name) { texts[name] = configured[name] }
+        for name in configured.names where takesEffect(name) { texts[name] = configured[name] }
         return ReloadableSettings(
             read, backup: read.settings.backup, backupPolicy: backupPolicy,
             // The verifier caches what it has verified, so it stays unless its roots have changed.
@@ -62,7 +63,7 @@ struct SettingsComparison {
             provisioning: provisioning, sessions: sessions, texts: texts)
     }
 
-    private func isTakenUp(_ name: String) -> Bool {
+    private func takesEffect(_ name: String) -> Bool {
         ReloadableSettings.names.contains(name) && !(keepsPortalFiles && name.hasPrefix("portal.tls."))
             && !((isEnvironmentChanged || isStoreChanged) && name.hasPrefix("backup.missing."))
             && !(former.provisioning == nil && name.hasPrefix("provisioning."))
@@ -88,8 +89,8 @@ struct SettingsComparison {
         return policy
     }
 
-    /// Whether the files stay as they are, because no portal is running that could use new files, or because the new
-    /// settings define none.
+    /// Whether the portal's TLS files stay as they are: no portal is running that could use new files, or the new
+    /// settings define no portal.
     private var keepsPortalFiles: Bool { start.settings.portal == nil || read.settings.portal == nil }
 
     /// Whether the file names another environment. The daemon keeps the environment of its start, so the defaults that
@@ -127,7 +128,7 @@ struct SettingsComparison {
         let (former, new) = (inForce[name] ?? [], configured[name] ?? [])
         guard former != new else {
             let value = new.count == 1 ? new.first?.value : nil
-            return [change(name, value, to: Self.withOtherFiles(value ?? "the same values"))]
+            return [change(name, value, to: Self.withChangedFiles(value ?? "the same values"))]
         }
         let added = new.map(\.name).filter { name in !former.contains { $0.name == name } }
         return (former.map(\.name) + added).compactMap { entry in
@@ -147,12 +148,12 @@ struct SettingsComparison {
         let (old, new) = (Self.text(inForce[name]), Self.text(configured[name]))
         return SettingsReload.Pending(
             name: name,
-            values: SettingsReload.Values(inForce: old, configured: old == new ? Self.withOtherFiles(new) : new))
+            values: SettingsReload.Values(inForce: old, configured: old == new ? Self.withChangedFiles(new) : new))
     }
 
     private static func text(_ entries: [SettingTexts.Entry]?) -> String {
         (entries ?? []).map(\.value).joined(separator: ", ")
     }
 
-    private static func withOtherFiles(_ value: String) -> String { "\(value), with another content of the files" }
+    private static func withChangedFiles(_ value: String) -> String { "\(value), with changed file contents" }
 }

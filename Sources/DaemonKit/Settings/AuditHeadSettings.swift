@@ -12,7 +12,7 @@ package struct AuditHeadSettings: Sendable, Hashable {
     init(reading reader: SettingsReader) {
         file = reader.optional(
             "audit.head.file", .absolutePath, whenUnset: "none",
-            "The file to which the daemon appends audit heads. A start compares the database with the last of them.")
+            "The file to which the daemon appends audit heads. A start compares the database with the last head.")
         syslog = reader.optional(
             "audit.head.syslog", .absolutePath, whenUnset: "none",
             "The socket of the local syslog daemon to which the daemon sends the audit head.")

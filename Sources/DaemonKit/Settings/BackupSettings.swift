@@ -34,13 +34,13 @@ extension BackupPolicy {
         self.isScheduled = isScheduled
         warningAfter = Self.delay(
             reader, "backup.missing.warn-after", inProduction: "0s", environment,
-            "How long after the first certificate is stored status warns if there is no verified backup, or never.")
+            "If no verified backup exists this long after the first certificate was stored, status warns; or never.")
         criticalAfter = Self.delay(
             reader, "backup.missing.critical-after", inProduction: "7d", environment,
-            "When a key with a certificate that is in no verified backup becomes a critical finding, or never.")
+            "How long a key with a certificate may be in no verified backup until status is critical, or never.")
     }
 
-    /// For a daemon on PostgreSQL without scheduled backups: its operator backs up the server.
+    /// Used for a daemon on PostgreSQL without scheduled backups, because its operator backs up the server.
     mutating func reportNothingByDefault(_ reader: SettingsReader) {
         func reset(_ name: String, _ delay: inout Duration?) {
             guard !reader.isSet(name) else { return }

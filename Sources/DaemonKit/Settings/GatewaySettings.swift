@@ -11,7 +11,7 @@ package struct GatewaySettings: Sendable {
     /// The files with the certificate and private key with which the daemon authenticates to Apple; nil: the identity
     /// keys in the database are used.
     package let identityFiles: IdentityFiles.Location?
-    /// The owner of the identity keys in the database that are used; nil: every `platformintegrator.…` identifier.
+    /// The owner of the identity keys that are used from the database; nil: every `platformintegrator.…` identifier.
     package let identityMerchant: MerchantIdentifier?
     package let connectTimeout: Duration
     package let responseTimeout: Duration

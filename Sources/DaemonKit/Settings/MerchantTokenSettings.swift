@@ -5,7 +5,7 @@ import Vocabulary
 
 /// `merchant-tokens`: the notifications of Apple's merchant tokens, and their events.
 package struct MerchantTokenSettings: Sendable {
-    /// What the portal accepts.
+    /// Which notifications the portal accepts.
     package let notifications: TokenNotificationPolicy
     package let policy: MerchantTokenPolicy
     /// The method with which the daemon fetches events from Apple.

@@ -15,7 +15,7 @@ package struct MetricsSettings: Sendable {
 }
 
 extension SettingFormat where Value == ListenAddress {
-    /// Without a host, only programs on this machine can connect.
+    /// If the text has no host, only programs on this machine can connect.
     fileprivate static var metricsAddress: Self {
         Self(expectation: "expected a TCP port such as 9464, or HOST:PORT such as 127.0.0.1:9464") { text in
             ListenAddress(text: text.contains(":") ? text : "127.0.0.1:\(text)")

@@ -5,7 +5,7 @@ import Vocabulary
 package struct PortalSettings: Sendable {
     package let listen: ListenAddress
     /// The beginning of every link to the portal, such as `https://pay.example.com`; nil if the setting is not set.
-    /// ``url(port:)`` then has the default.
+    /// ``url(port:)`` then returns the default.
     package let publicURL: String?
     /// The PEM files with the certificate and the private key of the server, and with the CAs of client certificates.
     package let tlsFiles: PortalTLS.Files
@@ -34,7 +34,7 @@ package struct PortalSettings: Sendable {
             listen: listen, trustedProxies: TrustedProxies(trustedProxies), limits: portalLimits)
     }
 
-    /// The limits of requests. A client may send the requests of ten seconds at once.
+    /// The rate limits of requests. A client may send as many requests at once as its limit permits in ten seconds.
     package var rates: RequestRates.Limits {
         var rates = RequestRates.Limits()
         rates.caller = Self.rate(limits.requestsPerMinuteByToken)
@@ -99,7 +99,7 @@ extension PortalSettings.Limits {
             "How many connections to the portal can be open at the same time.")
         connectionsPerAddress = reader.value(
             "portal.limits.connections-per-address", .integer(in: 1...100_000), default: "256",
-            "How many of these connections one client address can have. It does not apply to trusted proxies.")
+            "How many of these connections one client address can have. Trusted proxies have no such limit.")
         requestsPerMinuteByToken = reader.value(
             "portal.limits.requests-per-minute-by-token", .integer(in: 1...1_000_000), default: "600",
             "How many requests one access or session can send to the portal in a minute.")

@@ -19,11 +19,11 @@ package struct ProvisioningSettings: Sendable {
         let isEnabled = reader.optional(
             "provisioning.enabled", .boolean,
             whenUnset: "true if another setting of provisioning is set; otherwise there is no issuer socket",
-            "Whether the daemon encrypts card data. False refuses every such request, at once after a reload.")
+            "Whether the daemon encrypts card data. If false, it refuses every such request.")
         let trustRoots =
             reader.list(
                 "provisioning.trust-roots", .text, whenUnset: "Apple Root CA - G3, built in",
-                "PEM files with the root of Apple's provisioning certificates. Other roots only in the sandbox environment."
+                "PEM files with roots of Apple's provisioning certificates. Only the sandbox environment allows others."
             ) ?? []
         let validityPeriod = reader.value(
             "provisioning.validity-period", SettingFormat<ProvisioningTrust.ValidityPeriod>.validityPeriod,

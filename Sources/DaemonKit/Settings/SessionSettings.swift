@@ -7,13 +7,13 @@ extension SessionPolicy {
     init(reading reader: SettingsReader, environment: Environment) {
         let timeLimit = reader.value(
             "sessions.time-limit", .timeout, default: "10s",
-            "How long a request to Apple for a merchant session may take, with one repeat.")
+            "How long a request to Apple for a merchant session may take, including one retry.")
         let validationHosts = reader.list(
             "sessions.validation-hosts", .sessionHost(in: environment), whenUnset: "Apple's hosts for the environment",
             "The hosts that a validationURL may name: HOST, or HOST:PORT in the sandbox environment.")
         let unregisteredDomains = reader.value(
             "sessions.unregistered-domains", SettingFormat<UnregisteredDomains>.choice, default: "refuse",
-            "Whether the daemon refuses a session for a domain that its records do not have: refuse or warn.")
+            "Whether the daemon refuses a session for a domain that is not in its records: refuse or warn.")
         self.init(
             timeLimit: timeLimit, validationHosts: validationHosts ?? SessionHost.appleHosts(environment),
             unregisteredDomains: unregisteredDomains)

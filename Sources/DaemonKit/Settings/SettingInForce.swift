@@ -11,7 +11,8 @@ package struct SettingInForce: Hashable, Sendable {
 
     /// The dotted name, with the index of an entry in a list of mappings: `log.level`, `callers.0.uid`.
     package let name: String
-    /// As it is written in the file, such as `12h`. Without a fixed default: a description of what applies.
+    /// The value as it is written in the file, such as `12h`. If the setting is not set and has no fixed default, a
+    /// description of what applies.
     package internal(set) var value: String
     package internal(set) var origin: Origin
 }

@@ -1,6 +1,6 @@
 /// Why the daemon or a subcommand cannot run with its settings and files.
 package struct SettingsError: Error, CustomStringConvertible {
-    /// Each problem says what failed, why, and what to do. At least one.
+    /// At least one problem. Each problem says what failed, why, and what to do.
     package let problems: [String]
 
     package init(_ problem: String) { problems = [problem] }

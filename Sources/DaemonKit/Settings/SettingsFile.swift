@@ -1,7 +1,7 @@
 import Yams
 
-/// The YAML file with the settings, each under its dotted name, such as `log.level` or, with the index of a list's
-/// entry, `callers.0.uid`.
+/// The settings in the YAML file, by their dotted names, such as `log.level`. A name in a list contains the index of
+/// the entry: `callers.0.uid`.
 ///
 /// A name that is not in the ``SettingsCatalog`` is a problem, so that a misspelt setting is not ignored.
 struct SettingsFile {
@@ -38,8 +38,8 @@ struct SettingsFile {
         flatten(node, at: "")
     }
 
-    /// The place of an error, and its kind. The text of Yams would quote the line, which may contain a secret, and the log
-    /// and `status` show the error of a reload.
+    /// The place and the kind of an error. Does not contain Yams's own message, which quotes the line: a line may
+    /// contain a secret, and the log and `status` show the error of a reload.
     private static func position(of error: any Error) -> String {
         switch error as? YamlError {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),

@@ -6,8 +6,8 @@ import Vocabulary
 /// The calls do not throw. They collect all ``problems``, so that an operator sees every wrong setting at once. What a
 /// call returns for a wrong value must not be used: the code that creates a reader checks ``problems`` at the end.
 ///
-/// The ``SettingsCatalog`` is created by one reading in which nothing is set. So a type that reads settings must make
-/// all its calls before it throws an error, even for settings that it does not need.
+/// To create the ``SettingsCatalog``, all settings are read once while none of them is set. So a type that reads
+/// settings must make all its calls before it throws an error, even the calls whose results it does not need.
 final class SettingsReader {
     private let values: ConfigReader
     /// How many entries each list of mappings has.
@@ -68,7 +68,7 @@ final class SettingsReader {
     /// Every setting with its value, in the order of the calls.
     var inForce: [SettingInForce] { records.inForce }
 
-    /// What is wrong with the settings, in the order of the calls.
+    /// The problems of the settings, in the order of the calls.
     var problems: [String] { records.problems }
 
     /// Adds a problem that another type has found.
@@ -191,7 +191,7 @@ final class SettingsReader {
         records.inForce.append(SettingInForce(name: path(name), value: value, origin: origin))
     }
 
-    /// An environment variable overrides the file, so if it is set, the value comes from there.
+    /// An environment variable overrides the file, so if the variable is set, the value comes from the variable.
     private func originIfSet(_ name: String) -> SettingInForce.Origin {
         guard entry == nil else { return .file }
         return environmentNames.contains(SettingDeclaration.environmentName(of: name)) ? .environment : .file

@@ -1,4 +1,4 @@
-/// Where the settings come from. The start reads them there, and every reload reads them there again.
+/// Where the settings come from. The start and every reload read the settings from there.
 struct SettingsSource: Sendable {
     /// The YAML file; nil: there is none, and the defaults apply.
     let file: String?

@@ -21,8 +21,8 @@ package enum StoreSettings: Sendable {
 
     /// Reads `store`.
     ///
-    /// - Throws: ``SettingsError`` if the settings do not fit together. No error contains the connection string, because
-    ///   it may contain a password by mistake.
+    /// - Throws: ``SettingsError`` if the settings do not fit together. No error contains the connection string,
+    ///   because it may contain a password by mistake.
     init(reading reader: SettingsReader, environment variables: [String: String]) throws {
         let kind: Kind = reader.value(
             "store.kind", .choice, default: "sqlite",
@@ -41,7 +41,7 @@ package enum StoreSettings: Sendable {
             "For the kind postgresql: how long the daemon uses the keys in its memory if it cannot reach the server.")
         let serveStale: Duration = reader.value(
             "store.postgresql.serve-stale", .duration(inSeconds: 0...86_400, from: "0s", to: "1d"), default: "0s",
-            "For the kind postgresql: how much longer the daemon then uses these keys, although another daemon may have revoked them."
+            "For the kind postgresql: how much longer the daemon uses these keys after its lease has ended, although another daemon may have revoked them."
         )
         switch kind {
         case .sqlite:

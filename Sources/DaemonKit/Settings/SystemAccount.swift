@@ -2,7 +2,7 @@ import Glibc
 
 /// Looks up users and groups of this machine by their names.
 enum SystemAccount {
-    /// The number of a user: getpwnam_r(3).
+    /// The ID of a user, from getpwnam_r(3).
     ///
     /// - Parameter setting: the path of the setting, for the error.
     /// - Throws: ``SettingsError`` if the machine has no such user, or the lookup fails.
@@ -15,7 +15,7 @@ enum SystemAccount {
         }
     }
 
-    /// The number of a group: getgrnam_r(3).
+    /// The ID of a group, from getgrnam_r(3).
     ///
     /// - Parameter setting: the path of the setting, for the error.
     /// - Throws: ``SettingsError`` if the machine has no such group, or the lookup fails.
@@ -31,8 +31,8 @@ enum SystemAccount {
     /// The largest buffer for the texts of an entry, in bytes. A group with many members needs a large one.
     private static let largestBuffer = 16 << 20
 
-    /// - Parameter find: calls the C function, and returns its result and the number that it found. The number is nil
-    ///   if the function found none.
+    /// - Parameter find: calls the C function, and returns the result and the ID that the function found; nil if it
+    ///   found none.
     private static func number(
         _ name: String, kind: String, _ setting: String,
         _ find: (UnsafeMutablePointer<CChar>, Int) -> (code: Int32, number: UInt32?)

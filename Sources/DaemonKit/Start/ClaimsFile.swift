@@ -2,8 +2,8 @@ import Logging
 import MerchantCore
 import SQLiteStore
 
-/// The database file of the claims. A claim records that a payment token or a nonce of in-app provisioning was used, so that
-/// the daemon refuses it the next time. If the file cannot be used, the daemon refuses requests that must record a
+/// The database file of the claims. A claim records that a payment token, or a nonce of in-app provisioning, was used,
+/// so that the daemon refuses a second use. If the file cannot be used, the daemon refuses requests that must record a
 /// claim, and answers all others.
 struct ClaimsFile {
     /// Records claims; refuses them if the file cannot be used.

@@ -1,18 +1,18 @@
 import Glibc
 
 /// Checks that other users cannot replace the program that a setting names. The daemon runs this program with its own
-/// permissions, gets the master key from it, or gives it card data.
+/// permissions, and gets the master key from it or gives it card data.
 enum CommandCheck {
     private static let groupWrite: UInt32 = 0o020
     private static let othersWrite: UInt32 = 0o002
     /// Only the owner of a file in such a directory can rename or remove it, as in `/tmp`.
     private static let sticky: UInt32 = 0o1000
 
-    /// As in Linux, so that links in a circle end.
-    private static let mostLinks = 40
+    /// The limit of Linux, so that the check ends if symbolic links form a loop.
+    private static let maximumLinks = 40
 
-    /// Refuses a program that other users than root and the daemon's user can change, or in a directory in which they
-    /// can replace it. If the program does not exist yet, checks the directories in which others could create it.
+    /// Refuses the program if users other than root and the daemon's user can change it, or can replace it in its
+    /// directory. If the program does not exist yet, checks the directories in which others could create it.
     ///
     /// - Parameters:
     ///   - program: an absolute path.
@@ -29,14 +29,15 @@ enum CommandCheck {
             return
                 "\(path) belongs to uid \(status.uid); give it to root or the daemon's user (uid \(geteuid())) with 'chown'"
         }
-        // Every user may use a symbolic link, whose mode says nothing; only the owner of its directory can replace it.
+        // The mode of a symbolic link has no effect. Who can replace the link depends on its directory, which is also
+        // checked.
         let isProtected = status.kind == .directory && status.mode & sticky != 0 || status.kind == .symbolicLink
         guard status.mode & (groupWrite | othersWrite) != 0, !isProtected else { return nil }
         return "\(path) has mode 0\(String(status.mode, radix: 8)); run 'chmod go-w' on it"
     }
 
-    /// Every directory and symbolic link through which the kernel reaches a file, and the file itself. Ends at the first
-    /// name that does not exist.
+    /// Every directory and symbolic link through which the kernel reaches a file, and the file itself. Ends at the
+    /// first name that does not exist.
     private static func passedFiles(_ path: String) -> [String] {
         var passed = ["/"]
         var directory: [Substring] = []
@@ -55,7 +56,7 @@ enum CommandCheck {
                 directory.append(name)
                 continue
             }
-            guard links < mostLinks, let target = target(ofLink: file) else { break }
+            guard links < maximumLinks, let target = target(ofLink: file) else { break }
             links += 1
             if target.hasPrefix("/") { directory = [] }
             names += target.split(separator: "/").reversed()

@@ -51,7 +51,8 @@ extension DaemonStart {
             .init(cacheLease: cacheLease, leaderLease: leaderLease, observers: observers, report: logLease),
             auditHead: auditHead, clock: clock)
         do {
-            // Waits, because the name may be of a daemon with another state directory that was killed.
+            // Waits for the end of the lease, because the name may belong to a killed daemon with another state
+            // directory.
             try lease.begin(waiting: postgresql.lease.length + .seconds(2))
         } catch NodeLease.Failure.nameInUse {
             observation.server?.nameInUse = postgresql.node.text
@@ -91,7 +92,7 @@ extension DaemonStart {
             guard lastError.replace(by: error?.detail) else { return }
             if let error {
                 logger.error(
-                    "the lease on the PostgreSQL database cannot be renewed: when it ends, each request needs the database and gets 503 without it; check the server, the network and the password file",
+                    "the lease on the PostgreSQL database cannot be renewed: when the lease ends, every request needs the database, and gets 503 if the database cannot be reached; check the server, the network and the password file",
                     metadata: ["error": "\(error.detail)"])
             } else {
                 logger.notice("the lease on the PostgreSQL database is renewed again")

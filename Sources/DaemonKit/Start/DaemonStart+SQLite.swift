@@ -21,7 +21,7 @@ extension DaemonStart {
             if lock.inodeIfReplaced == nil, access(settings.databasePath, F_OK) == 0, !observer.hasLog {
                 try? lock.markClosed(settings)
             }
-            // The same for the claims file, which this start may have opened and closed again.
+            // The same applies to the claims file, which this start may have opened and closed again.
             if observation.hasClaimsLog, !observer.hasClaimsLog { lock.markClaimsClosed(leavingLog: false) }
             throw error
         }

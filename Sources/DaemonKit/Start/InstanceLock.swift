@@ -62,7 +62,7 @@ final class InstanceLock: Sendable {
     }
 
     /// Checks the lock without taking it or creating a file, so that a start can report the other daemon before it
-    /// reports the ports and sockets that this daemon uses.
+    /// reports the ports and sockets that the other daemon uses.
     ///
     /// - Throws: ``SettingsError`` if a daemon uses the state directory.
     static func requireFree(directory: String) throws {
@@ -95,8 +95,8 @@ final class InstanceLock: Sendable {
         return pid_t(holder)
     }
 
-    /// The source of the master key with which the daemon that uses a state directory opened the database, as
-    /// ``MasterKeySource/description`` names it; nil if no daemon uses the directory, or if it has not opened the
+    /// The source from which the daemon that uses a state directory read its master key, in the form of
+    /// ``MasterKeySource/description``. Nil if no daemon uses the directory, or if the daemon has not opened the
     /// database yet.
     static func masterKeySource(inDirectory path: String) -> String? {
         guard isDirectoryLocked(path) else { return nil }
@@ -204,8 +204,8 @@ extension InstanceLock {
         }
     }
 
-    /// Call before the database is opened. From then on a log may exist, but until ``markOpen(masterKeyFrom:hasClaims:)``
-    /// a missing log is no error.
+    /// Call before the database is opened. From then on a log may exist, but a missing log is no error before
+    /// ``markOpen(masterKeyFrom:hasClaims:)`` is called.
     func markOpening() throws { try update { $0.wasClosedWithoutLog = false } }
 
     /// Call before the first change is acknowledged. From then on the log contains acknowledged changes, and a missing
@@ -226,8 +226,8 @@ extension InstanceLock {
 
     /// Call after the claims file was closed.
     ///
-    /// A failure is ignored. In the worst case the next start warns that the log of the claims file is missing, although
-    /// no claim was lost.
+    /// A failure is ignored. In the worst case the next start warns that the log of the claims file is missing,
+    /// although no claim was lost.
     ///
     /// - Parameter leavingLog: whether the claims file has a write-ahead log after the close.
     func markClaimsClosed(leavingLog: Bool) { try? update { $0.expectsClaimsLog = leavingLog } }

@@ -32,17 +32,17 @@ package struct LockFileContent: Equatable, Sendable {
     package var head: Head?
     /// The write-ahead log that contains ``head``.
     package var log: Log?
-    /// The line `claims open`. A write-ahead log of the claims file is expected while the daemon uses this file, after it
-    /// was killed, and if it closed the file but left a log. False if the daemon could not use the claims file.
+    /// The line `claims open`. A write-ahead log of the claims file is expected while the daemon uses this file, after
+    /// it was killed, and if it closed the file but left a log. False if the daemon could not use the claims file.
     package var expectsClaimsLog = false
     /// Descriptions of losses that the operator accepted, but that the audit does not contain yet.
     package var lossesNotInAudit: [String] = []
-    /// The source of the master key with which the daemon that uses the directory opened the database, as
-    /// ``MasterKeySource/description`` names it. Nil until the database is open.
+    /// The source from which the daemon that uses the directory read its master key, in the form of
+    /// ``MasterKeySource/description``. Nil until the database is open.
     package var masterKeySource: String?
     /// The number of the last daemon's run on a PostgreSQL database; nil if the machine was restarted since, or if the
-    /// file was copied from another machine. The next daemon with this state directory takes its place at once, because
-    /// only one process at a time has the lock file.
+    /// file was copied from another machine. The next daemon with this state directory replaces that run at once,
+    /// because only one process at a time has the lock file.
     package var nodeRun: Int64?
 
     package init(expectsLog: Bool = false, wasClosedWithoutLog: Bool = false) {

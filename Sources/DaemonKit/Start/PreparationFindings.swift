@@ -4,7 +4,7 @@ import MerchantCore
 struct PreparationFindings {
     /// Why a start is refused.
     private(set) var problems: [String] = []
-    /// What does not work although the daemon starts.
+    /// Problems that do not prevent the start.
     private(set) var warnings: [String] = []
 
     mutating func refuse(_ problem: String) { problems.append(problem) }

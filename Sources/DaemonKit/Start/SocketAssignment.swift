@@ -1,6 +1,6 @@
 import LocalSocket
 
-/// Assigns the sockets that systemd passed to the daemon's sockets, by the name of the descriptor (`admin`,
+/// Decides which socket from systemd is used for which socket of the daemon, by the name of the descriptor (`admin`,
 /// `decryptor`, `issuer`) or by the path.
 struct SocketAssignment {
     /// By the names `admin`, `decryptor` and `issuer`. Empty if systemd passed no sockets.
@@ -8,8 +8,8 @@ struct SocketAssignment {
     /// Why the start is refused.
     private(set) var problems: [String]
 
-    /// - Parameter paths: the paths of the settings `sockets.admin.path`, `sockets.decryptor.path` and, if there is an issuer
-    ///   socket, `sockets.issuer.path`.
+    /// - Parameter paths: the paths of the settings `sockets.admin.path`, `sockets.decryptor.path` and, if there is an
+    ///   issuer socket, `sockets.issuer.path`.
     init(of passed: InheritedSockets, to paths: [(name: String, path: String)]) {
         problems = passed.problems
         for socket in passed.sockets {

@@ -69,7 +69,7 @@ struct SocketPaths {
             geteuid() != 0, file.uid != geteuid()
         {
             findings.warn(
-                "'sockets.\(name).mode': the daemon cannot change the mode of \(socket.path), because the file belongs to uid \(file.uid); set SocketUser= of the socket unit to the daemon's user, or SocketMode= to the mode"
+                "'sockets.\(name).mode': the daemon cannot change the mode of \(socket.path), because the file belongs to uid \(file.uid); set SocketUser= of the socket unit to the daemon's user, or SocketMode= to the mode in the setting"
             )
         }
         return SocketSource(path: socket.path, mode: socket.mode, inherited: inherited)

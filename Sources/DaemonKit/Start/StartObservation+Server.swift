@@ -9,7 +9,7 @@ extension StartObservation {
         package var nameInUse: String?
         /// The names of the other daemons with a lease; empty also if the database has not been read yet.
         package var others: [String] = []
-        /// Which audit records that this daemon has seen the database lacks; nil if it lacks none.
+        /// Describes the audit records that this daemon has seen and that the database lacks; nil if there are none.
         package var lostTransactions: String?
 
         package init(hasContent: Bool = false) { self.hasContent = hasContent }
@@ -33,7 +33,7 @@ extension StartObservation {
                 \.self)
     }
 
-    /// One daemon must not accept tokens that the others refuse, so this is no warning while others run.
+    /// One daemon must not accept tokens that the others refuse. So while other daemons run, the start is refused.
     private func environmentFinding(_ server: Server) -> StartFinding? {
         guard let change = environmentChange, !server.others.isEmpty else { return environmentFinding }
         return StartFinding(
@@ -60,7 +60,7 @@ extension StartObservation {
         }
     }
 
-    /// The finding is only a warning, because an interrupted first start leaves the same.
+    /// The finding is only a warning, because an interrupted first start leaves the same state.
     private func masterKeyWithoutContentFinding(_ server: Server) -> StartFinding? {
         guard case .file(let path, exists: true) = masterKey, !server.hasContent else { return nil }
         return StartFinding(

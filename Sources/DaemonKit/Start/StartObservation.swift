@@ -25,12 +25,12 @@ package struct StartObservation: Equatable, Sendable {
     /// the whole database file, so a start asks at most one question.
     package enum AuditQuestion: Hashable, Sendable {
         /// Does the database contain the record, and does the database pass the integrity check?
-        case intactDatabaseHolds(AuditHead)
+        case isInIntactDatabase(AuditHead)
         /// Does the database file, read without its write-ahead log, lack the record?
-        case fileLacks(AuditHead)
+        case isMissingFromFile(AuditHead)
         /// Does the database file, read without its write-ahead log, lack the record, and does the file pass the
         /// integrity check?
-        case intactFileLacks(AuditHead)
+        case isMissingFromIntactFile(AuditHead)
     }
 
     /// How the audit in the database compares with audit heads that were recorded outside the database. The
@@ -85,8 +85,8 @@ package struct StartObservation: Equatable, Sendable {
     package var lockPath: String
     package var claimsPath: String
 
-    /// What was found on the PostgreSQL server; nil if the daemon uses SQLite. With a server, the properties about files
-    /// have their initial values, except ``masterKey`` and ``lockFile``.
+    /// What was found on the PostgreSQL server; nil if the daemon uses SQLite. With a server, the properties about
+    /// files have their initial values, except ``masterKey`` and ``lockFile``.
     package var server: Server?
     /// Nil if the file is missing.
     package var database: File?
@@ -94,7 +94,7 @@ package struct StartObservation: Equatable, Sendable {
     package var log: File?
     /// Whether SQLite's shared memory file (`-shm`) exists.
     package var hasSharedMemory = false
-    /// Whether a daemon runs in the state directory. Only a check finds one, not a start.
+    /// Whether a daemon runs in the state directory. Always false at a start.
     package var isDaemonRunning = false
     /// Whether another process has the database open. Such a process holds SQLite's lock on the shared memory file.
     package var isDatabaseInUse = false
@@ -134,7 +134,7 @@ extension StartObservation {
     /// Whether the path of the database no longer names the file that the last daemon had open.
     var isDatabaseReplaced: Bool { lockFile.inodeIfReplaced.map { $0 != database?.inode } ?? false }
 
-    /// The question about the audit records on which ``findings`` depends; nil if ``findings`` needs no answer.
+    /// The question about the audit records that ``findings`` needs answered; nil if there is none.
     package var auditQuestion: AuditQuestion? {
         // ``findings`` needs no answer to report a replaced database. But a log that was put beside the database after
         // a clean shutdown is checked first.
@@ -146,23 +146,24 @@ extension StartObservation {
         if hasLogContent {
             if lockFile.wasClosedWithoutLog {
                 // The last daemon left no log, so another program created this one or put it there.
-                return isDatabaseInUse ? lockFile.head.map { .intactDatabaseHolds($0.auditHead) } : nil
+                return isDatabaseInUse ? lockFile.head.map { .isInIntactDatabase($0.auditHead) } : nil
             }
             guard lockFile.expectsLog else { return nil }
             // Is the database file older than its log?
-            return recordExpectedInFile.map { .intactFileLacks($0) }
+            return recordExpectedInFile.map { .isMissingFromIntactFile($0) }
         }
         // The log is missing or empty. Does the database lack the changes of the log?
         guard lockFile.expectsLog, lockFile.lossesNotInAudit.isEmpty, let head = lockFile.head else { return nil }
-        guard log == nil else { return .fileLacks(head.auditHead) }
-        return hasSharedMemory ? nil : .intactDatabaseHolds(head.auditHead)
+        guard log == nil else { return .isMissingFromFile(head.auditHead) }
+        return hasSharedMemory ? nil : .isInIntactDatabase(head.auditHead)
     }
 
     /// Whether the database is intact and contains the record. Valid only if ``auditQuestion`` is
-    /// `intactDatabaseHolds`.
+    /// `isInIntactDatabase`.
     var databaseHoldsRecord: Bool { auditAnswer == true }
 
-    /// Whether the database file lacks the record. Valid only if ``auditQuestion`` is `fileLacks` or `intactFileLacks`.
+    /// Whether the database file lacks the record. Valid only if ``auditQuestion`` is `isMissingFromFile` or
+    /// `isMissingFromIntactFile`.
     var fileLacksRecord: Bool { auditAnswer == true }
 
     /// An audit record that the database file contains even without its log, if the log belongs to that file. Nil if

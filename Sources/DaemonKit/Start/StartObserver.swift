@@ -8,7 +8,7 @@ import Vocabulary
 /// nothing.
 struct StartObserver {
     let settings: Settings
-    /// Whether a daemon runs in the state directory. Only a check finds one, not a start.
+    /// Whether a daemon runs in the state directory. Always false at a start.
     var isDaemonRunning = false
 
     /// The observer for a check, during which a daemon may run.
@@ -66,7 +66,7 @@ struct StartObserver {
         return comparison
     }
 
-    /// The finding that the database exists and the file of its master key does not; nil otherwise.
+    /// The finding that the master key file is missing although the database exists; otherwise nil.
     var missingMasterKey: StartFinding? {
         var found = StartObservation(
             databasePath: settings.databasePath, lockPath: settings.lockPath, claimsPath: settings.claimsPath,
@@ -89,9 +89,10 @@ struct StartObserver {
 
     private func answer(_ question: StartObservation.AuditQuestion, _ path: String) -> Bool {
         switch question {
-        case .intactDatabaseHolds(let head): DatabaseInspection.isIntactAndContains(head, in: path)
-        case .fileLacks(let head): DatabaseInspection.lacks(head, inFileAlone: path, requiringIntact: false)
-        case .intactFileLacks(let head): DatabaseInspection.lacks(head, inFileAlone: path, requiringIntact: true)
+        case .isInIntactDatabase(let head): DatabaseInspection.isIntactAndContains(head, in: path)
+        case .isMissingFromFile(let head): DatabaseInspection.lacks(head, inFileAlone: path, requiringIntact: false)
+        case .isMissingFromIntactFile(let head):
+            DatabaseInspection.lacks(head, inFileAlone: path, requiringIntact: true)
         }
     }
 

@@ -136,8 +136,9 @@ final class StartRecord: Sendable {
         }
     }
 
-    /// Whether the PostgreSQL database comes from a restore that this start records, or that another daemon has recorded.
-    /// Each daemon on the database accepts the loss by the restore.
+    /// Whether the PostgreSQL database comes from a restore that this start records, or that another daemon has
+    /// recorded. An accepted loss is then about this restore, and must not replace the description of what the restore
+    /// undid.
     private func comesFromRestore() async throws -> Bool {
         guard observation.server != nil else { return false }
         if historyToRecord.withLock({ $0.contains { $0.action == .databaseRestored } }) { return true }

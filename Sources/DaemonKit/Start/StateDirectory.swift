@@ -6,9 +6,9 @@ enum StateDirectory {
     /// The longest absolute path, in bytes. SQLite accepts paths of 512 bytes, and appends names and suffixes.
     static let longestPath = 460
 
-    /// Checks without changing anything whether ``prepare(_:)`` would succeed.
+    /// Checks whether ``prepare(_:)`` would succeed, without changing anything.
     ///
-    /// - Returns: why not; nil if it would.
+    /// - Returns: why ``prepare(_:)`` would fail; nil if it would succeed.
     static func problem(_ path: String) -> String? {
         guard !path.isEmpty else { return "'state-directory' is empty; set it to the path of a directory" }
         let length = absolutePath(path).utf8.count

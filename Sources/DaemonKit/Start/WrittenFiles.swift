@@ -20,7 +20,8 @@ struct WrittenFiles {
     }
 
     private func checkHeadFile(_ path: String, _ findings: inout PreparationFindings) {
-        // A start compares the database with the last head in the file, so it is refused if the file cannot be read.
+        // A start compares the database with the last head in the file. So the start is refused if the file cannot be
+        // read.
         guard findings.collect("", { try HeadFile(path: path).lastLine() }) != nil else { return }
         let reason: String?
         if FileStatus(of: path, followsLinks: true) != nil {

@@ -44,7 +44,7 @@ struct LeaseRenewal: Service {
         case NodeLease.Failure.keysRotated:
             MerchantError(
                 .masterKeyConflict,
-                "another merchantkeyd has rotated the keys of the PostgreSQL database while this one had no connection, and this one could not load the new data key, so it exits: read in the log why, put the new master key into the settings of this machine if it is missing there, and start the daemon again"
+                "another merchantkeyd has rotated the keys of the PostgreSQL database while this one had no connection, and this one could not load the new data key, so this one exits: find the reason in the log, put the new master key into the settings of this machine if it is missing there, and start the daemon again"
             )
         case let lost as LostTransactions:
             MerchantError(

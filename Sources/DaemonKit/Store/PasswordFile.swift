@@ -9,8 +9,8 @@ struct PasswordFile: Sendable {
     static let longestPassword = 1024
 
     let path: String
-    /// systemd's directory with the credentials of the daemon's unit; nil if there is none. A file in this directory may
-    /// be readable for its group, because systemd grants access with an access control list.
+    /// systemd's directory with the credentials of the daemon's unit; nil if there is none. A file in this directory
+    /// may be readable for its group, because systemd grants access with an access control list.
     let credentialsDirectory: String?
 
     /// - Throws: `storeUnavailable` unless the file is a regular file that belongs to this user or root, that only its

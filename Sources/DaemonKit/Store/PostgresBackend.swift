@@ -11,7 +11,7 @@ struct PostgresBackend: StoreBackend {
     let store: PostgresStore
     let claims: PostgresClaims
     let lease: NodeLease
-    /// Without it, the caches are not used. It ends later than the lease by `store.postgresql.serve-stale`.
+    /// The caches are used only while this lease is valid. It ends `store.postgresql.serve-stale` after ``lease``.
     let cacheLease: Lease
     let leaderLease: Lease
     let keyring: Keyring

@@ -10,7 +10,7 @@ protocol StoreBackend: Sendable {
     /// Creates and verifies backups.
     var backups: any BackupManaging { get }
     var metrics: [any MetricsSource] { get }
-    /// While it is valid, this daemon is the leader: it does the work that only one of several daemons does.
+    /// While this lease is valid, this daemon is the leader: it does the work that only one of several daemons must do.
     var leaderLease: Lease { get }
     /// The parts that must answer the watchdog.
     var livenessParts: [LivenessCheck.Part] { get }
@@ -41,7 +41,7 @@ extension StoreBackend {
     ///
     /// - Parameters:
     ///   - leftover: the file of a backup that an earlier run did not finish; nil if there is none.
-    ///   - drafts: those of ``backups``.
+    ///   - drafts: the drafts of ``backups``.
     func backupServices(_ parts: DaemonParts, leftover: String?, _ drafts: BackupDrafts) -> [any Service] {
         [
             BackupDraftRemoval(draft: leftover, drafts: drafts),

@@ -11,7 +11,7 @@ struct StoreCaches {
     let changedKeys = ChangedKeys()
     let notifier = EventNotifier()
 
-    /// - Parameter lease: without it, the caches are not used.
+    /// - Parameter lease: the caches are used only while this lease is valid.
     init(lease: Lease) {
         unsealedKeys = UnsealedKeyCache(lease: lease)
         keyResponses = KeyResponseCache(lease: lease)

@@ -41,7 +41,7 @@ package struct BlockingPool: Sendable {
         let latest = NIODeadline.now() + longestWait
         return {
             guard NIODeadline.now() <= latest else {
-                throw MerchantError(.overloaded, "no thread was free for the request for too long; try again later")
+                throw MerchantError(.overloaded, "the request waited too long for a free thread; try again later")
             }
             return try body()
         }

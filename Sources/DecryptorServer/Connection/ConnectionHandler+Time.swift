@@ -14,8 +14,8 @@ extension ConnectionHandler {
         /// Records that the connection is not idle now.
         mutating func recordActivity() { lastActivity = .now() }
 
-        /// Cancels the timer that ``ConnectionHandler/watchArrival(_:)`` started. Call this when the request has arrived
-        /// completely, or when the handler no longer waits for the request.
+        /// Cancels the timer that ``ConnectionHandler/watchArrival(_:)`` started. Call this when the request has
+        /// arrived completely, or when the handler no longer waits for the request.
         mutating func cancelArrival() {
             guard arrival != nil else { return }
             arrival?.cancel()

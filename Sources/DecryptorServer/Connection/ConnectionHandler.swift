@@ -38,11 +38,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private enum Item {
         /// A complete request.
         case request(ArrivingRequest)
-        /// The head of a request with `Expect: 100-continue`: the client waits for the response `100 Continue` before it
-        /// sends the body.
+        /// The head of a request with `Expect: 100-continue`: the client waits for the response `100 Continue` before
+        /// it sends the body.
         case expectation
-        /// An input that violates HTTP's rules or a limit, described by the error. After it, the handler reads no further
-        /// request.
+        /// An input that violates HTTP's rules or a limit, described by the error. After it, the handler reads no
+        /// further request.
         case refusal(any Error)
     }
 
@@ -218,8 +218,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
             }
         } catch {
             if peer.grants.allowNothing {
-                // A caller without any permit gets one response. The caller's further requests are ignored, so that they
-                // cause no work.
+                // A caller without any permit gets one response. The caller's further requests are ignored, so that
+                // they cause no work.
                 form.isLast = true
                 inputEnded = true
                 waiting.removeAll()
@@ -348,8 +348,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func channelReadComplete(context: ChannelHandlerContext) {
         timers.recordActivity()
         if waiting.isEmpty { remainingInTurn = Limits.requestsPerTurn }
-        // The condition means that a request is incomplete. Either its body is still arriving, or the decoder has only a
-        // part of the head and has therefore delivered nothing.
+        // The condition means that a request is incomplete. Either its body is still arriving, or the decoder has only
+        // a part of the head and has therefore delivered nothing.
         if !inputEnded, arriving != nil || !readBroughtPart { watchArrival(context) }
         readBroughtPart = false
         flushIfNeeded(context)

@@ -20,9 +20,9 @@ package struct Limits: Sendable {
     /// requests of the last read are still accepted, so the number can exceed this limit. The server reads again when
     /// the number of unanswered requests is below the limit.
     package var pipelinedRequests = 64
-    /// How many bytes of requests may be unread when the client closes its side of the connection, beyond the bytes
-    /// that the handler has requested (``EndOfInputHandler``). With more bytes, the connection is closed. The limit is
-    /// higher than the default size of a socket's buffer.
+    /// How many bytes ``EndOfInputHandler`` keeps when the client closes its side of the connection: bytes that have
+    /// arrived and that no handler has requested. If there are more, the connection is closed. The limit is higher than
+    /// the default size of a socket's buffer.
     package var keptBytes = 256 * 1024
     /// How many requests of one connection are handled in one turn of its user. Then the next waiting user gets a turn,
     /// see ``FairScheduler``.
@@ -33,7 +33,7 @@ package struct Limits: Sendable {
     /// How long a request may wait for a thread that may block (``BlockingPool``). A request that has waited for longer
     /// gets 503 with `Retry-After`.
     package var threadWait = TimeAmount.seconds(5)
-    /// How long a shutdown waits for the requests that have begun to arrive to be answered, and for clients to read the
+    /// How long a shutdown waits until every request that has begun to arrive is answered and the clients have read the
     /// responses. Then the server closes all connections.
     package var drainTime = TimeAmount(ShutdownBudget.Step.decryptorServer.time)
     /// How long an idle connection waits for a further request after a shutdown has begun.
@@ -47,8 +47,8 @@ package struct Limits: Sendable {
     /// The nice value of the event loops' threads (setpriority(2)). If the process may not lower the nice value, the
     /// threads keep the process's value.
     static let niceness: CInt = -10
-    /// How many bytes one read takes from a connection. The pipelined requests of one read are all decoded together, so a
-    /// larger read would delay other users for longer. A request with a payment token takes one or two reads.
+    /// How many bytes one read takes from a connection. The pipelined requests of one read are all decoded together, so
+    /// a larger read would delay other users for longer. A request with a payment token takes one or two reads.
     static let readBytes = 4 * 1024
     /// How many connections the kernel queues until the server accepts them. If net.core.somaxconn is lower, the kernel
     /// uses that number.

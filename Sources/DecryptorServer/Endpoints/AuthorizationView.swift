@@ -22,8 +22,8 @@ struct AuthorizationView {
         members = all.compactMap { member in member.value.map { (member.name, $0) } }
     }
 
-    /// At least the number of bytes that ``write(into:)`` writes. JSON needs at most six bytes to escape one byte, and each
-    /// member has six further characters: four quotes, a colon and a comma.
+    /// At least the number of bytes that ``write(into:)`` writes. JSON needs at most six bytes to escape one byte, and
+    /// each member has six further characters: four quotes, a colon and a comma.
     var capacity: Int { members.reduce(2) { $0 + $1.name.utf8.count + 6 * $1.value.utf8.count + 6 } }
 
     func write(into buffer: inout ByteBuffer) {

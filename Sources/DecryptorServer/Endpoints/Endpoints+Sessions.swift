@@ -25,7 +25,7 @@ extension Endpoints {
 
     /// Checks the permit for the merchant of the session.
     private func authorize(_ order: SessionOrder, _ peer: Peer) async throws {
-        // A caller with the permit for every merchant is allowed whatever the owner, so the owner is not read.
+        // A caller with the permit for every merchant needs no check of the owner, so the owner is not read.
         guard !peer.grants.allowsEveryMerchant(.merchantSession) else { return }
         guard let owner = try await sessions.owner(of: order) else {
             return try peer.requireEveryMerchant(.merchantSession)

@@ -46,7 +46,7 @@ package final class KeyResponseCache: KeyChangeObserver, Sendable {
 
         fileprivate var cost: Int { response.footprint + KeyResponseCache.overhead }
 
-        fileprivate func isRight(at now: Timestamp?) -> Bool {
+        fileprivate func isValid(at now: Timestamp?) -> Bool {
             guard let now else { return true }
             return period.contains(now)
         }
@@ -131,7 +131,7 @@ package final class KeyResponseCache: KeyChangeObserver, Sendable {
         let mayUse = lease.isValid
         return lockedShard(of: hash).shard.withLock { shard in
             let young = shard.young[hash]
-            guard mayUse, let entry = young ?? shard.old[hash], entry.isRight(at: now) else {
+            guard mayUse, let entry = young ?? shard.old[hash], entry.isValid(at: now) else {
                 shard.misses += 1
                 return nil
             }

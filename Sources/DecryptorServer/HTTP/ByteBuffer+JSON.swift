@@ -5,8 +5,8 @@ import Vocabulary
 import WireAPI
 
 // These functions are faster than JSONEncoder. The response to a token lists a dozen checks, and JSONEncoder would take
-// longer to encode them than the daemon takes to verify the token's signature. A key that is not in the cache is encoded
-// in less time than the daemon takes to read it from the database; JSONEncoder would take longer than that.
+// longer to encode them than the daemon takes to verify the token's signature. The response for a key that is not in
+// the cache is encoded faster than the key is read from the database. JSONEncoder would take longer than that read.
 
 extension ByteBuffer {
     /// Writes a `VerificationDocument`.

@@ -102,9 +102,9 @@ package final class EncodedResponse: Sendable {
     /// How much memory the response uses, in bytes.
     var footprint: Int { bytes.storageCapacity }
 
-    /// Returns the bytes to send, without a shared body: ``sharedBody(isHead:)`` returns the bytes to send after them.
-    /// If a parameter is true, the bytes are a changed copy of the response. The memory of the original response is
-    /// then overwritten if it holds a secret.
+    /// Returns the bytes to send. If the response has a shared body, send the result of ``sharedBody(isHead:)`` after
+    /// these bytes. If a parameter changes the response, this method returns a copy, and overwrites the memory of the
+    /// original response if it holds a secret.
     ///
     /// - Parameters:
     ///   - isHead: whether to leave out the body, in response to `HEAD`.
@@ -133,7 +133,7 @@ package final class EncodedResponse: Sendable {
     /// - Returns: nil if the response has no shared body, or must have no body because the request's method is `HEAD`.
     package func sharedBody(isHead: Bool) -> ByteBuffer? { isHead ? nil : sharedBodyBytes }
 
-    /// Overwrites the response's memory if it holds a secret. Call this function if the response will not be sent, or if a
-    /// copy is sent.
+    /// Overwrites the response's memory if it holds a secret. Call this function if the response will not be sent, or
+    /// if a copy is sent.
     package func wipe() { if holdsSecret { bytes.wipeStorage() } }
 }

@@ -18,7 +18,8 @@ extension PublicKeyHash {
             bytes[begin + 1] = UInt8(truncatingIfNeeded: pending >> 8)
             bytes[begin + 2] = UInt8(truncatingIfNeeded: pending)
         }
-        // The last 3 of the 43 characters hold 18 bits: 2 bytes, and 2 extra bits that are zero in the canonical spelling.
+        // The last 3 of the 43 characters hold 18 bits: 2 bytes, and 2 extra bits that are zero in the canonical
+        // spelling.
         guard pending & 3 == 0 else { return nil }
         bytes[30] = UInt8(truncatingIfNeeded: pending >> 10)
         bytes[31] = UInt8(truncatingIfNeeded: pending >> 2)

@@ -14,10 +14,10 @@ struct RouteMatch: Sendable {
     /// Whether the query is `include=privateKey`.
     let includesPrivateKey: Bool
 
-    /// - Parameter authorize: checks the caller's permit. This initializer calls `authorize` before it validates the query
-    ///   and the publicKeyHash in the path, so that a caller without the permit always gets `forbidden`. The arguments
-    ///   are the route, the route's index in the table, and a function that returns the publicKeyHash; nil if the path has
-    ///   no valid publicKeyHash.
+    /// - Parameter authorize: checks the caller's permit. This initializer calls `authorize` before it validates the
+    ///   query and the publicKeyHash in the path, so that a caller without the permit always gets `forbidden`. The
+    ///   arguments are the route, the route's index in the table, and a function that returns the publicKeyHash; nil if
+    ///   the path has no valid publicKeyHash.
     /// - Throws: ``HTTPFault``; ``MerchantError`` with `notFound` or `malformed`; an error of `authorize`.
     init(
         _ method: HTTPMethod, _ uri: String, in table: [DecryptorRoute] = DecryptorRoute.table,

@@ -19,7 +19,7 @@ package struct CertificateIssuers: Hashable, Sendable {
     /// SHA-256 of each certificate in DER, as lower-case hexadecimal.
     private let fingerprints: Set<String>
 
-    /// The fingerprint of the certificate with which Apple issues payment processing certificates: "Apple Worldwide
+    /// The fingerprint of the CA certificate with which Apple issues payment processing certificates: "Apple Worldwide
     /// Developer Relations CA - G2", valid until 2029-05-06. Apple publishes it at
     /// https://www.apple.com/certificateauthority/.
     package static let applePaymentProcessingIssuer =
@@ -46,7 +46,7 @@ package struct CertificateIssuers: Hashable, Sendable {
                 guard Self.isAuthority(certificate) else {
                     throw MerchantError(
                         .certificateWrongKind,
-                        "'\(certificate.subject)' in trust.certificate-issuers may not sign certificates: list only certificates of CAs"
+                        "'\(certificate.subject)' in trust.certificate-issuers is not allowed to sign certificates: list only certificates of CAs"
                     )
                 }
                 authorities.append(certificate)

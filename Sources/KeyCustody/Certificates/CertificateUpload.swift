@@ -9,7 +9,7 @@ import X509
 enum CertificateUpload {
     /// - Returns: the certificate in DER: the content of the PEM block CERTIFICATE, or the whole upload if it is not
     ///   PEM.
-    /// - Throws: an error that names the content, if the upload is recognized as something else than one certificate.
+    /// - Throws: an error that names the content, if the upload is recognized as something other than one certificate.
     static func der(_ upload: [UInt8]) throws(MerchantError) -> [UInt8] {
         switch CertificateUploadDiagnosis(of: upload) {
         case .tooLarge:

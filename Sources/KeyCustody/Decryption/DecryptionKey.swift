@@ -10,7 +10,7 @@ import Vocabulary
 /// decrypts (unwraps) it. Source: Apple, "Restoring the symmetric key".
 ///
 /// Proof for @unchecked Sendable: both keys are immutable, and swift-crypto itself shares their storage between
-/// threads. It is needed because swift-crypto does not mark `_RSA.Encryption.PrivateKey` as Sendable.
+/// threads. @unchecked is needed because swift-crypto does not mark `_RSA.Encryption.PrivateKey` as Sendable.
 struct DecryptionKey: @unchecked Sendable {
     private enum Key {
         case ec(P256.KeyAgreement.PrivateKey)

@@ -12,8 +12,8 @@ package final class IdentityCache: KeyChangeObserver {
     static let maximumAgeMilliseconds: Int64 = 60_000
     private static let capacity = 1024
 
-    /// The version of the data that an entry depends on. It is taken before the store is read. If the version is
-    /// another one when the entry is stored or used, the entry may be outdated.
+    /// The version of the data that an entry depends on. It is taken before the store is read. If the version has
+    /// changed when the entry is stored or used, the entry may be outdated.
     package struct Version: Hashable, Sendable {
         fileprivate let changes: UInt64
         /// The generation of the setting `trust.certificate-issuers`.

@@ -82,9 +82,9 @@ enum PKCS12File {
 
     /// Checks the passphrase: the MAC over the file's contents is valid only for the right passphrase.
     private static func checkMAC(_ file: OpaquePointer, _ passphrase: borrowing Passphrase) throws(MerchantError) {
-        let isRight = passphrase.withCString { PKCS12_verify_mac(file, $0, Int32(passphrase.count)) } == 1
+        let isMACValid = passphrase.withCString { PKCS12_verify_mac(file, $0, Int32(passphrase.count)) } == 1
         // Programs that write PKCS#12 encode an absent passphrase either as an empty string or as a null pointer.
-        guard isRight || (passphrase.isEmpty && PKCS12_verify_mac(file, nil, 0) == 1) else {
+        guard isMACValid || (passphrase.isEmpty && PKCS12_verify_mac(file, nil, 0) == 1) else {
             try PrivateKeyFile.requirePassphrase(passphrase)
             throw PrivateKeyFile.wrongPassphrase
         }

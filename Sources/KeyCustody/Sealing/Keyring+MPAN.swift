@@ -9,8 +9,8 @@ extension Keyring {
     /// One more than the 19 digits of the longest account number.
     private static let paddedLength = 20
 
-    /// Whether this keyring has the data key of a stored account number, and knows its format. If so, and the number
-    /// still cannot be unsealed, its sealed bytes are damaged.
+    /// Whether this keyring has the data key of a stored account number, and supports the version of its format. If so,
+    /// and the number still cannot be unsealed, its sealed bytes are damaged.
     package func canUnseal(_ stored: SealedMPAN) -> Bool {
         stored.version == Self.mpanSealVersion && holds(stored.dataKeyIdentifier)
     }

@@ -3,13 +3,13 @@ import Secrets
 import Synchronization
 package import Vocabulary
 
-/// The unsealed data keys, which seal (encrypt) private keys and account numbers of merchant tokens with AES-256-GCM and
-/// random nonces.
+/// The unsealed data keys, which seal (encrypt) private keys and account numbers of merchant tokens with AES-256-GCM
+/// and random nonces.
 ///
-/// One data key seals new secrets. Other data keys only unseal the secrets that they sealed. There is one data key, or two
-/// during a rotation. A data key seals at most a few million private keys, far below the 2^32 that
-/// NIST SP 800-38D section 8.3 allows for random nonces, so the daemon never replaces a data key by itself. An operator
-/// can replace it with `master-key rotate`.
+/// One data key seals new secrets. Other data keys only unseal the secrets that they sealed. There is one data key, or
+/// two during a rotation. A data key seals at most a few million private keys, far below the 2^32 that NIST SP 800-38D
+/// section 8.3 allows for random nonces, so the daemon never replaces a data key by itself. An operator can replace it
+/// with `master-key rotate`.
 package final class Keyring: Sendable {
     /// The version of the format of a sealed private key: nonce, ciphertext and tag, with ``PrivateKeyBytes`` as
     /// plaintext.
@@ -93,8 +93,8 @@ package final class Keyring: Sendable {
         }
     }
 
-    /// Seals new private keys under this data key from now on. Does nothing unless the keyring has the data key, and it
-    /// is newer than ``newest``.
+    /// Seals new private keys under this data key from now on. Does nothing if the keyring does not have the data key,
+    /// or if the data key is not newer than ``newest``.
     package func sealNew(under identifier: Int) {
         state.withLock { state in
             guard state.dataKeys[identifier] != nil, identifier > state.newest else { return }
@@ -106,7 +106,7 @@ package final class Keyring: Sendable {
     /// until ``sealNew(under:)``.
     package var highest: Int { state.withLock { $0.dataKeys.keys.max() ?? $0.newest } }
 
-    /// Removes and wipes every data key older than this one. Keeps the one that seals.
+    /// Removes and wipes every data key that is older than `identifier`. Always keeps the data key that seals.
     package func forgetOlder(than identifier: Int) {
         state.withLock { state in
             state.dataKeys = state.dataKeys.filter { $0.key >= min(identifier, state.newest) }

@@ -99,7 +99,7 @@ extension MasterKey {
         guard status.st_uid == geteuid() || status.st_uid == 0 else {
             throw MerchantError(
                 .storeUnavailable,
-                "the master key file \(path) belongs to uid \(status.st_uid), expected \(geteuid()), as which this process runs, or 0 (root): run the command as the owner of the file, or change the owner with 'chown'"
+                "the master key file \(path) belongs to uid \(status.st_uid), expected \(geteuid()) (the user of this process) or 0 (root): run the command as the owner of the file, or change the owner with 'chown'"
             )
         }
         let mode = status.st_mode & 0o7777

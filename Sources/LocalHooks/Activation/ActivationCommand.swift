@@ -3,7 +3,8 @@ import MerchantCore
 import MerchantOperations
 import Secrets
 
-/// The program of `provisioning.activation.command`. It gets the question on standard input and prints the response.
+/// The program of `provisioning.activation.command`. It gets the ``ActivationQuestion`` as JSON on standard input, and
+/// prints the response.
 struct ActivationCommand {
     /// The program's absolute path, then its arguments.
     let arguments: [String]

@@ -3,7 +3,7 @@ import PassProvisioning
 import Secrets
 
 extension ActivationQuestion {
-    /// What a hook gets: `{"requestId", "network", "configuration", "nonce", "card"}`.
+    /// The JSON object that a hook gets: `{"requestId", "network", "configuration", "nonce", "card"}`.
     ///
     /// None of the texts contains a character that JSON escapes: a request identifier has letters, digits and
     /// `-._:=+/@`, and the names of networks are Apple's.

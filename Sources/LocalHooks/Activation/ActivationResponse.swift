@@ -2,7 +2,7 @@ import MerchantCore
 import StrictJSON
 import Vocabulary
 
-/// What a hook responds with: `{"activationData": BASE64}`. Further fields are ignored.
+/// The JSON object with which a hook responds: `{"activationData": BASE64}`. Further fields are ignored.
 enum ActivationResponse {
     /// - Parameter hook: the hook's name, for the error.
     /// - Throws: `activationFailed`, without any part of the response: it may contain card data.

@@ -3,7 +3,8 @@ import MerchantOperations
 import Vocabulary
 
 extension UsageInformationQuestion {
-    /// What the hook gets: `{"authenticationToken", "merchantIdentifier", "merchantTokenIdentifier", "requestId"}`.
+    /// The JSON object that the hook gets: `{"authenticationToken", "merchantIdentifier", "merchantTokenIdentifier",
+    /// "requestId"}`.
     func json() throws -> [UInt8] {
         struct Document: Encodable {
             let requestId: String

@@ -7,7 +7,7 @@ package protocol InvitationReading {
     /// The invitation whose secret has this identifier. Also finds a used, expired or revoked invitation.
     func invitation(secretIdentifier: String) throws -> Invitation?
     /// Invitations of one merchant or, with nil, of all merchants; also used, expired and revoked ones. Newest first,
-    /// starting after `cursor`; at the newest if `cursor` is nil or names no invitation.
+    /// starting after `cursor`; with the newest if `cursor` is nil or names no invitation.
     func invitations(
         of merchant: MerchantIdentifier?, after cursor: InvitationIdentifier?, limit: Int
     ) throws -> [Invitation]
@@ -19,8 +19,8 @@ package protocol InvitationWriting: InvitationReading {
     func insert(_ invitation: Invitation) throws
     /// Writes the times of use and revocation.
     ///
-    /// - Throws: `invitationNotFound`; `internalError` if the invitation would be used a second time, or after its
-    ///   expiry or revocation, or would no longer be used or revoked.
+    /// - Throws: `invitationNotFound`; `internalError` if the update would use an invitation that is used, expired or
+    ///   revoked, or would remove the time of its use or revocation.
     func update(_ invitation: Invitation) throws
     /// Revokes every invitation of a creator that is not used, expired or revoked.
     ///

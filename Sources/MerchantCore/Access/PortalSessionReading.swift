@@ -34,8 +34,8 @@ package protocol PortalSessionWriting: PortalSessionReading {
     func insert(_ login: OperatorLogin) throws
     /// Writes the time of use.
     ///
-    /// - Throws: `internalError` if the login was removed, would be used a second time or after its expiry, or would no
-    ///   longer be used.
+    /// - Throws: `internalError` if the login was removed, or if the update would use a login that is used or expired,
+    ///   or would remove the time of its use.
     func update(_ login: OperatorLogin) throws
     /// Removes the logins that could still begin a session at `now`: those that are neither used nor expired.
     ///

@@ -1,6 +1,6 @@
 import Vocabulary
 
-/// Verifies the audit chain record by record. Uses bounded memory, whatever the length of the chain.
+/// Verifies the audit chain record by record. The memory that it uses does not depend on the length of the chain.
 package struct AuditExamination: Sendable {
     /// At most this many breaks are described. Further breaks are only counted.
     package static let maximumBreaks = 100

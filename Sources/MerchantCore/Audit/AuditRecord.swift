@@ -4,9 +4,9 @@ package import Vocabulary
 /// The action that an audit record names.
 package enum AuditAction: String, Sendable, CaseIterable {
     case daemonStarted
-    /// The permits of callers differ from those that were recorded last, at a start or at a reload.
+    /// At a start or a reload, the permits of callers differed from those that were recorded last.
     case permitsChanged
-    /// The setting `environment` differs from that of the daemon's last start.
+    /// The setting `environment` differed from its value at the daemon's last start.
     case environmentChanged
     case merchantAdded
     case merchantChanged
@@ -108,7 +108,7 @@ package struct AuditEntry: Hashable, Sendable {
     package let after: String?
     package let reason: String?
     package let requestId: String?
-    /// Which of the daemons that share a database has done it; nil on SQLite. The store sets this.
+    /// Which of the daemons that share a database performed the action; nil on SQLite. The store sets this.
     package var node: NodeName?
 
     package init(

@@ -71,10 +71,11 @@ package struct BackupCoverage: Hashable, Sendable {
     package var verifiedInFuture: Timestamp?
     /// The number of merchants whose newest key pair is in no verified backup.
     package var merchantsAwaitingBackup = 0
-    /// When the first certificate of the oldest key pair that is not backed up was stored. Only a key pair counts that
-    /// has a certificate, is in no verified backup and is not destroyed. Nil if there is no such key pair.
+    /// When the first certificate was stored for the oldest key pair that has a certificate, is in no verified backup
+    /// and is not destroyed. Nil if there is no such key pair.
     package var notBackedUpSince: Timestamp?
-    /// The first ``maximumNamed`` of these merchants, sorted by the creation of their newest key pairs, oldest first.
+    /// The first ``maximumNamed`` merchants whose newest key pair is in no verified backup, sorted by the creation of
+    /// these key pairs, oldest first.
     package var firstMerchantsAwaitingBackup: [MerchantIdentifier] = []
 
     package static let maximumNamed = 100

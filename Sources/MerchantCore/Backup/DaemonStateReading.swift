@@ -6,7 +6,7 @@ package protocol DaemonStateReading {
     func daemonValue(_ name: String) throws -> String?
     /// The newest verified backup, and the merchants whose newest key pair is in no verified backup.
     ///
-    /// - Parameter now: a backup with a later time is a backup with a time in the future.
+    /// - Parameter now: a backup that was created later than this counts as a backup with a time in the future.
     func backupCoverage(at now: Timestamp) throws -> BackupCoverage
     /// Whether a verified backup contains the merchant's newest key pair; nil if the merchant has no key pair.
     func isNewestKeyPairBackedUp(of merchant: MerchantIdentifier) throws -> Bool?

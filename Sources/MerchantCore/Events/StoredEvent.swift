@@ -25,7 +25,7 @@ package struct EventQuery: Hashable, Sendable {
         case newest
     }
 
-    package var part: Selection
+    package var selection: Selection
     /// The merchants whose events match; nil for all events, also those that belong to no merchant.
     package var merchants: Set<MerchantIdentifier>?
     package var kind: Event.Kind?
@@ -33,17 +33,17 @@ package struct EventQuery: Hashable, Sendable {
     package var limit: Int
 
     package init(
-        _ part: Selection, merchants: Set<MerchantIdentifier>? = nil, kind: Event.Kind? = nil,
+        _ selection: Selection, merchants: Set<MerchantIdentifier>? = nil, kind: Event.Kind? = nil,
         severity: Event.Severity? = nil, limit: Int
     ) {
-        self.part = part
+        self.selection = selection
         self.merchants = merchants
         self.kind = kind
         self.severity = severity
         self.limit = limit
     }
 
-    /// Whether the event matches ``merchants``, ``kind`` and ``severity``. Ignores ``part`` and ``limit``.
+    /// Whether the event matches ``merchants``, ``kind`` and ``severity``. Ignores ``selection`` and ``limit``.
     package func matches(_ event: Event) -> Bool {
         if let merchants {
             guard let merchant = event.merchantIdentifier, merchants.contains(merchant) else { return false }
@@ -54,9 +54,9 @@ package struct EventQuery: Hashable, Sendable {
     /// The result of this query.
     ///
     /// - Parameter found: the results of one query for each merchant, in any order.
-    package func result(of found: [StoredEvent]) -> [StoredEvent] {
+    package func merge(_ found: [StoredEvent]) -> [StoredEvent] {
         let sorted = found.sorted { $0.sequence < $1.sequence }
-        switch part {
+        switch selection {
         case .after: return Array(sorted.prefix(limit))
         case .newest: return sorted.suffix(limit)
         }

@@ -3,7 +3,7 @@ package import Vocabulary
 
 /// The only part of the daemon that handles private keys.
 package protocol KeyCustodian: Sendable {
-    /// Generates a key pair and its CSR. Returns the private key only sealed (encrypted).
+    /// Generates a key pair and its CSR. Returns the private key in sealed (encrypted) form.
     func generateKeyPair(
         algorithm: KeyAlgorithm, purpose: KeyPurpose, for merchant: MerchantIdentifier
     ) throws -> NewKeyPair
@@ -47,13 +47,13 @@ package protocol KeyCustodian: Sendable {
     /// the state `standby`, `current` or `retiring`. May read the store, and block the calling thread.
     ///
     /// - Returns: 32 bytes for EC_v1, 16 for RSA_v1.
-    /// - Throws: `keyNotFound`, `keyDamaged`, `malformed` (a point that is not on the curve, a wrong length). If an RSA
-    ///   unwrap fails for another cause, the error is `decryptionFailed` with the same detail for every cause, so that
-    ///   it does not reveal the cause.
+    /// - Throws: `keyNotFound`, `keyRevoked`, `keyDestroyed`, `keyDamaged`, or `malformed` (a point that is not on the
+    ///   curve, a wrong length). If an RSA unwrap fails for another cause, the error is `decryptionFailed` with the
+    ///   same detail for every cause, so that it does not reveal the cause.
     func symmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes
 
-    /// As ``symmetricKey(_:from:)``, but does not read the store, so it may be called on an event loop. Returns nil if the
-    /// private key is not in memory.
+    /// As ``symmetricKey(_:from:)``, but does not read the store, so it may be called on an event loop. Returns nil if
+    /// the private key is not in memory.
     func cachedSymmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes?
 
     /// Returns a private key as PKCS#8 PEM. Before the call, the caller must check the permit and record the action.

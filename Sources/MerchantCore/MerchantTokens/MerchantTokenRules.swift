@@ -17,6 +17,6 @@ extension MerchantError {
     package static func doesNotWait(_ notification: TokenNotification) -> MerchantError {
         MerchantError(
             .internalError,
-            "notification \(notification.sequence) of a merchant token does not wait, so it cannot be changed")
+            "notification \(notification.sequence) of a merchant token is no longer waiting, so it cannot be changed")
     }
 }

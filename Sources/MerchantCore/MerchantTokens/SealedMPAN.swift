@@ -37,8 +37,8 @@ package struct SealedMPAN: Hashable, Sendable {
 /// A sealed account number as the store holds it.
 package struct StoredMPAN: Hashable, Sendable {
     package let sealed: SealedMPAN
-    /// When the notification of the event arrived that contained the account number. An earlier event does not replace
-    /// the account number of a later one.
+    /// When the notification arrived whose event contained the account number. An earlier event does not replace the
+    /// account number of a later one.
     package let receivedAt: Timestamp
 
     package init(sealed: SealedMPAN, receivedAt: Timestamp) {

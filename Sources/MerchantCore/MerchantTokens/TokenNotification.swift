@@ -7,16 +7,16 @@ package struct TokenNotification: Hashable, Sendable {
         case waiting
         /// The event was fetched, and its result is stored.
         case done
-        /// Apple does not know the event. Or Apple refuses it with 403, and too many notifications from the same address
-        /// wait to try again.
+        /// Apple does not know the event, or Apple responded with 403 while too many notifications from the same
+        /// address were waiting for another attempt.
         case unknown
         /// The event could not be fetched for 7 days. Apple no longer has it.
         case failed
     }
 
-    /// How long a notification that fails delays the later ones of its lane, counted from its first failure. Otherwise
-    /// one event that Apple cannot deliver would delay all others from the same address, until Apple has discarded
-    /// them.
+    /// How long a failing notification delays the later notifications of its lane, counted from its first failure. A
+    /// lane is the queue of one merchant's notifications from one address. Without this limit, one event that Apple
+    /// cannot deliver would delay all others of the lane until Apple has discarded them.
     package static let longestLaneDelay = Duration.seconds(600)
 
     /// Increases with each arrival, with gaps.

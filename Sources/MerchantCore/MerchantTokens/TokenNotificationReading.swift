@@ -13,9 +13,10 @@ package protocol TokenNotificationReading {
     /// after its first failure. After this delay, the later notifications of the lane no longer wait for it; the failed
     /// notification itself is tried again when it is due.
     ///
-    /// The lanes take turns. Lanes whose notification has not failed come first; among these, the lane whose last
-    /// attempt, or whose first arrival, is the longest ago. The others follow by due time. A notification that has not
-    /// failed is always due, so that a clock that was set back does not delay it.
+    /// The lanes take turns. Lanes whose first waiting notification has not failed come first, sorted by the time of
+    /// the last attempt in the lane, or, if there was none, by the arrival of the notification; oldest first. The other
+    /// lanes follow by due time. A notification that has not failed is always due, so that a clock that was set back
+    /// does not delay it.
     ///
     /// - Parameter merchants: merchants whose notifications are left out, and do not count towards the limit.
     func nextTokenNotifications(

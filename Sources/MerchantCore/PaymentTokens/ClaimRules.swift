@@ -7,8 +7,8 @@ package enum ClaimRules {
     /// because the verifier accepts a token only from five minutes before its signing time to five minutes after it.
     /// With one hour, a client can also repeat a request after an outage.
     package static let retention = Duration.seconds(3600)
-    /// The claim of a nonce is kept for at least this time, counted until a later claim of a nonce: 30 days. Apple
-    /// accepts a nonce for minutes. The margin is for a machine whose clock was wrong.
+    /// The claim of a nonce is kept until a claim of another nonce is at least this much later: 30 days. Apple accepts
+    /// a nonce for minutes. The margin is for a machine whose clock was wrong.
     package static let nonceRetention = Duration.seconds(30 * 86_400)
     /// If the machine's clock is behind the newest claim by this time or more, the clock was set back. The verifier may
     /// then accept old tokens whose claims were removed, so the store refuses new claims. The store cannot tell whether
@@ -26,8 +26,8 @@ package enum ClaimRules {
     /// shrink, and low, so that commits stay short.
     package static let maximumRemovedPerClaim = 2
 
-    /// The claims that have expired when new claims were stored: those before a time, among the oldest. nil if no new
-    /// claim was stored.
+    /// Which expired claims must be removed when new claims are stored: among the `amongOldest` oldest claims, those
+    /// before the time `before`. nil if no new claim is stored.
     ///
     /// A claim expires when it is older than the new claims by its retention. The present time of the machine's clock
     /// is not used, because a clock that is ahead would remove claims too early. The time of a new claim of a token is
@@ -47,7 +47,8 @@ extension ClaimRules {
     /// with an earlier request that used the same Idempotency-Key.
     ///
     /// - Parameters:
-    ///   - earlier: the claim of the same payment. If the payment has no claim, the conflict is with such a request.
+    ///   - earlier: the earlier claim of the same payment; nil if the conflict is with an earlier request that used the
+    ///     same Idempotency-Key.
     ///   - isKeyUsed: whether a claim of the caller has the digest of this Idempotency-Key.
     package static func result(
         of claim: TokenClaim, conflictingWith earlier: TokenClaim?, isKeyUsed: (_ digest: Bits256) throws -> Bool
@@ -61,5 +62,15 @@ extension ClaimRules {
             MerchantError(
                 .tokenAlreadyClaimed,
                 "the payment was already claimed at \(earlier.at): each payment can be claimed only once"))
+    }
+
+    /// The error for a new claim at the time `now`, which is not after `limit`: the time of the newest claim minus
+    /// ``toleratedSetBack``.
+    package static func clockBehind(_ limit: Timestamp, at now: Timestamp) -> MerchantError {
+        // The message begins with the name of the failed check, as in every `tokenNotVerified` error.
+        MerchantError(
+            .tokenNotVerified,
+            "signingTime: the machine's clock shows \(now), but another payment was claimed at \(limit.adding(toleratedSetBack)). Either this clock is behind, or the clock was ahead when that payment was claimed. Until this clock has passed \(limit), the daemon cannot tell whether this payment was claimed before, and refuses it. If the clock is wrong, correct it; if it is right, 'merchantkeyctl status' says what to do (claimsRefused)"
+        )
     }
 }

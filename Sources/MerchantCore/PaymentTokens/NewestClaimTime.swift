@@ -2,7 +2,7 @@ import Synchronization
 package import Vocabulary
 
 /// The latest time of the stored claims, both those that were stored when the database was opened and those that were
-/// inserted since. It never decreases, also not if a commit fails.
+/// inserted since. It never decreases, even if a commit fails.
 ///
 /// With it, the store detects that the machine's clock is behind the newest claim; see ``ClaimRules/toleratedSetBack``.
 package final class NewestClaimTime: Sendable {

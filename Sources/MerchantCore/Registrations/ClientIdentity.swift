@@ -2,8 +2,9 @@ package import Vocabulary
 
 /// The source of the client certificate for TLS connections to Apple.
 package protocol IdentitySource: Sendable {
-    /// The identity for new connections: the newest valid identity of the owner. The gateway asks before every request
-    /// to Apple, first ``cachedIdentity(of:at:)``, so that a new identity takes effect without a restart.
+    /// The identity for new connections: the newest valid identity of the owner. The gateway calls
+    /// ``cachedIdentity(of:at:)`` before every request to Apple, and this method if the result is nil. So a new
+    /// identity takes effect without a restart.
     ///
     /// - Throws: ``IdentityError`` if there is no identity to present.
     func identity(of owner: IdentityOwner, at time: Timestamp) throws(IdentityError) -> ClientIdentity

@@ -24,7 +24,7 @@ extension KeyPairReading {
 
 extension RepositoryReading {
     /// The platform has few identifiers. More than this many are not read.
-    private static var mostPlatformIntegrators: Int { 64 }
+    private static var maximumPlatformIntegrators: Int { 64 }
 
     /// The owner's active identity key pairs, the preferred one first.
     ///
@@ -35,7 +35,7 @@ extension RepositoryReading {
         switch owner {
         case .merchant(let merchant): try identityKeys(of: merchant, at: time)
         case .platform:
-            try (platform.map { [$0] } ?? platformIntegrators(limit: Self.mostPlatformIntegrators))
+            try (platform.map { [$0] } ?? platformIntegrators(limit: Self.maximumPlatformIntegrators))
                 .flatMap { try identityKeys(of: $0, at: time) }.preferredFirst(at: time)
         }
     }

@@ -57,7 +57,7 @@ package struct DesiredRegistration: Hashable, Sendable {
     }
 }
 
-/// Apple's record of a registration, as the daemon read it or as a call that Apple confirmed has changed it.
+/// Apple's record of a registration, as the daemon last read it, or as it is after a call that Apple confirmed.
 package struct AppleRecord: Hashable, Sendable {
     package struct Details: Hashable, Sendable {
         package var partnerMerchantName: String
@@ -85,7 +85,7 @@ package struct AppleRecord: Hashable, Sendable {
 }
 
 extension AppleRecord.Details {
-    /// The daemon accepts a record of Apple with at most this many domains, far more than Apple allows.
+    /// How many domains a record of Apple may have at most. This is far more than Apple allows.
     private static let maximumDomains = 10_000
     private static let longestText = 4096
     private static let longestDomainName = 1024

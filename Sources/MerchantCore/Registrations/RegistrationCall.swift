@@ -69,8 +69,8 @@ extension RegistrationCall.Content {
         }
     }
 
-    /// Whether this call makes the `other` call before it unnecessary: the result is the same with and without the
-    /// other call.
+    /// Whether this call makes an earlier call `other` unnecessary: the result is the same with and without the earlier
+    /// call.
     package func covers(_ other: Self) -> Bool {
         switch (self, other) {
         case (.register(let wanted, _), .register(let before, _)):
@@ -106,8 +106,9 @@ extension RegistrationCall.Content {
 
     /// Apple's record after Apple confirmed this call.
     ///
-    /// - Returns: nil if the record must be read from Apple: if the call changes the name or encryptTo, because Apple
-    ///   documents only that domains are added; or if it removes domains and no record was read.
+    /// - Returns: nil if the record must be read from Apple. This is so if the call changes the name or encryptTo,
+    ///   because Apple documents only that domains are added. It is also so if the call removes domains and no record
+    ///   is known.
     package func applied(to appleRecord: AppleRecord?, at now: Timestamp) -> AppleRecord? {
         switch self {
         case .register(let wanted, _):

@@ -3,8 +3,8 @@ package import Vocabulary
 /// Reads, in a transaction of the store, the records of registrations and of calls to Apple, and the domain
 /// verification file.
 ///
-/// A registration is identified by the platform's own name for a merchant (``PartnerInternalMerchantIdentifier``). It
-/// may belong to a merchant of this daemon, which has a ``MerchantIdentifier``.
+/// A registration is identified by the platform's own name for a merchant (``PartnerInternalMerchantIdentifier``). The
+/// registration may belong to a merchant of this daemon, which has a ``MerchantIdentifier``.
 package protocol RegistrationReading {
     func registration(_ identifier: PartnerInternalMerchantIdentifier) throws -> Registration?
     /// Registrations sorted by identifier, starting after `cursor`.
@@ -15,17 +15,17 @@ package protocol RegistrationReading {
         after cursor: PartnerInternalMerchantIdentifier?, limit: Int, all: Bool
     ) throws -> [Registration]
     /// The registrations that belong to the merchant, oldest first, starting after `cursor`. A registration is included
-    /// if it has a domain, desired or at Apple, or an open call.
+    /// if it has an open call, or a domain that is desired or registered at Apple.
     func registrations(
         of merchant: MerchantIdentifier, after cursor: PartnerInternalMerchantIdentifier?, limit: Int
     ) throws -> [Registration]
-    /// The identifier of a registration whose `merchantIdentifier` or `encryptTo` is the merchant, or whose open call
-    /// would set one of the two to the merchant; nil if there is no such registration.
+    /// The identifier of a registration that has the merchant as `merchantIdentifier` or `encryptTo`. The values that
+    /// an open call would set count too. nil if there is no such registration.
     func registration(naming merchant: MerchantIdentifier) throws -> PartnerInternalMerchantIdentifier?
     /// The registration's call to Apple whose outcome is unknown; nil if there is none.
     func openCall(of identifier: PartnerInternalMerchantIdentifier) throws -> RegistrationCall?
-    /// The registration's calls with the outcome `repeated` that were stored after `time`: the call was sent to Apple
-    /// again, because an attempt got no response. That attempt may still reach Apple.
+    /// The registration's calls with the outcome `repeated` that were stored after `time`. Such a call was sent to
+    /// Apple again, because an attempt received no response. That attempt may still reach Apple.
     func repeatedCalls(
         of identifier: PartnerInternalMerchantIdentifier, since time: Timestamp
     ) throws -> [RegistrationCall]

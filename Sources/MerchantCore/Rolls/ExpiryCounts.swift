@@ -5,7 +5,7 @@ package struct ExpiryCounts: Hashable, Sendable {
     /// Numbers of key pairs: in total, by severity, and how many of them are current.
     package struct Counts: Hashable, Sendable {
         package fileprivate(set) var bySeverity: [Severity: Int] = [:]
-        /// How many of the key pairs are current, so that Apple encrypts to them.
+        /// How many of the key pairs are in the state `current`.
         package fileprivate(set) var current = 0
 
         package var total: Int { bySeverity.values.reduce(0, +) }

@@ -18,8 +18,8 @@ package struct Roll: Hashable, Sendable {
     /// The new key pair.
     package let to: PublicKeyHash
     package let startedAt: Timestamp
-    /// Since when the roll waits only for time to pass; nil while the roll waits for something else. This is the last
-    /// request for the old key pair, or the last change of state of either key pair, whichever is later.
+    /// Since when the roll waits only for time to pass; nil while the roll waits for something else. This is the time
+    /// of the last request for the old key pair, or of the last change of state of either key pair, whichever is later.
     package var idleSince: Timestamp?
     /// When the next reminder about the waiting roll is due; nil if there will be none.
     package var remindAt: Timestamp?

@@ -32,8 +32,8 @@ package enum RollLifecycle {
         }
     }
 
-    /// Since when a roll waits only for time to pass: the last request for the old key pair, or the last change of
-    /// state of either key pair, whichever is later.
+    /// Since when a roll waits only for time to pass: the time of the last request for the old key pair, or of the last
+    /// change of state of either key pair, whichever is later.
     ///
     /// - Returns: nil while the roll waits for something else: the promotion of the new key pair, or the first
     ///   successful decryption with the new key pair after that. Always nil once the old key was exported, because the
@@ -55,7 +55,7 @@ package enum RollLifecycle {
     package static func partyBeforePromotion(of keyPair: KeyPair, use: KeyUse?) -> RollParty? {
         switch keyPair.state {
         case .pending: .merchant
-        // Tokens for a retiring key show nothing: they may be late tokens.
+        // Tokens for a retiring key do not show that its certificate is active at Apple: they may be late tokens.
         case .retiring: .merchant
         case .standby: use?.firstDecryption(inStateOf: keyPair) == nil ? .merchant : .admin
         case .current, .revoked, .destroyed: nil

@@ -13,10 +13,10 @@ extension RollReading {
 }
 
 extension MerchantError {
-    /// For a roll to a key that is revoked, destroyed or unknown.
+    /// For a roll whose new key would be revoked, destroyed or unknown.
     package static func noRoll(to key: PublicKeyHash) -> MerchantError {
         MerchantError(
             .keyStateConflict,
-            "no roll to key \(key) can start, because that key is revoked, destroyed or unknown: choose another key")
+            "key \(key) cannot be the new key of a roll: it is revoked, destroyed or unknown; choose another key")
     }
 }

@@ -1,14 +1,15 @@
 package import Vocabulary
 
-/// The use of a `standby` key pair to which no open roll leads, such as a reserve key pair or the new key pair of an
-/// abandoned roll.
+/// The use of a `standby` key pair that is not the new key pair of an open roll, such as a reserve key pair or the new
+/// key pair of an abandoned roll.
 ///
-/// Tokens for such a key pair show that its certificate is active at Apple, although another key pair is `current`
-/// here, or none is. The daemon decrypts the tokens, but promotes only the new key pair of a roll, or a merchant's first one.
-/// So an admin must promote the key pair.
+/// Tokens for such a key pair show that its certificate is active at Apple, although the daemon has another `current`
+/// key pair or none. The daemon decrypts the tokens, but promotes only the new key pair of a roll, or a merchant's
+/// first key pair. So an admin must promote the key pair.
 package enum StandbyKeyUse {
-    /// The last token of a standby key pair, if Apple encrypts to this key pair now: the token is newer than the last
-    /// token of the current key pair, and than its promotion.
+    /// The time of the last token of a standby key pair, if Apple encrypts to this key pair now. This is assumed if the
+    /// token is newer than the promotion of the current key pair, and newer than the last token for the current key
+    /// pair.
     ///
     /// - Parameters:
     ///   - use: all uses of the standby key pair.
@@ -25,12 +26,13 @@ package enum StandbyKeyUse {
         return last > lastOfCurrent ? last : nil
     }
 
-    /// Whether the tokens of a standby key pair may be late ones, from the time before the current key pair replaced it
-    /// at Apple. This is so after the import of an old and a new key pair, both `standby`, if the new one was promoted.
+    /// Whether the tokens of a standby key pair may be late: Apple encrypted them before the current key pair replaced
+    /// the standby key pair. This happens if an old and a new key pair were imported as `standby`, and the new key pair
+    /// was promoted.
     ///
-    /// Apple replaces a certificate only by a newer one (``SuccessorChoice/isNewer(_:than:)``), and has done so when a
-    /// token for the current key pair confirms its promotion. Late tokens arrive at most for the quiet period of a
-    /// roll.
+    /// Apple replaces a certificate only with a newer one (``SuccessorChoice/isNewer(_:than:)``). A token that confirms
+    /// the promotion of the current key pair shows that Apple has replaced the certificate. Late tokens arrive at most
+    /// for the quiet period of a roll.
     package static func mayBeLate(
         _ decryptions: Occurrences, for certificate: StoredCertificate?, current: KeyPair, currentUse: KeyUse?,
         currentCertificate: StoredCertificate?, quietPeriod: Duration

@@ -3,8 +3,8 @@ package import Vocabulary
 /// Searches the store for the operators' pages, in a transaction of the store. Each query reads a limited number of
 /// rows.
 package protocol SearchReading {
-    /// Merchants that were not removed and whose identifier begins with the text, sorted by identifier. Upper and lower
-    /// case differ.
+    /// Merchants that were not removed and whose identifier begins with the text, sorted by identifier. The search is
+    /// case-sensitive.
     func merchants(identifierPrefix text: String, limit: Int) throws -> [Merchant]
     /// Searches the identifiers and the names of the next `count` merchants in the order of their identifiers, starting
     /// after `cursor`. No index can find a part of a text, so a search of all merchants calls this method page by page.
@@ -56,7 +56,7 @@ package struct DomainSearchPage: Hashable, Sendable {
 
 /// A domain that a search has found, and the registration that the domain belongs to.
 package struct FoundDomain: Hashable, Sendable {
-    /// In the spelling of ``DomainName``; in Apple's spelling if that is not a valid domain name.
+    /// In the spelling of ``DomainName``. If Apple's spelling is not a valid domain name, in Apple's spelling.
     package let name: String
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
     /// nil if the registration belongs to no merchant of this daemon.

@@ -6,7 +6,7 @@ package protocol SessionGateway: Sendable {
     ///
     /// - Parameters:
     ///   - host: one of Apple's hosts, from a validated `validationURL`; nil for the gateway of the settings.
-    ///   - timeLimit: the limit for the whole call, with the repeat.
+    ///   - timeLimit: the time limit for the whole call, including the repeat.
     /// - Returns: Apple's JSON object, byte for byte.
     func requestSession(
         _ request: SessionRequest, at host: SessionHost?, as owner: IdentityOwner, within timeLimit: Duration
@@ -17,7 +17,7 @@ package protocol SessionGateway: Sendable {
 ///
 /// Source: Apple, Apple Pay on the Web, "Requesting an Apple Pay Payment Session".
 package struct SessionRequest: Hashable, Sendable {
-    /// At most this many bytes of UTF-8.
+    /// The longest ``displayName``, in UTF-8 bytes.
     package static let longestDisplayName = 64
 
     /// A merchant ID; for a merchant that is registered through the Web Merchant Registration API, its
@@ -25,7 +25,7 @@ package struct SessionRequest: Hashable, Sendable {
     package let merchantIdentifier: String
     package let displayName: String
     package let initiative: SessionInitiative
-    /// For `web` the domain of the page, for `messaging` the URL of the messages for business gateway, for `in_app` the
+    /// For `web` the domain of the page, for `messaging` the URL of the Messages for Business gateway, for `in_app` the
     /// team ID.
     package let initiativeContext: String
     /// Only for `messaging`.
@@ -49,8 +49,8 @@ package enum SessionInitiative: String, NamedValue {
     case inApp = "in_app"
 }
 
-/// A host from which a session may be requested: its lower-case name, and a port other than 443 only if the settings
-/// name it.
+/// A host from which a session may be requested. The name is in lower case. The port is 443 unless the settings name
+/// another port.
 package struct SessionHost: Hashable, Sendable {
     package let name: String
     package let port: Int

@@ -36,7 +36,7 @@ package protocol StatusReading {
 /// Selects some of the active key pairs by their state.
 package enum ActiveKeyPairFilter: Hashable, Sendable, CaseIterable {
     case active
-    /// The key pairs that Apple encrypts to.
+    /// Key pairs in the state `current`.
     case current
     /// Key pairs in the state `standby` or `retiring`.
     case notCurrent

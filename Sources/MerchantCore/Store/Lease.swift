@@ -1,13 +1,13 @@
 import Synchronization
 
-/// A right that ends at a certain time, unless it is extended. The right to use what was read from the store and is
-/// kept in memory is a lease, and so is the role of the leader, which does the work that only one of several daemons
+/// A right that ends at a certain time, unless it is extended. A daemon has two leases: the right to use data from the
+/// store that is kept in memory, and the role of the leader. The leader does the work that only one of several daemons
 /// does.
 ///
 /// If only this daemon changes the store, its leases never end: the store notifies the caches of each change. If
-/// several daemons share a database, another daemon may have changed a key. So with each change, a daemon waits until
-/// every other daemon has been notified of it or has no lease any more. Without a lease, a cache must behave as if it
-/// were empty.
+/// several daemons share a database, another daemon may have changed a key. So a daemon that makes a change waits until
+/// every other daemon has been notified of the change or no longer has a lease. Without a lease, a cache must behave as
+/// if it were empty.
 package final class Lease: Sendable {
     /// For a store that only this daemon changes.
     package static let unlimited = Lease(end: .max)

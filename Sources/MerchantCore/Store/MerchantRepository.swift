@@ -31,7 +31,7 @@ package protocol MerchantRepository: Sendable {
     func eraseRemovedBytes() async throws
 }
 
-/// Is notified which key pairs a commit has changed, before the commit's caller gets its result.
+/// Is notified of the key pairs that a commit has changed, before the commit's caller gets its result.
 package protocol KeyChangeObserver: Sendable {
     func keysChanged(_ hashes: [PublicKeyHash])
 

@@ -6,12 +6,12 @@ package struct NodeState: Hashable, Sendable {
     /// The version of the program.
     package let version: String
     package let joinedAt: Timestamp
-    /// How much longer the lease is valid; negative since its end.
+    /// How much longer the lease is valid; negative after its end.
     package let leaseRemaining: Duration
-    /// How much longer the node may use what it has in memory if it cannot renew its lease; negative since then.
+    /// How much longer the node may use its caches if it cannot renew its lease; negative after that time.
     package let cacheRemaining: Duration
-    /// How long ago all uses of keys that the node had observed were in the database.
-    package let usesStoredBefore: Duration
+    /// The database contains all uses of keys that the node observed at least this long ago.
+    package let timeSinceUsesStored: Duration
     /// How many changes of key pairs the node has not applied yet.
     package let unappliedChanges: Int
     /// Whether the node is the leader: it does the work that only one node does, such as the delivery of events.
@@ -21,11 +21,11 @@ package struct NodeState: Hashable, Sendable {
 
     package init(
         name: NodeName, version: String, joinedAt: Timestamp, leaseRemaining: Duration, cacheRemaining: Duration,
-        usesStoredBefore: Duration, unappliedChanges: Int, isLeader: Bool, isThisDaemon: Bool
+        timeSinceUsesStored: Duration, unappliedChanges: Int, isLeader: Bool, isThisDaemon: Bool
     ) {
         (self.name, self.version, self.joinedAt) = (name, version, joinedAt)
         (self.leaseRemaining, self.cacheRemaining) = (leaseRemaining, cacheRemaining)
-        (self.usesStoredBefore, self.unappliedChanges) = (usesStoredBefore, unappliedChanges)
+        (self.timeSinceUsesStored, self.unappliedChanges) = (timeSinceUsesStored, unappliedChanges)
         (self.isLeader, self.isThisDaemon) = (isLeader, isThisDaemon)
     }
 }
@@ -44,27 +44,27 @@ package struct NodeKeys: Hashable, Sendable {
     }
 }
 
-/// Tells the daemons on a database which keys the others have, for a rotation of the keys.
+/// The keys that each of the daemons on a database has in memory. A rotation of the keys needs this information.
 package protocol NodeKeyDirectory: Sendable {
     /// - Returns: the keys of each other daemon with a lease, by the daemon's name.
     func keysOfOthers() async throws -> [NodeName: NodeKeys]
 
-    /// Stores which keys this daemon has, unless that is stored already.
+    /// Stores which keys this daemon has. Writes nothing if the database already contains the same keys.
     func publish(_ keys: NodeKeys) async throws
 }
 
-/// Knows the daemons that share the database.
+/// The list of the daemons that share the database.
 package protocol NodeDirectory: Sendable {
     /// - Returns: the nodes, sorted by name; none if no other daemon can use the database.
     func nodes() async throws -> [NodeState]
 
-    /// The other nodes that may still use key pairs as they were before the last change, sorted. Their leases have
-    /// ended, but their settings let them use what they have in memory for longer. Every node with a lease has applied
-    /// the change.
+    /// The other nodes that may still use key pairs in their state before the last change, sorted by name. The leases
+    /// of these nodes have ended, but their settings let them use their caches for longer. Every node with a lease has
+    /// applied the change.
     func staleNodes() async throws -> [NodeName]
 
-    /// Notes that the database contains all uses of keys that this daemon observed until some time ago.
-    func noteUsesStored(before: Duration) async throws
+    /// Records that the database contains all uses of keys that this daemon observed at least `age` ago.
+    func recordUsesStored(ago age: Duration) async throws
 
     /// Removes a node whose lease has ended from the list, and appends `entry` to the audit, in one transaction.
     ///
@@ -80,7 +80,7 @@ extension MerchantError {
     package static func nodeInUse(_ name: NodeName) -> MerchantError {
         MerchantError(
             .nodeInUse,
-            "the lease of the node \(name) is valid: stop its daemon; if it was killed, wait until its lease has ended")
+            "the lease of the node \(name) is valid: stop its daemon; after a kill, wait until the lease ends")
     }
 }
 
@@ -91,6 +91,6 @@ package struct NoNodes: NodeDirectory, NodeKeyDirectory {
     package func publish(_ keys: NodeKeys) {}
     package func nodes() -> [NodeState] { [] }
     package func staleNodes() -> [NodeName] { [] }
-    package func noteUsesStored(before: Duration) {}
+    package func recordUsesStored(ago age: Duration) {}
     package func remove(_ name: NodeName, recording entry: AuditEntry) throws { throw MerchantError.nodeNotFound(name) }
 }

@@ -1,7 +1,6 @@
 package import Vocabulary
 
-/// The time of the machine's clock, and the daemon's confirmed time: its own count of time, which does not change when
-/// the machine's clock is set.
+/// The time of the machine's clock, and the confirmed time: see ``ConfirmedTime``.
 package struct ClockReading: Hashable, Sendable {
     /// The machine's clock.
     package let wall: Timestamp

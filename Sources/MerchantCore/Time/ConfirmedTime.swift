@@ -1,16 +1,17 @@
 import Synchronization
 package import Vocabulary
 
-/// The time that the daemon counts itself. It does not change if the machine's clock is set.
+/// A clock that does not follow a change of the machine's clock until the change has lasted ``waitingTime``, which is
+/// 24 hours.
 ///
-/// The count starts at the time that the last run stored, and advances with the machine's uptime. If its difference
-/// from the machine's clock stays the same for ``waitingTime``, the daemon accepts the machine's clock and counts from
-/// its time. So a clock that jumps ahead and back within a day, at start or while the daemon runs, does not cause a
-/// key to be destroyed.
+/// The clock starts at the time that the last run stored, and advances with the machine's uptime. If its difference
+/// from the machine's clock stays the same for ``waitingTime``, the daemon accepts the machine's clock: the confirmed
+/// time is then set to the time of the machine's clock. So a clock that jumps ahead and back within a day, at start or
+/// while the daemon runs, does not cause a key to be destroyed.
 ///
 /// The stored time is never later than the true time, because it does not include the time for which the machine was
-/// off. If the machine's clock is behind the stored time at start, the count begins at the stored time, which has
-/// certainly passed.
+/// off. If the machine's clock is behind the stored time at start, the confirmed time begins at the stored time, which
+/// has certainly passed.
 package final class ConfirmedTime: Sendable {
     /// How long a difference must stay the same before the daemon accepts the machine's clock. If the daemon restarts,
     /// the wait begins again.

@@ -29,7 +29,7 @@ package struct CertificateMarks: Hashable, Sendable {
         merchantIdentifierHash = MerchantIdentifierHash(text: String(decoding: digits, as: UTF8.self))
     }
 
-    /// - Parameter text: the inside of a PEM block.
+    /// - Parameter text: the Base64 text of a PEM block, without the lines that begin and end the block.
     init(base64 text: Substring) {
         let data = Data(base64Encoded: String(text), options: .ignoreUnknownCharacters)
         self.init(der: data.map { Array($0) } ?? [])

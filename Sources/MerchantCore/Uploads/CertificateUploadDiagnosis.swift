@@ -1,8 +1,8 @@
-/// What an uploaded file is, recognized by its content. The portal's pages and the errors of every API use it, so that all
-/// name the same kinds of files.
+/// The kind of an uploaded file, recognized by the file's content. The portal's pages and the error messages of every
+/// API use this type, so that all of them use the same names for the kinds of files.
 ///
-/// This is only for the answer to the person who uploaded the file. Custody decides whether a file is a certificate: it
-/// parses the file completely.
+/// Use the result only in the response to the person who uploaded the file. `KeyCustody` decides whether a file is a
+/// certificate, because only `KeyCustody` parses the file completely.
 package enum CertificateUploadDiagnosis: Hashable, Sendable {
     /// The largest file that can be a certificate, in bytes.
     package static let longest = 64 * 1024
@@ -113,7 +113,7 @@ package enum CertificateUploadDiagnosis: Hashable, Sendable {
 
     /// Whether the content is that of a CertificationRequestInfo, RFC 2986 section 4.1: the version 0, the subject, the
     /// public key, and attributes that are tagged [0]. The content of a TBSCertificate begins with a version that is
-    /// tagged [0], or with a serial number that an algorithm, the issuer and the validity follow.
+    /// tagged [0], or with a serial number, followed by an algorithm, the issuer and the validity.
     private static func isSigningRequest(_ content: ArraySlice<UInt8>) -> Bool {
         let elements = DERReader.elements(of: content, isWhole: false)
         guard let version = elements.first, version.tag == DERReader.integer, Array(version.content) == [0] else {

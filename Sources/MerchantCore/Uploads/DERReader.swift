@@ -1,5 +1,5 @@
-/// Reads the outline of DER or BER (X.690): the tags and contents of elements, without their meaning. Never reads
-/// outside of the given bytes, and follows no nesting by itself.
+/// Splits DER or BER (X.690) into elements, each with its tag and content. Does not interpret the contents, does not
+/// descend into nested elements, and never reads outside of the given bytes.
 enum DERReader {
     struct Element {
         let tag: UInt8
@@ -16,9 +16,10 @@ enum DERReader {
     /// At most this many elements are read.
     private static let maximumElements = 16
 
-    /// The elements directly inside of the outermost element, or the elements that follow one another.
+    /// Reads a sequence of elements.
     ///
-    /// - Parameter isWhole: whether the bytes are one element, whose inner elements are returned.
+    /// - Parameter isWhole: true if the bytes are one element: returns the elements inside it. false if the bytes are
+    ///   the sequence itself.
     /// - Returns: the elements up to the first one that is not valid.
     static func elements(of bytes: ArraySlice<UInt8>, isWhole: Bool = true) -> [Element] {
         var rest = bytes
@@ -34,7 +35,8 @@ enum DERReader {
     /// Removes one element from the beginning of `rest`.
     private static func next(_ rest: inout ArraySlice<UInt8>) -> Element? {
         guard let tag = rest.popFirst(), tag & 0x1F != 0x1F, let first = rest.popFirst() else { return nil }
-        // The indefinite form of BER: the content extends to an end that only a complete parser finds.
+        // The indefinite length of BER: only a complete parser can find the end of the content, so take all remaining
+        // bytes.
         if first == 0x80 {
             let content = rest
             rest = rest[rest.endIndex...]
@@ -47,7 +49,7 @@ enum DERReader {
             length = rest.prefix(count).reduce(0) { $0 << 8 | Int($1) }
             rest = rest.dropFirst(count)
         }
-        // A file that was cut is still recognized by its beginning.
+        // A truncated file is still recognized by its beginning.
         let content = rest.prefix(length)
         rest = rest.dropFirst(length)
         return Element(tag: tag, content: content)

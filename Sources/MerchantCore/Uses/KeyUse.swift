@@ -1,6 +1,7 @@
 package import Vocabulary
 
-/// How often something occurred, such as the use of a key pair or a refused request, and when first and last.
+/// How often something occurred, such as the use of a key pair or a refused request, and when it occurred first and
+/// last.
 package struct Occurrences: Hashable, Sendable {
     package var count: Int
     package var first: Timestamp
@@ -27,13 +28,13 @@ package struct KeyUse: Hashable, Sendable {
     /// Tokens that were verified and decrypted, including the check of the GCM tag.
     package var decryptions: Occurrences?
     /// When a decryption showed that Apple uses the promoted key pair: the first successful decryption since the
-    /// promotion, or the one that caused the promotion. nil if there was none yet, and while the key pair is not
-    /// `current`.
+    /// promotion, or the one that caused the promotion. nil if there was no such decryption yet, or while the key pair
+    /// is not `current`.
     package var promotionConfirmedAt: Timestamp?
     /// When an event last reported that the key pair was requested although it was revoked.
     package var revokedUseReportedAt: Timestamp?
-    /// When an event last reported that Apple encrypts to the `standby` key pair outside of a roll. nil if none did,
-    /// and while the key pair is not `standby`.
+    /// When an event last reported that Apple encrypts to the `standby` key pair outside of a roll. nil if no event
+    /// reported this, or while the key pair is not `standby`.
     package var standbyUseReportedAt: Timestamp?
 
     package init(
@@ -50,8 +51,8 @@ package struct KeyUse: Hashable, Sendable {
     /// When the key pair was last requested. A decryption counts as a request.
     package var lastRequest: Timestamp? { [requests?.last, decryptions?.last].compactMap { $0 }.max() }
 
-    /// The first token that was decrypted since the key pair entered its present state, as far as the stored times
-    /// show; nil if there was none.
+    /// The time of the first decryption since the key pair entered its present state, as far as the stored times show;
+    /// nil if there was no decryption.
     package func firstDecryption(inStateOf keyPair: KeyPair) -> Timestamp? {
         guard let decryptions, decryptions.last >= keyPair.stateSince else { return nil }
         return decryptions.first >= keyPair.stateSince ? decryptions.first : decryptions.last

@@ -30,16 +30,16 @@ package struct RefusedRequests: Sendable {
     package static let maximumKindsPerUser = 8
     /// At most this many kinds are counted separately, over all users.
     package static let maximumKinds = 64
-    /// Further refused requests have one count for each user, for at most this many users.
+    /// The further requests of each user are counted together, for at most this many users.
     package static let maximumUsers = 64
 
-    /// Refused requests that have one count, and one audit record.
+    /// Refused requests that are counted together, and get one audit record.
     package enum Group: Hashable, Sendable {
         case kind(RefusalKind)
         /// The requests of one user whose kinds are not counted separately. The caller is the process of the first such
         /// request.
         case others(Caller)
-        /// The requests that have no other count, of any user: there are more users than ``maximumUsers``.
+        /// The further requests of all users beyond ``maximumUsers``, counted together.
         case remainder
     }
 

@@ -12,7 +12,8 @@ package struct AccessOperations: Sendable {
         any AccessWriting & InvitationWriting & PortalSessionWriting & MerchantReading & ChangeRecording
     >
 
-    /// The largest number of merchants that an access can name. An access for more merchants is one for every merchant.
+    /// The largest number of merchants that an access can name. For more merchants, an access must be for every
+    /// merchant.
     package static let maximumMerchants = 100
     /// How long the older token stays valid after a rotation, unless the request says otherwise.
     package static let defaultOverlap = Duration.seconds(86_400)
@@ -20,8 +21,8 @@ package struct AccessOperations: Sendable {
 
     private let records: Records
     private let readClientCertificate: @Sendable ([UInt8]) throws -> Bits256
-    /// The daemon's own count of time. Tokens expire by the later of this time and the machine's clock, so that a clock
-    /// that was set back does not make an expired token valid again.
+    /// Tokens expire by the later of the confirmed time and the machine's clock, so that a clock that was set back does
+    /// not make an expired token valid again.
     private let confirmedTime: ConfirmedTime
     private let throttle = UseThrottle()
 
@@ -77,7 +78,7 @@ package struct AccessOperations: Sendable {
         return (access, token)
     }
 
-    /// All accesses, also expired and revoked ones, sorted by name, starting after `cursor`, at most `limit`.
+    /// All accesses, including expired and revoked ones, sorted by name, starting after `cursor`, at most `limit`.
     package func list(after cursor: AccessName?, limit: Int) async throws -> [Access] {
         try await records.read { try $0.accesses(after: cursor, limit: limit) }
     }
@@ -87,12 +88,12 @@ package struct AccessOperations: Sendable {
         try await records.read { try $0.existingAccess(name) }
     }
 
-    /// Gives an access a new token. The token before stays valid for the overlap, or until it expires. A still older
-    /// token from an earlier rotation expires now.
+    /// Gives an access a new token. The previous token stays valid for the overlap, or until it expires if that is
+    /// earlier. A token from before the previous rotation expires now.
     ///
-    /// - Parameter overlap: zero to ``longestOverlap``. With zero, the older token expires now.
+    /// - Parameter overlap: zero to ``longestOverlap``. With zero, the previous token expires now.
     /// - Throws: `accessNotFound`, also for an expired or revoked access; `malformed` for an access by client
-    ///   certificate, or for another overlap; `idempotencyKeyReused` for a repeat.
+    ///   certificate, or for an overlap out of range; `idempotencyKeyReused` for a repeat.
     package func rotate(
         _ name: AccessName, overlap: Duration = AccessOperations.defaultOverlap, for request: Request
     ) async throws -> (access: Access, token: PortalSecret) {
@@ -128,8 +129,8 @@ package struct AccessOperations: Sendable {
     /// Revokes an access permanently: from now on, the daemon refuses its tokens and its client certificate. A repeat
     /// changes nothing.
     ///
-    /// Also revokes the open invitations that the access created, and ends the sessions of all its invitations.
-    /// Otherwise someone who stole the token could act for the merchants after the revocation.
+    /// Also revokes the open invitations that the access created, and ends all sessions that began with an invitation
+    /// of the access. Otherwise someone who stole the token could act for the merchants after the revocation.
     ///
     /// - Throws: `accessNotFound`.
     package func revoke(_ name: AccessName, for request: Request) async throws -> Access {

@@ -13,17 +13,18 @@ package struct InvitationOperations: Sendable {
 
     package static let defaultLife = Duration.seconds(7 * 86_400)
     package static let longestLife = Duration.seconds(30 * 86_400)
-    /// The largest number of invitations of one merchant that are open: not used, expired or revoked.
+    /// The largest number of open invitations of one merchant. An invitation is open until it is used, expires or is
+    /// revoked.
     package static let maximumOpen = 100
-    /// The largest number of invitations for one merchant that one client of the portal creates within ``longestLife``.
-    /// Processes on a Unix socket have no such limit. So no client of the portal can prevent an admin from creating
-    /// invitations.
+    /// The largest number of invitations for one merchant that one client of the portal can create within
+    /// ``longestLife``. Processes on a Unix socket have no such limit. So no client of the portal can prevent an admin
+    /// from creating invitations.
     package static let maximumRecent = 1000
     private static let pageSize = 200
 
     private let records: Records
-    /// The daemon's own count of time. Invitations expire by the later of this time and the machine's clock, so that a
-    /// clock that was set back does not open an expired invitation again.
+    /// Invitations expire by the later of the confirmed time and the machine's clock, so that a clock that was set back
+    /// does not open an expired invitation again.
     private let confirmedTime: ConfirmedTime
 
     package init(records: Records, confirmedTime: ConfirmedTime) {
@@ -97,8 +98,8 @@ package struct InvitationOperations: Sendable {
         invitation.state(at: confirmedTime.reading().latest)
     }
 
-    /// Revokes an invitation: its link signs nobody in any more, and the session that it began ends now. A repeat
-    /// changes nothing.
+    /// Revokes an invitation: its link can no longer be used to sign in, and the session that began with the link ends
+    /// now. A repeat changes nothing.
     ///
     /// - Throws: `invitationNotFound`.
     package func revoke(_ identifier: InvitationIdentifier, for request: Request) async throws -> Invitation {
@@ -118,8 +119,8 @@ package struct InvitationOperations: Sendable {
         }
     }
 
-    /// When an invitation of the caller expires: at `requested`, or when the caller's access expires if that is
-    /// earlier. Otherwise a machine could use the invitation after its access has expired.
+    /// When an invitation that the caller creates expires: at `requested`, or when the caller's access expires if that
+    /// is earlier. Otherwise a machine could use the invitation after its access has expired.
     ///
     /// - Throws: `unauthorized` if the access was revoked or expired after the request was authenticated.
     private static func end(

@@ -27,7 +27,7 @@ extension InvitationState {
     var refusal: MerchantError {
         let cause =
             switch self {
-            case .used: "the invitation was used already, and each invitation signs in once"
+            case .used: "the invitation was used already, and each invitation can be used only once"
             case .expired: "the invitation has expired"
             case .revoked: "the invitation was revoked"
             case .open, .unknown: "the invitation's link is not valid"

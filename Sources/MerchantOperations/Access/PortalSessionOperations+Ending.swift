@@ -5,7 +5,7 @@ import Vocabulary
 package struct EndedOperatorSessions: Hashable, Sendable {
     /// The number of sessions.
     package let sessions: Int
-    /// The number of logins that could still have begun a session.
+    /// The number of unused logins that had not expired.
     package let logins: Int
 }
 
@@ -26,7 +26,7 @@ extension PortalSessionOperations {
     }
 
     /// Ends the sessions of an operator at once. The operator's unused logins end too, so that a link that was printed
-    /// before begins no session.
+    /// earlier cannot begin a session.
     ///
     /// - Parameter uid: nil for every operator.
     package func endOperatorSessions(of uid: UInt32?, for request: Request) async throws -> EndedOperatorSessions {

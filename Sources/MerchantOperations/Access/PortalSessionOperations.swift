@@ -13,8 +13,8 @@ package struct PortalSessionOperations: Sendable {
     package static let repeatLimit: Duration = .seconds(60)
 
     let records: Records
-    /// The time that the daemon counts itself. A session has expired if it has by this time or by the machine's clock.
-    /// So a clock that was set back does not make an expired session valid again.
+    /// Sessions expire by the later of the confirmed time and the machine's clock, so that a clock that was set back
+    /// does not make an expired session valid again.
     let confirmedTime: ConfirmedTime
     private let throttle = UseThrottle()
 
@@ -37,8 +37,8 @@ package struct PortalSessionOperations: Sendable {
     ///
     /// - Parameters:
     ///   - text: the text of the link's secret.
-    ///   - browser: the cookie's value, which only this browser sends. With it, ``secretOfSession(begunBy:_:in:)``
-    ///     finds the session.
+    ///   - browser: the value of a cookie that only this browser sends. ``secretOfSession(begunBy:_:in:)`` needs this
+    ///     value to find the session.
     ///   - address: the client's address, for the audit.
     /// - Throws: `unauthorized` unless the invitation is open; ``invitationState(_:)`` then says why.
     package func begin(
@@ -152,8 +152,8 @@ package struct PortalSessionOperations: Sendable {
     /// - Parameters:
     ///   - text: the text of the session's secret.
     ///   - extending: whether the session stays valid for ``PortalSession/idleLimit`` from now; the time is accurate to
-    ///     a minute. False for a request that a page sends by itself: else an open page would keep its session alive
-    ///     without a person.
+    ///     a minute. False for a request that a page sends by itself: otherwise an open page would keep its session
+    ///     alive without a person.
     /// - Returns: nil if the session is unknown or has ended.
     package func resume(_ text: String, extending: Bool) async throws -> ResumedSession? {
         guard let secret = PortalSecret(text: text, kind: .session) else { return nil }

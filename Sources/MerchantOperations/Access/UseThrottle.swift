@@ -2,7 +2,7 @@ import Synchronization
 import Vocabulary
 
 /// Limits how often the time of the last request of an access or a session is stored, because each such write waits for
-/// the disk. Without it, all requests that run at the same time would store their time.
+/// the disk. Without this limit, all requests that run at the same time would store their time.
 final class UseThrottle: Sendable {
     /// The shortest time between two writes for the same access or session.
     static let interval = Duration.seconds(60)

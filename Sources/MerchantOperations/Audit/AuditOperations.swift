@@ -102,8 +102,8 @@ package struct AuditOperations: Sendable {
     /// The sequence number and hash of the chain's last record; nil for an empty chain.
     package func head() async throws -> AuditHead? { try await records.read { try $0.auditHead() } }
 
-    /// Raises an event with the audit head, so that webhooks send the head to another machine. Does nothing if there is
-    /// an event with this head already, for example of another daemon on the same database.
+    /// Raises an event with the audit head, so that webhooks send the head to another machine. Does nothing if an event
+    /// already reports this head, for example an event of another daemon on the same database.
     package func reportHead() async throws {
         guard try await records.read({ try Self.unreportedHead(in: $0) }) != nil else { return }
         let now = clock.now

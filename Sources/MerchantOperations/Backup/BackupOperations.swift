@@ -80,7 +80,7 @@ package struct BackupOperations: Sendable {
 
     /// The newest verified backup.
     ///
-    /// - Parameter now: a backup with a later time is a backup with a time in the future.
+    /// - Parameter now: a backup that was created after this time is reported as a backup with a time in the future.
     package func backupCoverage(at now: Timestamp) async throws -> BackupCoverage {
         try await records.read { try $0.backupCoverage(at: now) }
     }

@@ -1,8 +1,7 @@
 package import MerchantCore
 import Vocabulary
 
-/// Stores the confirmed time, and reports a machine clock that differs from it. The confirmed time is the daemon's own
-/// count of time, which does not change when somebody sets the machine's clock.
+/// Stores the confirmed time, and reports a machine clock that differs from the confirmed time: see ``ConfirmedTime``.
 package struct ClockOperations: Sendable {
     package typealias Records = Transactions<
         any SealedKeyReading & RollReading, any DaemonStateWriting

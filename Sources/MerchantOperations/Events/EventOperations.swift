@@ -11,7 +11,7 @@ package struct EventOperations: Sendable {
     private let records: Records
     private let notifier: EventNotifier
     private let clock: any WallClock
-    /// The daemon's own count of time, which does not change when the machine's clock is set.
+    /// Events are removed by the earlier of the confirmed time and the machine's clock.
     private let confirmedTime: ConfirmedTime
 
     package init(

@@ -17,17 +17,17 @@ extension FleetOperations {
     private static let maximumRead = 2_000_000
 
     /// Searches merchants by a part of their identifier, of their name or of a domain, and by the beginning of a
-    /// publicKeyHash. Finds each merchant once, and at most ``maximumHits``. Those whose identifier or domain begins
-    /// with the text come first.
+    /// publicKeyHash. Returns each merchant once, and at most ``maximumHits`` merchants. Merchants whose identifier,
+    /// publicKeyHash or domain begins with the text come first.
     ///
-    /// - Throws: `malformed` for a text of another length than ``searchTextLengths``, or with characters that
-    ///   ``DisplayText`` refuses.
+    /// - Throws: `malformed` if the length of the text is not in ``searchTextLengths``, or if ``DisplayText`` refuses a
+    ///   character of the text.
     package func search(_ text: String) async throws -> FleetSearchResult {
         let text = text.trimmingBlanks()
         guard Self.searchTextLengths.contains(text.utf8.count), DisplayText.firstRefused(in: text) == nil else {
             throw MerchantError(
                 .malformed,
-                "the text to search for has \(text.utf8.count.counted("byte")), expected \(Self.searchTextLengths.lowerBound) to \(Self.searchTextLengths.upperBound) of visible characters"
+                "the text to search for has \(text.utf8.count.counted("byte")), expected \(Self.searchTextLengths.lowerBound) to \(Self.searchTextLengths.upperBound) bytes of visible characters"
             )
         }
         // One hit above the maximum shows that there are more hits.
@@ -109,7 +109,8 @@ extension FleetOperations {
         return hits
     }
 
-    /// The beginnings of identifiers that the text may stand for.
+    /// The prefixes of identifiers to search for: the text itself, or the text after `merchant.` and after
+    /// `platformintegrator.`.
     private static func identifierPrefixes(_ text: String) -> [String] {
         let kinds = ["merchant.", "platformintegrator."]
         guard !kinds.contains(where: { text.hasPrefix($0) || $0.hasPrefix(text) }) else { return [text] }

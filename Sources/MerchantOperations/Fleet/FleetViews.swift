@@ -23,9 +23,9 @@ package struct FleetOverview: Sendable {
 
 /// Numbers of active key pairs whose certificate expires in some range of time.
 package struct FleetExpiries: Hashable, Sendable {
-    /// Key pairs that Apple encrypts to: when their certificates expire, payments fail.
+    /// Key pairs in the state `current`, including identity key pairs.
     package let current: Int
-    /// Key pairs in the states `standby` and `retiring`, and identity key pairs in these states.
+    /// Key pairs in the states `standby` and `retiring`, including identity key pairs.
     package let notCurrent: Int
 
     package var total: Int { current + notCurrent }
@@ -33,7 +33,7 @@ package struct FleetExpiries: Hashable, Sendable {
 
 /// The numbers of rolls.
 package struct FleetRollCounts: Hashable, Sendable {
-    /// All rolls, also ended ones, by state.
+    /// All rolls by state, including ended rolls.
     package let byState: [RollState: Int]
     /// The open rolls by the party that must act.
     package let byParty: [RollParty: Int]
@@ -54,7 +54,7 @@ package struct FleetList<Item: Sendable>: Sendable {
 
 extension FleetList: Equatable where Item: Equatable {}
 
-/// A merchant below its target number of key pairs, and how severe that is now.
+/// A merchant with fewer active key pairs than its target, and how severe that is now.
 package struct FleetMerchantBelowTarget: Hashable, Sendable {
     package let merchant: MerchantBelowTarget
     package let severity: Severity
@@ -71,7 +71,7 @@ package struct FleetMerchant: Sendable {
     package let events: FleetList<StoredEvent>
     package let audit: FleetList<AuditRecord>
     package let invitations: FleetList<Invitation>
-    /// When this was read.
+    /// When the data was read.
     package let at: Timestamp
 }
 

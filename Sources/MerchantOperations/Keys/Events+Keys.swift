@@ -48,7 +48,7 @@ extension Event {
     static func standbyUse(of keyPair: KeyPair, last: Timestamp, current: KeyPair?) -> String {
         let notCurrent = current.map { "the current key is \($0.publicKeyHash)" } ?? "no key is current"
         let mistake =
-            current == nil ? "" : "; if its certificate was activated by mistake, activate that of another key instead"
+            current == nil ? "" : "; if its certificate was activated by mistake, activate another certificate instead"
         return
             "Apple encrypts tokens to this standby key: the last one was decrypted at \(last), and \(notCurrent); run 'key promote \(keyPair.publicKeyHash)'\(mistake)"
     }

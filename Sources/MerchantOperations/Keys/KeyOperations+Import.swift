@@ -27,7 +27,7 @@ extension KeyOperations {
         guard let merchant = try custodian.readCertificate(certificate).merchantIdentifier else {
             throw MerchantError(
                 .malformed,
-                "the certificate names no merchant, as Apple's certificates do in their userId: import the key to a merchant that you name"
+                "the certificate does not name its merchant in the subject's userId, as certificates from Apple do: name the merchant to which the key must be imported"
             )
         }
         return try await importKeyPair(

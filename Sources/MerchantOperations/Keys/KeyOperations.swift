@@ -14,8 +14,7 @@ package struct KeyOperations: Sendable {
     private let generation: KeyPairGeneration
     private let environment: Environment
     private let clock: any WallClock
-    /// The daemon's own count of time. Idempotency records expire by this time, so that a wrong machine clock does not
-    /// make them expire early.
+    /// Idempotency records expire by the confirmed time, so that a wrong machine clock does not make them expire early.
     private let confirmedTime: ConfirmedTime
 
     package init(
@@ -78,7 +77,7 @@ package struct KeyOperations: Sendable {
     /// Imports an existing private key with its certificate. A repeat of the same import returns the same result.
     ///
     /// - Parameters:
-    ///   - privateKey: PEM (PKCS#8, SEC1 or PKCS#1, also encrypted) or PKCS#12.
+    ///   - privateKey: PEM (PKCS#8, SEC1 or PKCS#1, plain or encrypted) or PKCS#12.
     ///   - number: which private key of the file, counted from 1; nil for the only one.
     ///   - passphrase: empty if the private key is not encrypted.
     ///   - upload: one certificate, PEM or DER. nil, or the private key's file again, if that file contains the

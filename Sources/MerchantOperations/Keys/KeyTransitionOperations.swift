@@ -13,7 +13,8 @@ package struct KeyTransitionResult: Sendable {
     package let dryRun: Bool
     package let transitions: [Transition]
     package var warnings: [String]
-    /// The daemons that may still use the key pairs as they were before, because they cannot reach the database.
+    /// The daemons that may still use the key pairs in their previous state, because these daemons cannot reach the
+    /// database.
     package var staleNodes: [NodeName] = []
     /// The key pair that the request named, as it is after the operation.
     package let key: KeyView
@@ -28,7 +29,8 @@ package struct KeyTransitionOperations: Sendable {
     private let uses: KeyUses
     private let eraseRemovedBytes: @Sendable () async throws -> Void
     private let nodes: any NodeDirectory
-    /// The daemon's own count of time, which does not change when the machine's clock is set.
+    /// Scheduled destructions are due by the earlier of the confirmed time and the machine's clock. Waiting times begin
+    /// at the later of the two.
     private let confirmedTime: ConfirmedTime
 
     /// - Parameter eraseRemovedBytes: overwrites copies of destroyed private keys in the store's files.
@@ -151,8 +153,8 @@ package struct KeyTransitionOperations: Sendable {
 
     /// Destroys the private keys whose scheduled destruction is due, at most 1000.
     ///
-    /// A destruction is due when its scheduled time has passed by two clocks: the machine's clock and the confirmed
-    /// time, which is the daemon's own count of time. So no key is destroyed early if the machine's clock is ahead.
+    /// A destruction is due when its scheduled time has passed by both the machine's clock and the confirmed time. So
+    /// no key is destroyed early if the machine's clock is ahead.
     ///
     /// - Returns: the number of destroyed private keys.
     package func destroyDueKeyPairs(as caller: Caller) async throws -> Int {
@@ -185,7 +187,7 @@ package struct KeyTransitionOperations: Sendable {
             let (plan, now) = (try makePlan(transaction, time), time.wall)
             let consequences = try RollEffects(of: plan.changes, in: transaction).consequences
             if !dryRun {
-                if plan.changes.isEmpty { try transaction.confirm(plan.keyPair) }
+                if plan.changes.isEmpty { try transaction.rewriteUnchanged(plan.keyPair) }
                 try plan.perform(in: transaction, at: now, for: request)
             }
             return KeyTransitionResult(

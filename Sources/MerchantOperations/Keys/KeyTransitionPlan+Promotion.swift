@@ -34,7 +34,7 @@ extension KeyTransitionPlan {
             !certificate.isValid(at: now)
         {
             plan.warnings.append(
-                "the key's certificate is not valid now, but from \(certificate.notBefore) to \(certificate.notAfter): Apple will not encrypt to it"
+                "the key's certificate is not valid now (it is valid from \(certificate.notBefore) to \(certificate.notAfter)): Apple will not encrypt to this key"
             )
         }
         return plan

@@ -7,8 +7,8 @@ package typealias KeyTransitionWriting = MerchantReading & KeyPairWriting & Seal
     & RollWriting
     & ChangeRecording
 
-/// What promoting, revoking, restoring or destroying a key pair will change. It is computed before anything is written,
-/// so that a dry run can report it.
+/// What promoting, revoking, restoring or destroying a key pair will change. The plan is computed before anything is
+/// written, so that a dry run can report it.
 struct KeyTransitionPlan {
     /// The key pair that the request named, as it is before the transition.
     let keyPair: KeyPair
@@ -70,7 +70,7 @@ extension KeyTransitionPlan {
 extension KeyPairWriting {
     /// Writes a key pair that is in the requested state already.
     ///
-    /// Several daemons can share a database. The request that changed the key pair may still wait for one of them, or may
-    /// have failed while it waited. This write makes a repeated request wait too.
-    func confirm(_ keyPair: KeyPair) throws { try update(keyPair) }
+    /// Several daemons can share a database. The request that changed the key pair may still wait for one of these
+    /// daemons, or may have failed while it waited. This write makes a repeated request wait too.
+    func rewriteUnchanged(_ keyPair: KeyPair) throws { try update(keyPair) }
 }

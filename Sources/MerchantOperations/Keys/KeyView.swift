@@ -17,7 +17,7 @@ package struct KeyView: Sendable {
     /// Whether the request uploaded a certificate that was stored before, so that it changed no key pair.
     package private(set) var isStoredAlready = false
     /// The key pair whose certificate is missing, if the request uploaded a certificate that was stored before; nil if
-    /// none is missing, and for other requests.
+    /// no certificate is missing, and for other requests.
     package private(set) var awaitedKey: PublicKeyHash?
 
     /// The same view, for an upload of a certificate that was stored before.

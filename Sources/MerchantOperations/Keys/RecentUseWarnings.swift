@@ -8,7 +8,7 @@ struct RecentUseWarnings {
     /// After this time without a use, a key pair counts as not used any more, as in a roll: ``RollPolicy/quietPeriod``.
     let quietPeriod: Duration
 
-    /// The warning that the revocation of the key pair refuses tokens that still arrive; none if the key pair never
+    /// The warning about tokens that may still arrive for a key pair that will be revoked; empty if the key pair never
     /// decrypted a token, or is not active.
     func ofRevocation(_ keyPair: KeyPair, at time: ClockReading, in reading: any KeyUseReading) throws -> [String] {
         guard keyPair.purpose == .paymentProcessing, keyPair.state.isActive,
@@ -20,7 +20,7 @@ struct RecentUseWarnings {
         ]
     }
 
-    /// The warning that tokens for a revoked key pair may still arrive; none if the key pair was never used.
+    /// The warning that tokens for a revoked key pair may still arrive; empty if the key pair was never used.
     func ofDestruction(_ keyPair: KeyPair, at time: ClockReading, in reading: any KeyUseReading) throws -> [String] {
         guard keyPair.purpose == .paymentProcessing, keyPair.state == .revoked else { return [] }
         let decrypted = try lastDecryption(with: keyPair, in: reading).map {
@@ -42,6 +42,7 @@ struct RecentUseWarnings {
             .compactMap(\.self).max()
     }
 
-    /// By the earlier of the two clocks, so that a machine clock that is ahead makes no use look old.
+    /// Compares with the earlier of the machine's clock and the confirmed time, so that a machine clock that is ahead
+    /// makes no use look old.
     private func isRecent(_ last: Timestamp, at time: ClockReading) -> Bool { last.adding(quietPeriod) > time.earliest }
 }

@@ -18,7 +18,7 @@ enum RevocationConsequences {
         }
         if keyPair.state.isActive, isForPayments {
             list.append(
-                "from the next request on, the daemon refuses tokens for this key with HTTP status 410, also those of payments that are authorized already"
+                "from the next request on, the daemon refuses tokens for this key with HTTP status 410, including the tokens of payments that are already authorized"
             )
         }
         if isInUse {

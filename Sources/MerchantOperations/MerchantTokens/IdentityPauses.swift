@@ -1,7 +1,8 @@
 import MerchantCore
 import Vocabulary
 
-/// The merchants whose notifications are left out for a while, because there is no identity for their calls.
+/// The merchants whose notifications are skipped for a while, because no identity certificate can authenticate calls
+/// for these merchants.
 struct IdentityPauses {
     private struct Pause {
         /// Whose identity is missing.
@@ -30,7 +31,7 @@ struct IdentityPauses {
     mutating func identitiesChanged(of owners: Set<MerchantIdentifier>) {
         let platformChanged = owners.contains(where: \.isPlatformIntegrator)
         pauses = pauses.filter { merchant, pause in
-            // A merchant that has used the platform's identity may have got one of its own.
+            // A merchant that has used the platform's identity may have an identity of its own now.
             !owners.contains(merchant) && !(platformChanged && pause.owner == .platform)
         }
     }

@@ -47,7 +47,8 @@ package struct MPANOperations: Sendable {
         return mpan
     }
 
-    /// If a rotation has sealed the account number under another data key since it was read, reads it again.
+    /// If a rotation has sealed the account number under another data key since the first read, reads the account
+    /// number again.
     private func unsealed(_ identifier: MerchantTokenIdentifier) async throws -> SecretBytes {
         let sealed = try await sealed(identifier)
         do { return try custodian.openMPAN(sealed) } catch {
@@ -57,7 +58,7 @@ package struct MPANOperations: Sendable {
         }
     }
 
-    /// While the setting is false, account numbers that are still stored cannot be read.
+    /// While the setting `merchant-tokens.store-mpan` is false, account numbers that are still stored cannot be read.
     private func sealed(_ identifier: MerchantTokenIdentifier) async throws -> SealedMPAN {
         guard policy.storesMPANs, let stored = try await records.read({ try $0.mpan(of: identifier) }) else {
             throw MerchantError.mpanNotStored(identifier)

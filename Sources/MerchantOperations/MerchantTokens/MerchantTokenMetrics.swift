@@ -30,7 +30,7 @@ package final class MerchantTokenMetrics: MetricsSource {
         case stored
         /// Apple does not know the event.
         case unknown
-        /// Apple answered with 403, and too many notifications from the same address wait to try again.
+        /// Apple responded with 403, and too many notifications from the same address already wait for another attempt.
         case forbidden
         /// The event belongs to a token of another merchant.
         case otherMerchant
@@ -124,6 +124,6 @@ package final class MerchantTokenMetrics: MetricsSource {
         let age = queue.oldest.map { (clock.now.millisecondsSince1970 - $0.millisecondsSince1970) / 1000 } ?? 0
         page.append(
             gauge: "merchantkeyd_merchant_token_notifications_oldest_age_seconds",
-            "Time since the oldest of these notifications arrived; 0 if none waits.", Int(max(0, age)))
+            "Time since the oldest waiting notification of a merchant token arrived; 0 if none.", Int(max(0, age)))
     }
 }

@@ -16,7 +16,7 @@ extension MerchantTokenOperations {
     }
 
     /// Creates a further secret path for notifications of a merchant's tokens. The former paths stay valid, because
-    /// payment requests that were sent before contain them.
+    /// payment requests that were sent earlier contain them.
     ///
     /// - Throws: `merchantNotFound`; `idempotencyKeyReused`; `merchantTokenStateConflict` if the merchant has
     ///   ``maximumNotificationPaths`` paths.

@@ -10,7 +10,7 @@ package struct MerchantTokenOperations: Sendable {
     let records: Records
     private let gateway: any MerchantTokenGateway
     let clock: any WallClock
-    /// The daemon's own count of time. Idempotency records expire by this time.
+    /// Idempotency records expire by the confirmed time.
     let confirmedTime: ConfirmedTime
 
     package init(
@@ -47,7 +47,7 @@ package struct MerchantTokenOperations: Sendable {
         try await records.read { try $0.existingMerchantToken(identifier) }
     }
 
-    /// Ends the use of a merchant token at Apple, then stores this. If no response is received, repeat the request:
+    /// Unlinks a merchant token at Apple, then stores the new state. If no response is received, repeat the request:
     /// unlinking a token again changes nothing.
     ///
     /// - Throws: `merchantTokenNotFound`, or a code `gateway…` if the call failed.

@@ -3,8 +3,8 @@ import Vocabulary
 
 /// Checks the URLs to which Apple is asked to send notifications.
 enum NotificationURL {
-    /// - Throws: `malformed` unless the URL is `https`, has a host, and at most 256 printable ASCII characters, and no
-    ///   user, password, query or fragment: Apple appends a path to it.
+    /// - Throws: `malformed` unless the URL begins with `https://`, has a host and at most 256 printable ASCII
+    ///   characters, and has no user, password, query or fragment. Apple appends a path to the URL.
     static func check(_ url: String) throws(MerchantError) {
         func refuse(_ problem: String) -> MerchantError {
             MerchantError(

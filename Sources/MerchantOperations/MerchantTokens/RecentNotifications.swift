@@ -7,7 +7,7 @@ struct RecentNotifications {
     struct Problems: Equatable {
         /// Notifications without a secret, for which the daemon knows no merchant.
         var withoutMerchant = 0
-        /// Notifications beyond the limits of waiting notifications.
+        /// Notifications that were refused because too many notifications were waiting.
         var overLimit = 0
         /// Events that Apple does not know, or refuses.
         var unknownEvents = 0

@@ -7,8 +7,8 @@ import Vocabulary
 /// another, in the order in which the notifications arrived. An event whose attempts fail delays its lane for at most
 /// 10 minutes: then later notifications overtake it, see
 /// ``TokenNotificationReading/nextTokenNotifications(dueAt:excluding:limit:)``. The events of different lanes are
-/// fetched concurrently. The store gives the lanes turns, so that many notifications from some addresses do not delay
-/// those from other addresses.
+/// fetched concurrently. The store selects the lanes in turn, so that many notifications from some addresses do not
+/// delay those from other addresses.
 ///
 /// The store records which events were fetched. This actor only remembers in which lanes an attempt is running, until
 /// when calls are paused, and which merchants have no identity.
@@ -20,14 +20,14 @@ package actor TokenEventDispatcher {
         package var longestSleep = Duration.seconds(5)
         /// The pause of all attempts after a failure of the store.
         package var pauseAfterStoreFailure = Duration.seconds(2)
-        /// How long a merchant without an identity is left out, at least, unless its identity keys or those of the
-        /// platform change.
+        /// The shortest pause for a merchant without an identity. The pause ends earlier if the identity keys of the
+        /// merchant or of the platform change.
         package var pauseWithoutIdentity = Duration.seconds(30)
-        /// The pause is longer if there are many merchants without an identity: this long for each of them. Otherwise
-        /// the attempts for these merchants would take all turns.
+        /// If many merchants have no identity, the pause is this long for each of them. Otherwise the attempts for
+        /// these merchants would take all turns.
         package var pauseForEachWithoutIdentity = Duration.milliseconds(20)
-        /// The pause is never longer than this, so that an identity in changed files, or one that becomes valid, is
-        /// used soon.
+        /// The longest pause. It is limited so that the daemon soon uses an identity whose files have changed or whose
+        /// certificate becomes valid.
         package var longestPauseWithoutIdentity = Duration.seconds(300)
         /// How long a stop waits for the attempts that are running.
         package var shutdownGracePeriod = Duration.seconds(5)
@@ -64,7 +64,7 @@ package actor TokenEventDispatcher {
     private var busy: Set<Lane> = []
     private var pausedUntil: ContinuousClock.Instant?
     private var identityPauses = IdentityPauses()
-    /// The lanes whose merchant may have got an identity since their running attempt began.
+    /// The lanes with a running attempt whose merchant may have received an identity since the attempt began.
     private var identityChanged: Set<Lane> = []
     /// When the earliest repeat of a failed attempt is due.
     private var nextRetry: ContinuousClock.Instant?
@@ -73,7 +73,7 @@ package actor TokenEventDispatcher {
 
     /// - Parameters:
     ///   - arrivals: signals that a notification has arrived.
-    ///   - changedKeys: the store must notify it of every change of a key pair.
+    ///   - changedKeys: collects changed key pairs. The store must notify this object of every change of a key pair.
     ///   - caller: the caller in audit records.
     package init(
         fetching: TokenEventFetching, arrivals: ChangeSignal, changedKeys: ChangedKeys, limits: Limits = Limits(),
@@ -154,8 +154,8 @@ package actor TokenEventDispatcher {
         // A copy, because an attempt may end while the notifications are read. The result may still contain the
         // notification of that attempt, so its lane must count as busy.
         let busy = busy
-        // An attempt without an identity stores nothing, so the merchant's lanes stay first. The store leaves them out:
-        // otherwise they could fill the result, and the events of other merchants would wait.
+        // An attempt without an identity stores nothing, so the merchant's lanes stay first. The store excludes these
+        // lanes: otherwise they could fill the result, and the events of other merchants would wait.
         let due = try await fetching.next(
             excluding: identityPauses.merchants, limit: limits.concurrentAttempts + busy.count)
         return due.filter { !busy.contains(Lane($0)) }
@@ -188,10 +188,11 @@ package actor TokenEventDispatcher {
         wakeUp.yield()
     }
 
-    /// Ends the pauses of the merchants that may have an identity since their keys, or those of the platform, changed.
+    /// Ends the pauses of the merchants that may have an identity now, because their keys or the platform's keys have
+    /// changed.
     private func endIdentityPauses() async {
         let changes = changedKeys.take()
-        // Most changes of keys are of payment processing keys while no merchant is without an identity.
+        // If no merchant is paused and no attempt is running, the changes do not matter.
         guard !identityPauses.isEmpty || !busy.isEmpty else { return }
         if case .keys(let hashes) = changes, let owners = try? await fetching.owners(ofIdentityKeys: hashes) {
             guard !owners.isEmpty else { return }

@@ -46,7 +46,8 @@ extension TokenEventFetching {
     ///
     /// - Returns: the number of removed notifications.
     package func removeClosedNotifications() async throws -> Int {
-        // A machine clock that is ahead removes nothing early.
+        // The earlier of the machine's clock and the confirmed time, so that a machine clock that is ahead removes
+        // nothing early.
         let now = confirmedTime.reading().earliest
         let unknown = try await remove(
             [.unknown], receivedBefore: now.adding(.zero - TokenNotificationSchedule.retentionOfUnknown))
@@ -77,7 +78,8 @@ extension MerchantTokenWriting {
     /// - Parameters:
     ///   - token: the token after the event. The store has erased the account number of an unlinked token.
     ///   - mpan: nil if the event contained no account number; the stored account number is then still valid.
-    ///   - storesMPANs: the setting. If it is false, an account number from the time when it was true is erased.
+    ///   - storesMPANs: the setting `merchant-tokens.store-mpan`. If it is false, an account number that was stored
+    ///     while it was true is erased.
     fileprivate func updateMPAN(
         of token: MerchantToken, _ mpan: SealedMPAN?, receivedAt: Timestamp, storesMPANs: Bool
     ) throws {

@@ -4,8 +4,8 @@ package import Vocabulary
 /// Fetches the events of merchant tokens from Apple, and stores them.
 ///
 /// Each event changes the daemon's record of its merchant token, and becomes one audit record and one event for
-/// webhooks. All are committed together with the state of the notification. So a crash before the commit repeats the
-/// fetch, and a crash after the commit does not: no event is lost, and none is stored twice.
+/// webhooks. All are committed together with the state of the notification. If the daemon crashes before the commit, it
+/// fetches the event again; if it crashes later, it does not. So no event is lost, and none is stored twice.
 package struct TokenEventFetching: Sendable {
     package typealias Reader = KeyPairReading & TokenNotificationReading
     package typealias Writer = TokenNotificationWriting & MerchantTokenWriting & ChangeRecording
@@ -17,7 +17,7 @@ package struct TokenEventFetching: Sendable {
         case stored
         /// Apple does not know the event.
         case unknown
-        /// Apple answered with 403, and too many notifications from the same address wait to try again.
+        /// Apple responded with 403, and too many notifications from the same address already wait for another attempt.
         case forbidden(finding: String)
         /// The event belongs to a merchant token of another merchant, and was not stored.
         case otherMerchant(MerchantTokenIdentifier)
@@ -35,9 +35,9 @@ package struct TokenEventFetching: Sendable {
         case cancelled
     }
 
-    /// The pause of all calls if Apple does not say how long to wait.
+    /// The pause of all calls if Apple does not say how long to wait, in seconds.
     private static let standardPause = 10
-    /// The length to which the text of a failure is cut, in characters.
+    /// The length to which the text of a failure is truncated, in characters.
     private static let longestFinding = 500
 
     let records: Records
@@ -46,8 +46,8 @@ package struct TokenEventFetching: Sendable {
     private let metadata: TokenMetadataDecryption
     let metrics: MerchantTokenMetrics
     let clock: any WallClock
-    /// The daemon's own count of time. A notification expires by this time, so that a wrong machine clock does not make
-    /// it expire early.
+    /// Notifications expire by the earlier of the confirmed time and the machine's clock, so that a machine clock that
+    /// is ahead does not make them expire early.
     let confirmedTime: ConfirmedTime
     /// Returns a random number from 0 to 1, for the pauses between attempts.
     private let chance: @Sendable () -> Double
@@ -88,7 +88,7 @@ package struct TokenEventFetching: Sendable {
         metrics.set(try await records.read { try $0.waitingTokenNotifications() })
     }
 
-    /// The owners of those of these key pairs that are identity keys.
+    /// The owners of the identity keys among these key pairs.
     func owners(ofIdentityKeys hashes: Set<PublicKeyHash>) async throws -> Set<MerchantIdentifier> {
         try await records.read { reading in
             try Set(
@@ -146,8 +146,8 @@ package struct TokenEventFetching: Sendable {
     }
 
     /// - Parameter delaysLane: whether the later events of the merchant and address wait for this one, for at most
-    ///   ``TokenNotification/longestLaneDelay``. If not, the notification is stored as if it had failed that long ago:
-    ///   many such notifications in a row would otherwise delay the lane for that time each.
+    ///   ``TokenNotification/longestLaneDelay``. If false, the notification is stored as if it had first failed that
+    ///   long ago. Otherwise each of many such notifications in a row would delay the lane for that time.
     private func retry(
         _ notification: TokenNotification, after error: GatewayError, finding: String, delaysLane: Bool = true
     ) async throws -> Outcome {
@@ -175,7 +175,7 @@ package struct TokenEventFetching: Sendable {
 
     /// Closes a notification whose event Apple refuses.
     private func closeRefused(_ notification: TokenNotification, finding: String) async throws -> Outcome {
-        // Apple no longer has an event after 7 days, so this may have been a real one.
+        // Apple no longer has an event after 7 days, so this event may have existed.
         let isLate = TokenNotificationSchedule.hasExpired(
             since: notification.receivedAt, at: confirmedTime.reading().earliest)
         return try await close(notification, as: isLate ? .failed : .unknown, finding: finding)
@@ -201,7 +201,8 @@ package struct TokenEventFetching: Sendable {
 }
 
 extension TokenNotificationReading {
-    /// Whether the notification still waits. Each outcome is stored only then, so that it is stored once.
+    /// Whether the notification still waits. An outcome is stored only for a notification that waits, so that it is
+    /// stored once.
     func isWaiting(_ notification: TokenNotification) throws -> Bool {
         try tokenNotification(notification.eventIdentifier, of: notification.merchantIdentifier)?.state == .waiting
     }

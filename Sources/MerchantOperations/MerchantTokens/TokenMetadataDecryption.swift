@@ -6,9 +6,9 @@ import Vocabulary
 
 /// Decrypts the encrypted metadata of events of merchant tokens.
 ///
-/// The metadata contains an account number. It is overwritten in memory after decryption, and leaves this type only
-/// sealed, if the daemon stores account numbers. Otherwise only Apple's identifier of the account number and the
-/// expiration date leave this type.
+/// The metadata contains an account number. The account number is overwritten in memory after decryption, and leaves
+/// this type only sealed, and only if the daemon stores account numbers. Otherwise only Apple's identifier of the
+/// account number and the expiration date leave this type.
 struct TokenMetadataDecryption: Sendable {
     typealias Records = Transactions<any KeyPairReading, Void>
 
@@ -52,8 +52,8 @@ struct TokenMetadataDecryption: Sendable {
 
     /// Verifies and decrypts the encrypted metadata of an event.
     ///
-    /// Uses are counted as for payment tokens. Verified metadata counts as a use of the key that it names only if the
-    /// key decrypts it, because Apple's signature does not cover the `publicKeyHash`. If the key is revoked or
+    /// Uses are counted as for payment tokens. Verified metadata counts as a use of the named key only if the key
+    /// decrypts the metadata, because Apple's signature does not cover the `publicKeyHash`. If the key is revoked or
     /// destroyed, verified metadata counts as a request for the key, which the daemon reports.
     ///
     /// The key can belong to another merchant: Apple encrypts to the key of the merchant that `encryptTo` names.

@@ -84,7 +84,7 @@ package struct TokenNotificationIntake: Sendable {
     private func receive(
         _ event: MerchantTokenEventIdentifier, secret: String?, from source: String
     ) async throws -> Result {
-        // Most junk ends here, in a read transaction, so that it does not delay the writes of others.
+        // Most invalid notifications end here, in a read transaction, so that they do not delay other writes.
         let lookup = try await records.read { [policy, waiting] reading -> Lookup in
             let merchant: MerchantIdentifier
             if let secret {

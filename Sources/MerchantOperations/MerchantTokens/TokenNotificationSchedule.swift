@@ -7,14 +7,14 @@ enum TokenNotificationSchedule {
     static let longestPause = Duration.seconds(300)
     /// Apple keeps an event for this long.
     static let lifetime = Duration.seconds(7 * 86_400)
-    /// How long a notification is kept after its event was fetched or lost, to recognize repeats. It is longer than
-    /// ``lifetime``, so that a repeat never becomes a second event.
+    /// How long after its arrival a notification is kept if its event was fetched or lost, to recognize repeats. This
+    /// time is longer than ``lifetime``, so that a repeat never becomes a second event.
     static let retention = Duration.seconds(8 * 86_400)
-    /// How long a notification is kept if Apple does not know its event.
+    /// How long after its arrival a notification is kept if Apple does not know its event.
     static let retentionOfUnknown = Duration.seconds(3_600)
 
-    /// The pause after a failed attempt. A part of the pause is random, so that many notifications that failed at the
-    /// same time are not repeated at the same time.
+    /// The pause after a failed attempt. A part of the pause is random, so that events whose fetches failed at the same
+    /// time are not fetched again at the same time.
     ///
     /// - Parameters:
     ///   - failures: the number of failed attempts, at least 1.

@@ -42,7 +42,7 @@ final class WaitingNotifications: Sendable {
             guard let ofAddress else { return }
             if state.byAddress.count >= Self.maximumAddresses {
                 state.byAddress = state.byAddress.filter { !Self.isOld($0.value, at: now) }
-                // Without this, more addresses than the limit within one second could fill the memory.
+                // Without this limit, requests from many addresses within one second could fill the memory.
                 if state.byAddress.count >= Self.maximumAddresses { state.byAddress = [:] }
             }
             state.byAddress[source] = Count(waiting: ofAddress, countedAt: now)

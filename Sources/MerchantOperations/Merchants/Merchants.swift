@@ -10,8 +10,7 @@ package struct Merchants: Sendable {
 
     private let records: Records
     private let clock: any WallClock
-    /// The daemon's own count of time. Idempotency records expire by this time, so that a wrong machine clock does not
-    /// make them expire early.
+    /// Idempotency records expire by the confirmed time, so that a wrong machine clock does not make them expire early.
     private let confirmedTime: ConfirmedTime
 
     package init(records: Records, clock: any WallClock, confirmedTime: ConfirmedTime) {
@@ -21,7 +20,7 @@ package struct Merchants: Sendable {
     }
 
     /// Adds a merchant. A repeat with the same content changes nothing and returns the same result. In a repeat, nil
-    /// for the name or the target matches the stored value.
+    /// for the name or the target matches any stored value.
     ///
     /// - Throws: `merchantExists` if the merchant exists with another name or target, or was removed; `malformed` if
     ///   the name or the target is not valid.

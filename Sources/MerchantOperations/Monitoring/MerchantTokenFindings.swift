@@ -4,7 +4,7 @@ import Vocabulary
 extension Monitoring {
     /// If a notification of a merchant token has waited for longer than this, `status` warns.
     static let lateTokenNotification = Duration.seconds(3_600)
-    /// If there are more than this many events in one to two hours that Apple does not know, `status` reports this.
+    /// If Apple did not know more than this many events of the last one to two hours, `status` reports this.
     static let manyUnknownEvents = 1_000
 
     /// Findings about notifications of merchant tokens.

@@ -141,7 +141,8 @@ package struct Monitoring: Sendable {
         }
     }
 
-    /// The earliest expiry of the active key pairs' certificates; nil if no key pair is active.
+    /// When the first active key pair expires; nil if no key pair is active. A key pair expires with its
+    /// latest-expiring certificate.
     package func soonestExpiry() async throws -> Timestamp? {
         // The end of the year 9999: every certificate expires earlier.
         let end = Timestamp(millisecondsSince1970: 253_402_300_799_000)

@@ -17,8 +17,7 @@ package struct StatusFinding: Hashable, Sendable {
         /// The daemon refuses genuine tokens of most merchants, because their signing times differ too much from the
         /// machine's clock.
         case clockWrong
-        /// The machine's clock differs by more than an hour from the confirmed time. That is the daemon's own count of
-        /// time, which does not change when the clock is set.
+        /// The machine's clock differs by more than an hour from the confirmed time: see ``ConfirmedTime``.
         case clockUnconfirmed
         /// The clocks of the machine and of the PostgreSQL server differ by more than a second.
         case serverClockDiffers
@@ -77,7 +76,7 @@ package struct StatusFinding: Hashable, Sendable {
         case issuerNotVerified
         /// Apple encrypts to standby key pairs outside of a roll: see ``StandbyKeyUse``.
         case standbyKeyUsed
-        /// The setting `environment` differs from that of the daemon's former starts.
+        /// The setting `environment` differs from its value at an earlier start of the daemon.
         case environmentChanged
         /// The last reload of the settings failed, so the former settings stay in force.
         case reloadFailed

@@ -1,8 +1,8 @@
 package import MerchantCore
 package import Vocabulary
 
-/// The merchants that a client of the portal may know of. A request about any other merchant, or about what belongs to
-/// it, gets the same response as for one that does not exist.
+/// The merchants that a client of the portal may know of. A request about another merchant, or about an object of
+/// another merchant, gets the same response as if the merchant or the object did not exist.
 package struct MerchantScope: Hashable, Sendable {
     /// nil for every merchant.
     package let merchants: Set<MerchantIdentifier>?

@@ -17,7 +17,7 @@ struct OnboardingFocus {
     let old: OnboardingFacts.Key?
     /// The open roll that replaces ``old`` by ``key``.
     let roll: Roll?
-    /// When the certificate of the key pair expires that must be replaced; nil if nothing must be replaced.
+    /// When the certificate of the key pair that must be replaced expires; nil if nothing must be replaced.
     let deadline: Timestamp?
     /// Since when the key pair must be replaced.
     let dueSince: Timestamp?
@@ -31,7 +31,8 @@ struct OnboardingFocus {
         func key(_ hash: PublicKeyHash?) -> OnboardingFacts.Key? { keys.first { $0.keyPair.publicKeyHash == hash } }
         let currentKey = Self.longestLasting(keys.filter { $0.keyPair.state == .current })
         let open = facts.rolls.filter(\.isOpen).max { $0.number < $1.number }
-        // While a roll waits for the activation of its new key, that activation also ends the use of another key.
+        // If a roll waits for the activation of its new key, that activation will also end the use of any other key, so
+        // show the steps of the roll.
         if open.flatMap({ key($0.to) }).map({ $0.keyPair.state == .current }) ?? true,
             let used = Self.usedOutsideRolls(keys, facts.rolls)
         {
@@ -65,14 +66,15 @@ struct OnboardingFocus {
             dueSince = nil
             return
         }
-        // The schedule starts a roll at this time. Until it has, show the step that the roll will begin with.
+        // The schedule starts a roll at this time. Until the schedule has run, show the step that the roll will begin
+        // with.
         self.key = Self.successor(of: current, among: keys)
         deadline = current.expiry
         dueSince = renewal
     }
 
-    /// The standby key pair to which Apple encrypts, although no open roll leads to it, and whose use was reported: see
-    /// ``StandbyKeyUse``. nil if there is none.
+    /// The standby key pair to which Apple encrypts, although it is not the new key pair of an open roll, and whose use
+    /// was reported: see ``StandbyKeyUse``. nil if there is none.
     private static func usedOutsideRolls(
         _ keys: [OnboardingFacts.Key], _ rolls: [Roll]
     ) -> OnboardingFacts.Key? {
@@ -120,7 +122,8 @@ extension OnboardingFocus {
     /// Whether an older key pair is or was in use, which ``key`` replaces.
     var replacesKey: Bool { roll?.from != nil || deadline != nil }
 
-    /// Whether a key pair waits for a certificate. After a roll, the key pair of the next roll does.
+    /// Whether a key pair waits for a certificate. After a roll, the key pair for the next roll waits for its
+    /// certificate.
     var hasReserveToCertify: Bool { reserve != nil }
 
     /// The oldest key pair that waits for a certificate.
@@ -146,8 +149,8 @@ extension OnboardingFocus {
             guard let token = tokenBeforePromotion else {
                 return Next(step: .activation, waitingFor: party, since: reached(key))
             }
-            // Tokens arrive, but only an admin can promote the key. Until then, the daemon starts no roll before its
-            // certificate expires, so the onboarding is not complete.
+            // Tokens arrive, but only an admin can promote the key. The daemon starts no roll to replace a key that is
+            // not promoted, so the onboarding is not complete.
             return Next(step: .oldKeyQuiet, waitingFor: party, since: token)
         case .current:
             guard let confirmed = key.use?.promotionConfirmedAt else {
@@ -220,19 +223,19 @@ extension OnboardingFocus {
 
     private var missingSince: Timestamp? { dueSince ?? revokedSince ?? facts.merchant.createdAt }
 
-    /// When the key pair reached its present step, not before it became due.
+    /// When the key pair reached its present step, or when its replacement became due, whichever is later.
     private func reached(_ key: OnboardingFacts.Key) -> Timestamp {
         [key.keyPair.stateSince, dueSince].compactMap(\.self).max() ?? key.keyPair.stateSince
     }
 
-    /// The first token for a new key pair that is not promoted yet. Tokens for a key pair that was current before show
-    /// nothing: they may be late tokens.
+    /// The first token for a new key pair that is not promoted yet. Tokens for a key pair that was current before do
+    /// not count: they may be late tokens.
     private var tokenBeforePromotion: Timestamp? {
         guard let key, key.keyPair.state == .standby else { return nil }
         return key.use?.firstDecryption(inStateOf: key.keyPair)
     }
 
-    /// The roll that ended with ``key`` as the merchant's key pair.
+    /// The finished roll whose new key pair is ``key``.
     private var finishedRoll: Roll? {
         facts.rolls.first { $0.outcome == .finished && $0.to == key?.keyPair.publicKeyHash }
     }

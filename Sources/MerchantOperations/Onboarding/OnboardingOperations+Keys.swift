@@ -32,7 +32,7 @@ extension OnboardingOperations {
         }
     }
 
-    /// Stores a signed certificate for the key pair of a merchant that it certifies. A second upload of the same
+    /// Stores a signed certificate for the key pair that the certificate certifies. A second upload of the same
     /// certificate changes nothing. The result then says so, and names the key pair that waits for another certificate:
     /// people often upload the certificate of the present key pair instead of the new one.
     ///
@@ -105,7 +105,7 @@ extension OnboardingOperations {
         }
         return MerchantError(
             .certificateKeyUnknown,
-            "the certificate was not made from a CSR of this merchant: its publicKeyHash is \(facts.publicKeyHash) (\(facts.keyTypeName)); download the CSR, create a certificate with it at Apple, and upload that one"
+            "the certificate was not issued for a CSR of this merchant: its publicKeyHash is \(facts.publicKeyHash) (\(facts.keyTypeName)); download the CSR, create a certificate with it at Apple, and upload that one"
         )
     }
 }

@@ -29,8 +29,8 @@ extension OnboardingOperations {
         return try await useCases.registrations.registration(partner, refresh: false, for: request)
     }
 
-    /// The identifier for a merchant's registration if the client gives none: the merchant's own identifier, whose
-    /// characters Apple permits in it.
+    /// The identifier for a merchant's registration if the client gives none: the merchant identifier itself. Apple
+    /// permits all of its characters in the identifier of a registration.
     package static func defaultPartner(for merchant: MerchantIdentifier) -> PartnerInternalMerchantIdentifier {
         guard let partner = PartnerInternalMerchantIdentifier(text: merchant.rawValue) else {
             preconditionFailure("a merchant identifier has only characters that this identifier may have")
@@ -47,7 +47,7 @@ extension OnboardingOperations {
     ///   or that is another merchant's identifier, whether that merchant exists or not; `merchantNotFound`; and the
     ///   errors of ``RegistrationOperations/register(_:ownedBy:for:)``.
     package func register(
-        _ order: RegistrationOrder, in scope: MerchantScope, for request: Request
+        _ order: RequestedRegistration, in scope: MerchantScope, for request: Request
     ) async throws -> RegistrationView {
         guard let merchant = order.merchantIdentifier else {
             throw MerchantError(

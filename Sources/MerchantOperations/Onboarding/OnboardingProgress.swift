@@ -1,10 +1,11 @@
 package import MerchantCore
 package import Vocabulary
 
-/// How far the onboarding of a merchant is, or the replacement of its key pair: the same steps lead to both.
+/// How far the onboarding of a merchant is, or the replacement of its key pair: both have the same steps.
 ///
-/// The steps follow from the merchant's key pairs, certificates, observed uses and rolls. Nothing else is stored about
-/// them. The daemon does not see what happens at Apple, so two steps become done only when their effect is seen here:
+/// The states of the steps follow from the merchant's key pairs, certificates, observed uses and rolls, and are not
+/// stored. The daemon does not see what happens at Apple, so two steps become done only when the daemon sees their
+/// effect:
 ///
 /// - `appleCertificate` and `upload` become done together, when the certificate is stored. Until then,
 ///   `appleCertificate` is the next step, because the merchant must act at Apple first, and `upload` waits behind it.

@@ -128,8 +128,8 @@ extension PaymentTokenOperations {
         }
     }
 
-    /// Decrypts a token with the key pair's private key. Only if the private key is not in memory, this method needs
-    /// another thread, to read the private key.
+    /// Decrypts a token with the key pair's private key. If the private key is not in memory, this method reads the
+    /// private key on another thread.
     ///
     /// - Throws: `decryptionFailed`; the errors of ``KeyCustodian/symmetricKey(_:from:)``.
     func plaintext(

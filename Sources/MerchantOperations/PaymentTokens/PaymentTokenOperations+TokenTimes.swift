@@ -5,9 +5,9 @@ import Vocabulary
 extension PaymentTokenOperations {
     /// Records the signing time of a genuine token in ``TokenTimeWatch``, if its key pair is active.
     ///
-    /// To find out whether a token is genuine, this decrypts the token. It does so only in two cases: the token fails
-    /// only the check of the signing time; or the token passes, and another token recently failed only this check. Then it
-    /// reads the store on the calling thread, and blocks that thread.
+    /// To find out whether a token is genuine, this method decrypts the token. It does so only in two cases: the token
+    /// fails only the check of the signing time; or the token passes, and another token recently failed only this
+    /// check. In both cases the method reads the store on the calling thread, and blocks that thread.
     func observeTime(of token: ApplePayToken, _ verification: TokenVerification, receivedAt: Timestamp) {
         // `resolveNow` needs no authorization here, because nothing about the key is returned.
         guard verification.failsOnlySigningTime || (verification.isVerified && tokenTimes.hasRefusals(at: receivedAt)),

@@ -57,8 +57,8 @@ package struct PaymentTokenOperations: Sendable {
     /// Finds the active key pair with a publicKeyHash. Reads the store on the calling thread and blocks that thread.
     ///
     /// - Parameters:
-    ///   - countsAsUse: whether the request counts as a use of the key. False for a request with a token, for which
-    ///     ``open(_:with:on:for:)`` decides.
+    ///   - countsAsUse: whether the request counts as a use of the key. False for a request with a token:
+    ///     ``open(_:with:on:for:blockingOn:)`` decides whether such a request counts.
     ///   - authorize: throws if the caller may not use the merchant's keys. It runs before the request is counted, so
     ///     that no caller can delay the roll of another merchant's key. It also runs before anything about the key is
     ///     returned.
@@ -101,8 +101,8 @@ package struct PaymentTokenOperations: Sendable {
         try custodian.symmetricKey(hash, from: material)
     }
 
-    /// As ``symmetricKey(_:from:)``, but does not read the store, so it may be called on an event loop. Returns nil if the
-    /// private key is not in memory.
+    /// Like ``symmetricKey(_:from:)``, but does not read the store, so this method may be called on an event loop.
+    /// Returns nil if the private key is not in memory.
     package func cachedSymmetricKey(
         _ hash: PublicKeyHash, from material: SymmetricKeyMaterial
     ) throws -> SecretBytes? {

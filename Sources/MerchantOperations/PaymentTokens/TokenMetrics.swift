@@ -40,7 +40,7 @@ package final class TokenMetrics: MetricsSource {
 
     func countRefusal(_ check: Check) { refusals.add(check) }
 
-    /// Counts the checks that failed, not the checks that were left out because of them.
+    /// Counts the checks that failed, not the checks that were skipped because another check failed.
     func countRefusal(_ verification: TokenVerification) {
         for check in verification.checks where check.outcome == .failed {
             if let label = Check(rawValue: check.name.rawValue) { refusals.add(label) }
@@ -59,7 +59,7 @@ package final class TokenMetrics: MetricsSource {
             [MetricsText.Sample([], opened[0])])
         page.append(
             "merchantkeyd_token_refusals_total", .counter,
-            "Failed checks of payment tokens that decryptors asked to decrypt. One token can fail several checks.",
+            "Failed checks of payment tokens that decryptors sent for decryption. One token can fail several checks.",
             refusals.samples("check"))
         page.append(
             "merchantkeyd_token_claims_total", .counter,

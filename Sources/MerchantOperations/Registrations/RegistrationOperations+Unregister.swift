@@ -9,7 +9,7 @@ extension RegistrationOperations {
     ///     So the daemon reads Apple's record first, if `domainNames` is nil or contains a domain that is unknown here.
     ///   - reason: 1 to 1024 bytes, sent to Apple.
     /// - Throws: `registrationNotFound`; `domainNotRegistered` for a domain that is neither desired nor registered at
-    ///   Apple; and the errors of a call to Apple that ``register(_:for:)`` throws.
+    ///   Apple; and the errors of a call to Apple that ``register(_:ownedBy:for:)`` throws.
     package func unregister(
         _ partner: PartnerInternalMerchantIdentifier, domainNames: [DomainName]?, reason: String, dryRun: Bool,
         for request: Request

@@ -14,9 +14,10 @@ package struct RegistrationOperations: Sendable {
     ///   `encryptTo` is then the only platform integrator.
     /// - Throws: before the call to Apple, `malformed`, `tooManyDomains`, `merchantNotFound`, or `registrationConflict`
     ///   if an earlier call with an unknown outcome conflicts with the new call. After the call,
-    ///   `gatewayResponseNotReceived` if its outcome is unknown, or another code `gateway…` if it failed.
+    ///   `gatewayResponseNotReceived` if the outcome of the call is unknown, or another code `gateway…` if the call
+    ///   failed.
     package func register(
-        _ order: RegistrationOrder, ownedBy owner: MerchantIdentifier? = nil, for request: Request
+        _ order: RequestedRegistration, ownedBy owner: MerchantIdentifier? = nil, for request: Request
     ) async throws -> RegistrationView {
         let domainNames = try RegistrationRules.distinct(order.domainNames)
         if let name = order.partnerMerchantName {
@@ -89,7 +90,7 @@ extension RegistrationReading where Self: MerchantReading {
     /// Checks the order, and returns the registration that it requests. Values that the order omits come from the
     /// stored registration.
     fileprivate func desiredRegistration(
-        _ order: RegistrationOrder, _ domainNames: Set<DomainName>, owner: MerchantIdentifier?
+        _ order: RequestedRegistration, _ domainNames: Set<DomainName>, owner: MerchantIdentifier?
     ) throws -> DesiredRegistration {
         let registration = try registration(order.partnerInternalMerchantIdentifier)
         try RegistrationRules.checkTotal(of: registration, adding: domainNames)

@@ -117,7 +117,7 @@ package struct RegistrationSync: Sendable {
         let extra = Set(atApple.compactMap { DomainName(ascii: $0) }).subtracting(desired.domainNames)
 
         func register() async throws {
-            // A call must contain domains, also if it changes only the name or encryptTo. So if one of these differs
+            // A call must contain domains, even if it changes only the name or encryptTo. So if one of these differs
             // and no domain is missing, send all domains again.
             let sending = !missing.isEmpty ? missing : nameOrEncryptToDiffers ? desired.domainNames : []
             guard !sending.isEmpty else { return }

@@ -2,14 +2,14 @@ package import MerchantCore
 package import Vocabulary
 
 /// A request to register a merchant. Each request for the same merchant adds its domains to the registration.
-package struct RegistrationOrder: Sendable {
+package struct RequestedRegistration: Sendable {
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
     /// nil keeps the name of the existing registration.
     package let partnerMerchantName: String?
     package let domainNames: [DomainName]
     /// nil keeps the value of the existing registration. For a new registration, nil stands for the platform
-    /// integrator, if there is exactly one. On the portal it stands for the merchant, because the merchant has its own
-    /// payment processing certificate there.
+    /// integrator, if there is exactly one. In a request on the portal, nil stands for the merchant itself, because the
+    /// merchant uploads its own payment processing certificate there.
     package let encryptTo: MerchantIdentifier?
     /// nil keeps the value of the existing registration.
     package let merchantUrl: String?
@@ -44,7 +44,8 @@ package struct RegistrationView: Sendable {
     package let source: Source
     /// The call to Apple whose outcome is unknown; nil if there is none.
     package let openCall: RegistrationCall?
-    /// Reasons why the daemon could not decrypt tokens of the registration.
+    /// Reasons why the daemon cannot decrypt tokens of the registration, or why Apple does not use the key of the
+    /// registration's merchant.
     package let warnings: [String]
     /// When this view was read.
     package let at: Timestamp

@@ -68,7 +68,7 @@ package struct Request: Sendable {
 extension Request.Idempotency? {
     /// The result of an earlier request with the same Idempotency-Key, operation and body.
     ///
-    /// - Returns: the name of what that request created; nil if there was no such request.
+    /// - Returns: the name of the resource that the earlier request created; nil if there was no such request.
     /// - Throws: `idempotencyKeyReused` if an earlier request with this key had another body.
     func earlierResource(in transaction: any ChangeRecording) throws -> String? {
         guard let self, let outcome = try transaction.idempotentOutcome(self.key) else { return nil }
@@ -81,8 +81,8 @@ extension Request.Idempotency? {
         return outcome.resource
     }
 
-    /// Stores the name of what this request created, so that a repeat gets the same result. Does nothing if the
-    /// request has no Idempotency-Key.
+    /// Stores the name of the resource that this request created, so that a repeat gets the same result. Does nothing
+    /// if the request has no Idempotency-Key.
     ///
     /// - Parameter time: the time from which the record's expiry counts.
     func remember(_ resource: String, at time: ClockReading, in transaction: any ChangeRecording) throws {

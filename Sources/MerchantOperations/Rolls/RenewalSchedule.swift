@@ -35,8 +35,8 @@ package struct RenewalSchedule: Sendable {
     private let rolls: RollOperations
     private let preparation: SuccessorPreparation
     private let clock: any WallClock
-    /// The daemon's own count of time. Quiet periods end by the earlier of this time and the machine's clock, so that a
-    /// machine clock that is ahead does not end a quiet period early.
+    /// Quiet periods end by the earlier of the confirmed time and the machine's clock, so that a machine clock that is
+    /// ahead does not end a quiet period early.
     private let confirmedTime: ConfirmedTime
 
     package init(
@@ -208,7 +208,7 @@ package struct RenewalSchedule: Sendable {
         report.reminders += try await records.write { transaction in
             var count = 0
             for roll in due {
-                // Another daemon may have done it since.
+                // Another daemon may have sent the reminder since `due` was read.
                 guard var open = try transaction.roll(roll.number), open.isOpen,
                     let remindAt = open.remindAt, remindAt <= now
                 else { continue }
@@ -235,8 +235,8 @@ package struct RenewalSchedule: Sendable {
 
     /// Finishes rolls that are quiet.
     ///
-    /// - Returns: the number of finished rolls. Rolls that could not be finished do not count, so that the caller does
-    ///   not repeat this step only for them.
+    /// - Returns: the number of finished rolls. Rolls that could not be finished do not count, so that ``inSteps(_:)``
+    ///   does not repeat this step only for these rolls.
     private func finishQuietRolls(for request: Request, _ report: inout ScheduleReport) async throws -> Int {
         let due = try await records.read {
             try $0.rollsIdle(

@@ -6,7 +6,7 @@ import Vocabulary
 struct RollEffects {
     /// The open roll, if the changes end it.
     private(set) var endingRoll: (roll: Roll, outcome: Roll.Outcome, reason: String)?
-    /// The old and the new key pair of the roll that starts; nil if none does.
+    /// The old and the new key pair of the roll that starts; nil if no roll starts.
     private(set) var startingRoll: (from: KeyPair, to: PublicKeyHash)?
 
     /// - Parameter reading: the store as it is before the changes.

@@ -30,9 +30,8 @@ package struct RollOperations: Sendable {
     private let uses: KeyUses
     private let nodes: any NodeDirectory
     private let clock: any WallClock
-    /// A clock that does not follow a change of the machine's clock until the change has lasted 24 hours. Quiet periods
-    /// end by the earlier of this time and the machine's clock, so that a machine clock that is ahead does not end a
-    /// quiet period early.
+    /// Quiet periods end by the earlier of the confirmed time and the machine's clock, so that a machine clock that is
+    /// ahead does not end a quiet period early.
     private let confirmedTime: ConfirmedTime
 
     package init(
@@ -191,7 +190,9 @@ package struct RollOperations: Sendable {
             let progress = try transaction.view(roll, policy, at: earliest).progress
             switch progress.state {
             case .finished:
-                if !dryRun, let from = roll.from { try transaction.confirm(try transaction.existingKeyPair(from)) }
+                if !dryRun, let from = roll.from {
+                    try transaction.rewriteUnchanged(try transaction.existingKeyPair(from))
+                }
                 return RollTransitionResult(
                     dryRun: dryRun, transitions: [], warnings: [], roll: RollView(roll: roll, progress: progress),
                     nextKeyPairs: 0)
@@ -242,7 +243,7 @@ package struct RollOperations: Sendable {
     /// could still use its caches during the quiet period.
     private func mayHaveUnstoredUses(_ node: NodeState) -> Bool {
         guard !node.isThisDaemon else { return false }
-        guard node.leaseRemaining <= .zero else { return node.usesStoredBefore > Self.longestPauseBetweenStoredUses }
+        guard node.leaseRemaining <= .zero else { return node.timeSinceUsesStored > Self.longestPauseBetweenStoredUses }
         return node.cacheRemaining > .zero - policy.quietPeriod
     }
 
@@ -292,7 +293,7 @@ package struct RollOperations: Sendable {
             let to = try transaction.existingKeyPair(roll.to)
             switch progress.state {
             case .abandoned:
-                if !dryRun { try transaction.confirm(to) }
+                if !dryRun { try transaction.rewriteUnchanged(to) }
                 return RollTransitionResult(
                     dryRun: dryRun, transitions: [], warnings: [], roll: RollView(roll: roll, progress: progress))
             case .started, .certificateStored: break
@@ -329,7 +330,7 @@ package struct RollOperations: Sendable {
         let minutes = max(0, (milliseconds + 59_999) / 60_000)
         let clockNote =
             quietAt <= time.wall
-            ? "; the machine's clock is already past that time, but differs from the time that the daemon counts itself: see clockUnconfirmed in 'status'"
+            ? "; the machine's clock is already past that time, but differs from the daemon's confirmed time: see clockUnconfirmed in 'status'"
             : ""
         return MerchantError(
             .rollNotQuiet,

@@ -2,7 +2,7 @@ package import Vocabulary
 
 /// What starting a roll would do now.
 package enum RollPreview: Hashable, Sendable {
-    /// A roll is open already, so that a request to start one returns it.
+    /// A roll is open already. A request to start a roll returns this roll.
     case open
     /// A key pair with its CSR is generated.
     case generates

@@ -47,8 +47,8 @@ package struct SuccessorPreparation: Sendable {
         }
     }
 
-    /// How many key pairs the merchant lacks, which ``prepareKeyPairs(of:algorithm:for:)`` would generate; zero or
-    /// negative if it has enough.
+    /// How many key pairs the merchant lacks: as many as ``prepareKeyPairs(of:algorithm:for:)`` would generate. Zero or
+    /// negative if the merchant has enough.
     func missingKeyPairs(
         of identifier: MerchantIdentifier, in reading: any MerchantReading & KeyPairReading, at now: Timestamp
     ) throws -> Int {

@@ -51,7 +51,8 @@ extension MerchantError {
         }
     }
 
-    /// Apple's words in `statusMessage`, observed in its responses with the statuses 400 and 417. Apple documents none.
+    /// Phrases in Apple's `statusMessage`, observed in responses with the statuses 400 and 417. Apple does not document
+    /// these phrases.
     private static let domainPhrase = "not registered for domain"
     private static let authorizationPhrases = [
         "unauthorized to process transactions on behalf of", "is not a registered merchant",

@@ -21,7 +21,8 @@ package final class SessionMetrics: MetricsSource {
         case validationURLRefused
         /// Apple refused the request for another reason.
         case refusedByApple
-        /// Apple could not be reached, was paused by the circuit breaker, limited the rate, or failed.
+        /// Apple could not be reached, limited the rate or failed, or the circuit breaker has paused the calls to
+        /// Apple.
         case appleUnavailable
         /// Another reason, such as a failing disk.
         case failed

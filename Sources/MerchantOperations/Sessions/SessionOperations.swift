@@ -13,16 +13,16 @@ package struct SessionOperations: Sendable {
         package let gateway: any SessionGateway
         /// The settings, which a reload may change.
         package let policy: CurrentValue<SessionPolicy>
-        /// Logs that a session is requested for a domain that the daemon's records do not have.
-        package let warnOfDomain: @Sendable (UnregisteredDomain) -> Void
+        /// Logs that a session is requested for a domain that, according to the daemon's records, is not registered.
+        package let logUnregisteredDomain: @Sendable (UnregisteredDomain) -> Void
 
         package init(
             gateway: any SessionGateway, policy: CurrentValue<SessionPolicy>,
-            warnOfDomain: @escaping @Sendable (UnregisteredDomain) -> Void = { _ in }
+            logUnregisteredDomain: @escaping @Sendable (UnregisteredDomain) -> Void = { _ in }
         ) {
             self.gateway = gateway
             self.policy = policy
-            self.warnOfDomain = warnOfDomain
+            self.logUnregisteredDomain = logUnregisteredDomain
         }
 
         /// For tests without a gateway.
@@ -33,7 +33,7 @@ package struct SessionOperations: Sendable {
         }
     }
 
-    /// A domain that is not registered for a merchant by the daemon's records.
+    /// A domain that, according to the daemon's records, is not registered for the merchant.
     package struct UnregisteredDomain: Hashable, Sendable {
         package let domain: String
         /// The value of Apple's field `merchantIdentifier`.
@@ -138,7 +138,7 @@ package struct SessionOperations: Sendable {
                 "no session was requested: the domain \(domain) is not registered for \(order.merchant): send the domain in the browser's address bar (for a page inside a frame, that of the top-level page), or register the domain with 'merchantkeyctl registration register'"
             )
         case .warn:
-            ports.warnOfDomain(
+            ports.logUnregisteredDomain(
                 UnregisteredDomain(
                     domain: domain, merchantIdentifier: plan.merchantIdentifier, caller: request.caller.name))
         }

@@ -81,7 +81,7 @@ extension SessionOrder {
             guard isHTTPSURL(context) else {
                 throw MerchantError(
                     .malformed,
-                    "'initiativeContext' is not an HTTPS URL of at most \(longestURL) printable ASCII characters, which the initiative messaging needs: send the URL of your messages for business gateway"
+                    "'initiativeContext' is not an HTTPS URL of at most \(longestURL) printable ASCII characters, which the initiative messaging needs: send the URL of your Messages for Business gateway"
                 )
             }
             guard let domainName = request.domainName else {

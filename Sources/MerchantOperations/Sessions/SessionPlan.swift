@@ -1,7 +1,7 @@
 import MerchantCore
 import Vocabulary
 
-/// How the daemon requests a session from Apple, by its own records.
+/// How the daemon requests a session from Apple, as its records determine.
 struct SessionPlan: Sendable {
     let owner: IdentityOwner
     /// The value of Apple's field `merchantIdentifier`.
@@ -63,7 +63,7 @@ extension MerchantReading where Self: KeyPairReading & RegistrationReading {
         /// What to do to get an identity certificate: for the key pair that waits for one, or for a new one.
         let remedy =
             pending.map {
-                "have the CSR of its identity key pair \($0.publicKeyHash), which waits for a certificate, signed by Apple, and upload the certificate"
+                "have Apple sign the CSR of its pending identity key pair \($0.publicKeyHash), and upload the certificate"
             } ?? "create a new key pair with \(generate), have its CSR signed by Apple, and upload the certificate"
         if let next = identities.filter({ $0.notBefore > now }).min(by: { $0.notBefore < $1.notBefore }) {
             return
@@ -81,10 +81,10 @@ extension MerchantReading where Self: KeyPairReading & RegistrationReading {
             "the merchant \(merchant) has no identity certificate: \(remedy)"
     }
 
-    /// Searches the domain in the registrations that belong to the merchant.
+    /// Searches for the domain in the registrations that belong to the merchant.
     ///
-    /// - Returns: nil if these registrations have no domain, or if there are too many of them to search for each
-    ///   session. Then only Apple checks the domain.
+    /// - Returns: nil if these registrations have no domain, or if the merchant has too many registrations to search
+    ///   for each session. Then only Apple checks the domain.
     private func hasDomain(_ domain: DomainName, _ merchant: MerchantIdentifier) throws -> Bool? {
         let (pages, pageSize) = (10, 100)
         var last: PartnerInternalMerchantIdentifier?

@@ -3,14 +3,14 @@ package import Vocabulary
 
 /// The settings of merchant sessions that a reload may change.
 package struct SessionPolicy: Hashable, Sendable {
-    /// What happens to a request whose domain is not registered by the daemon's own records.
+    /// What happens to a request whose domain, according to the daemon's records, is not registered.
     package enum UnregisteredDomains: String, NamedValue {
         case refuse
         /// The daemon logs a warning and lets Apple decide.
         case warn
     }
 
-    /// The limit for a whole call to Apple, with a repeat.
+    /// The time limit for a whole call to Apple, including a repeat.
     package var timeLimit: Duration
     /// The hosts that a `validationURL` may name.
     package var validationHosts: [SessionHost]

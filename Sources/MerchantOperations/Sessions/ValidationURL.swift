@@ -4,13 +4,13 @@ import Vocabulary
 /// The `validationURL` that Safari gives a page for the request of a merchant session.
 ///
 /// The URL comes from a browser, so an attacker can choose it. It is therefore never opened. It only selects one of
-/// Apple's hosts, and the daemon makes the URL of its call itself. The text is compared byte for byte and never
+/// Apple's hosts, and the daemon builds the URL of its call itself. The text is compared byte for byte and never
 /// normalized, so no spelling can mean one server here and another one in an HTTP client.
 package enum ValidationURL {
     /// The longest text that can match, with a host name of 253 characters and a port.
     private static let longest = 320
     private static let scheme = "https://"
-    /// The paths in Apple's URLs. The second one is that of an endpoint that Apple is withdrawing.
+    /// The paths in Apple's URLs. The second path is of an endpoint that Apple is withdrawing.
     private static let paths = ["/paymentservices/paymentSession", "/paymentservices/startSession"]
 
     /// Why a URL is refused.
@@ -47,7 +47,7 @@ package enum ValidationURL {
         return host
     }
 
-    /// The host that a lenient reader would find in a refused URL, for the audit: at most 100 printable characters,
+    /// The host that a lenient URL parser would find in a refused URL, for the audit: at most 100 printable characters,
     /// without user and password.
     static func printableHost(_ text: String) -> String {
         let text = String(decoding: text.utf8.prefix(longest), as: UTF8.self)

@@ -40,7 +40,7 @@ package final class ValidationURLAudit: Sendable {
     /// Records the requests that are counted and not recorded yet, of each caller without a record in the last minute.
     ///
     /// - Parameters:
-    ///   - daemon: the caller in the record of requests that are not counted separately.
+    ///   - daemon: the caller to name in the record of requests that are not counted separately.
     ///   - isLast: whether the daemon shuts down, so that all counted requests are recorded.
     /// - Returns: the number of audit records written.
     @discardableResult

@@ -1,12 +1,12 @@
 import MerchantCore
 import Vocabulary
 
-/// The permits of callers that the audit contains.
+/// The permits of callers, as the audit last recorded them.
 enum RecordedPermits {
     private static let valueName = "permits"
 
     /// Whether the permits in `policy` are those that were recorded last.
-    static func are(_ policy: CallerPolicy, in reading: any DaemonStateReading) throws -> Bool {
+    static func match(_ policy: CallerPolicy, in reading: any DaemonStateReading) throws -> Bool {
         try reading.daemonValue(valueName) == policy.summary
     }
 

@@ -1,7 +1,7 @@
 package import MerchantCore
 import Vocabulary
 
-/// Records that a reload replaces settings, and stores those of them that the database contains.
+/// Records in the audit that a reload replaces settings, and stores the settings of which the database has a copy.
 package struct SettingsRecording: Sendable {
     package typealias Records = Transactions<Void, any DaemonStateWriting & EventWriting & ChangeRecording>
 

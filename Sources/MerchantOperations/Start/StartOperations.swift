@@ -64,11 +64,11 @@ package struct StartOperations: Sendable {
 
     /// What is stored about the last start with an older database.
     package struct OlderDatabase: Sendable {
-        /// When the daemon started with it.
+        /// When the daemon started with the older database.
         package let since: Timestamp
         /// Which records the database lacks; empty if that is not known.
         package let missingRecords: String
-        /// What the restore undid; empty if that is nothing, or if the database does not come from a restore.
+        /// What the restore undid; empty if the restore undid nothing, or if the database does not come from a restore.
         package let undone: String
     }
 
@@ -109,7 +109,7 @@ package struct StartOperations: Sendable {
     /// Whether the permits in `policy` are those that were recorded last. If not,
     /// ``recordStart(as:version:policy:environment:olderDatabaseEntries:)`` must record them before they take effect.
     package func arePermitsRecorded(_ policy: CallerPolicy) async throws -> Bool {
-        try await records.read { try RecordedPermits.are(policy, in: $0) }
+        try await records.read { try RecordedPermits.match(policy, in: $0) }
     }
 
     /// Records the start of the daemon, and the permits of callers and the environment if they have changed.
@@ -133,7 +133,8 @@ package struct StartOperations: Sendable {
                 if action == .databaseRestored {
                     try transaction.setDaemonValue(Self.recordedRestoreValueName, reason)
                 } else if !comesFromRestore {
-                    // The stored sentences are about an earlier restore, and this database does not come from a restore.
+                    // The stored sentences are about an earlier restore, but this database does not come from a
+                    // restore.
                     try transaction.setDaemonValue(Self.undoneByRestoreValueName, "")
                     try transaction.setDaemonValue(Self.missingRecordsValueName, reason)
                 }

@@ -10,7 +10,7 @@ extension KeyUseRecording {
     /// ``StandbyKeyUse``. Raises it once for each switch at Apple to this key pair.
     ///
     /// - Parameters:
-    ///   - keyPair: a key pair to which no open roll leads.
+    ///   - keyPair: a key pair that is not the new key pair of an open roll.
     ///   - use: the use that is being stored.
     ///   - stored: all uses of the key pair, with `use`.
     func reportStandbyUse(

@@ -10,7 +10,7 @@ package struct KeyUseRecording: Sendable {
     private let uses: KeyUses
     private let currentPolicy: CurrentValue<RollPolicy>
     var policy: RollPolicy { currentPolicy.value }
-    /// The daemon's own count of time. The times of uses are corrected by it if the machine's clock was set back.
+    /// If the machine's clock was set back, the times of uses are corrected with the confirmed time.
     private let confirmedTime: ConfirmedTime
 
     package init(records: Records, uses: KeyUses, policy: CurrentValue<RollPolicy>, confirmedTime: ConfirmedTime) {
@@ -33,8 +33,8 @@ package struct KeyUseRecording: Sendable {
     /// A successful decryption with a roll's new key promotes that key or confirms its promotion. If the merchant has
     /// neither a current key nor an open roll, a successful decryption promotes the key too: otherwise the daemon would
     /// never replace the key before its certificate expires. Any use of a roll's old key restarts the quiet period,
-    /// after which the roll can revoke the old key. A request for a revoked key raises an event. So does a successful
-    /// decryption with a standby key outside of a roll that does not promote the key.
+    /// after which the roll can revoke the old key. A request for a revoked key raises an event. A successful
+    /// decryption with a standby key outside of a roll also raises an event, unless it promotes the key.
     ///
     /// - Returns: the number of keys that were used.
     /// - Throws: `storeUnavailable` or `overloaded`; the next call then stores the remaining uses. Throws any other
@@ -137,7 +137,7 @@ package struct KeyUseRecording: Sendable {
             // the promotion.
             if promotion != nil { after.promotionConfirmedAt = decryptions.first }
             // Report the first decryption with the new key before its promotion, and the first decryption that confirms
-            // its promotion. A use before the promotion may be stored only after it.
+            // its promotion. A use that precedes the promotion may be stored after the promotion.
             let isConfirmedNow = before?.promotionConfirmedAt == nil && after.promotionConfirmedAt != nil
             if isConfirmedNow || (before?.decryptions == nil && keyPair.state == .standby) {
                 try transaction.append(
@@ -160,7 +160,7 @@ package struct KeyUseRecording: Sendable {
     }
 
     /// Promotes a key pair that decrypted a token, if the merchant has no current key pair of the algorithm, and no
-    /// other active one with a newer certificate. Such a key pair was generated or imported without a roll.
+    /// other active key pair with a newer certificate. Such a key pair was generated or imported without a roll.
     ///
     /// - Parameters:
     ///   - use: the use that is being stored.
@@ -177,7 +177,7 @@ package struct KeyUseRecording: Sendable {
                 of: keyPair, decryptedAt: decryptions.first, at: time, for: request, in: transaction)
         else { return false }
         try promotion.perform(in: transaction, at: time.wall, for: request)
-        // The promotion removes the confirmation, so store it after the promotion.
+        // The promotion removes the confirmation, so store the confirmation after the promotion.
         var confirmed = stored
         confirmed.promotionConfirmedAt = decryptions.first
         confirmed.standbyUseReportedAt = nil

@@ -1,6 +1,6 @@
 /// Why a request got no usable response. The value of type `String` in a case is the reason, for messages.
 ///
-/// Each case says whether the server may have acted on the request. It may if a part of the request was sent.
+/// Each case says whether a part of the request was sent. If so, the server may have acted on the request.
 package enum OutboundFailure: Error, Hashable, Sendable {
     /// No part of the request was sent.
     case unreachable(Unreachable)

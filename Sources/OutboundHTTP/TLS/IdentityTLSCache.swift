@@ -4,10 +4,10 @@ import Synchronization
 /// The TLS settings of recently used identities. They are kept because parsing an identity's certificates takes longer
 /// than a request.
 ///
-/// The HTTP client keeps a pool of connections for each host and TLS settings. The settings of two identities are equal
-/// only if the certificate chains are equal, so that no request is sent over a connection of another identity. The
-/// settings of one identity are equal even if they were read twice, so that an eviction from this cache closes no
-/// connection.
+/// The HTTP client keeps a pool of connections for each combination of host and TLS settings. The settings of two
+/// identities are equal only if the certificate chains are equal, so that no request is sent over a connection of
+/// another identity. The settings of one identity are equal even if they were read twice, so that an eviction from this
+/// cache closes no connection.
 final class IdentityTLSCache: Sendable {
     private struct Entry {
         let tls: TLSConfiguration

@@ -3,9 +3,9 @@ import StrictJSON
 /// The cards of further networks on a co-badged card.
 ///
 /// Apple's key `auxiliaryCards` is known, but not the form of its objects. This library expects an array of objects
-/// with the same keys as the card itself, without the keys that belong to the attempt. It checks the keys that it
-/// knows, accepts every other key, and reports `auxiliaryKeyNotValidated` for it. The network is not known, so a card
-/// number may have every length.
+/// with the same keys as the card itself, without the keys that belong to the provisioning attempt. It checks the keys
+/// that it knows, accepts every other key, and reports `auxiliaryKeyNotValidated` for it. The network is not known, so
+/// a card number may have any length.
 extension CardCheck {
     mutating func checkAuxiliaryCards(_ value: JSONValue, at path: String) {
         guard case .array(let items) = value else {
@@ -66,7 +66,7 @@ extension CardCheck {
         case .primaryAccountNumber: add(CardNumberCheck.findings(text, key: path, network: nil))
         case .primaryAccountNumberPrefix: add(CardTextChecks.prefix(text, key: path, network: nil))
         case .productType: add(CardTextChecks.productType(text, key: path))
-        // Refused before.
+        // These keys were refused above.
         case .auxiliaryCards, .nonce, .nonceSignature, .version: break
         }
     }

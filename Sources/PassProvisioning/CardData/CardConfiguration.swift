@@ -1,6 +1,6 @@
 /// The form of the card data. Apple numbers the three forms, and calls them payment data configurations.
 public enum CardConfiguration: Int, CaseIterable, Sendable {
-    /// Configuration 1: the card data contains the card number. Only the encryption for Apple protects it.
+    /// Configuration 1: the card data contains the card number. Only the encryption for Apple protects the card number.
     case cardNumber = 1
     /// Configuration 2, for American Express and Discover only. The keys that distinguish it are not published, so this
     /// library checks only the keys that it knows, and reports `configurationNotValidated`.

@@ -5,7 +5,8 @@ import StrictJSON
 extension CardData {
     /// Every fault of a decrypted plaintext, in a fixed order; empty if it is card data as this library writes it.
     ///
-    /// The check accepts only what the published formats of card data permit. White space and the order of the keys are not faults.
+    /// The check accepts only what the published formats of card data permit. White space and the order of the keys are
+    /// not faults.
     ///
     /// - Parameters:
     ///   - plaintext: the decrypted bytes.

@@ -32,7 +32,7 @@ extension CardDataFinding.Kind {
         case .expirationPast: "give a card that is still valid, with its expiration date as MM/YY"
         case .nameBlank, .nameLength: "give the cardholder's name"
         case .nameCharacter: "write the name in UTF-8 without control characters"
-        case .nameTextDecoded: "read the name as UTF-8 where it comes from the database"
+        case .nameTextDecoded: "decode the name as UTF-8 when it is read from the database"
         case .networkNameUnknown, .networkNameMismatch: "give the name of the card's network"
         case .productTypeForm: "give a product type of Apple's guide"
         case .encryptedNumberNotEncoded: "encode the text with Base64 once"

@@ -36,7 +36,7 @@ extension CardDataFinding {
         /// The card contains neither the card number nor the encrypted card number.
         case noCardNumber
 
-        /// Cards of the network cannot have the configuration.
+        /// The card network does not use the configuration.
         case configurationNotAvailable
         /// Warning: the configuration is not published for the network.
         case configurationUnusual
@@ -49,9 +49,9 @@ extension CardDataFinding {
 
         /// The card number contains blanks or hyphens.
         case cardNumberSeparators
-        /// The card number contains other characters than digits.
+        /// The card number contains characters other than digits.
         case cardNumberNotDigits
-        /// The card number has a length that the network does not have.
+        /// The network has no card numbers of this length.
         case cardNumberLength
         /// The last digit of the card number is not the check digit of the other digits.
         case cardNumberCheckDigit
@@ -63,7 +63,7 @@ extension CardDataFinding {
         case expirationForm
         /// The month of the expiration date is not 01 to 12.
         case expirationMonth
-        /// The month of the expiration date is over.
+        /// The card has expired: the month of its expiration date is over.
         case expirationPast
 
         /// The name is blank.
@@ -105,9 +105,9 @@ extension CardDataFinding {
         case nonceNotHexadecimal
         /// The nonce is Base64 instead of hexadecimal.
         case nonceBase64
-        /// The nonce was written as hexadecimal twice.
+        /// The nonce was encoded as hexadecimal twice.
         case nonceHexTwice
-        /// The bytes of the nonce were read as text and encoded again.
+        /// A program decoded the bytes of the nonce as text, and encoded the text again.
         case nonceTextDecoded
         /// The nonce does not have 4 bytes.
         case nonceLength
@@ -115,13 +115,13 @@ extension CardDataFinding {
         case nonceSignatureNotHexadecimal
         /// The nonce signature is Base64 instead of hexadecimal.
         case nonceSignatureBase64
-        /// The nonce signature was written as hexadecimal twice.
+        /// The nonce signature was encoded as hexadecimal twice.
         case nonceSignatureHexTwice
-        /// The bytes of the nonce signature were read as text and encoded again.
+        /// A program decoded the bytes of the nonce signature as text, and encoded the text again.
         case nonceSignatureTextDecoded
         /// The nonce signature is too short or too long.
         case nonceSignatureLength
-        /// Warning: the nonce signature does not have the length of those that Apple's devices send.
+        /// Warning: the nonce signature does not have 81 bytes, the length that Apple's devices use.
         case nonceSignatureUnusualLength
 
         /// Whether the card data can be used in spite of the finding.

@@ -20,7 +20,8 @@ enum CardDataKey: String, CaseIterable, Sendable {
     /// Whether the key is added when the card data is written. The caller's card must not contain it.
     var isWrittenByLibrary: Bool { self == .nonce || self == .nonceSignature || self == .version }
 
-    /// What the key is, if ``isWrittenByLibrary``: the end of a sentence that begins with the key.
+    /// A description of the key for messages, such as "the version of the card data". Used only if
+    /// ``isWrittenByLibrary``.
     var meaning: String {
         switch self {
         case .nonce: "the nonce of the attempt to add the card, a field of the request"
@@ -30,8 +31,8 @@ enum CardDataKey: String, CaseIterable, Sendable {
         }
     }
 
-    /// The member that a misspelled name probably means. The name differs only in upper and lower case or separators,
-    /// such as `network_name` for `networkName`.
+    /// The member whose name differs from `name` only in upper and lower case or in separators, such as `networkName`
+    /// for `network_name`.
     static func similar(to name: String) -> CardDataKey? {
         let folded = folded(name)
         return allCases.first { self.folded($0.rawValue) == folded }

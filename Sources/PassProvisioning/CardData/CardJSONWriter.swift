@@ -3,9 +3,9 @@ import StrictJSON
 
 /// Writes card data as JSON directly into memory that is wiped, without a copy in a string.
 ///
-/// The bytes are determined by the values alone: the keys of each object in the order of their bytes, no white space,
-/// and only the escapes that RFC 8259 section 7 requires. So the slash of `expiration` is written as `/`. Apple's
-/// sample shows `\/`, which is the same text in JSON: a solidus may be escaped but need not be.
+/// The values alone determine the bytes: the keys of each object are in the order of their bytes, there is no white
+/// space, and only the escapes that RFC 8259 section 7 requires are used. So the slash of `expiration` is written as
+/// `/`. Apple's sample shows `\/`, which means the same: in JSON, a slash may be escaped but need not be.
 enum CardJSONWriter {
     static func secretBytes(_ object: JSONObject) -> SecretBytes {
         let value = JSONValue.object(object)

@@ -40,7 +40,7 @@ enum CardNumberCheck {
         }
         return CardDataFinding(
             .cardNumberNotDigits, key: key,
-            "'\(key)' (\(text.count.counted("character"))) contains other characters than digits")
+            "'\(key)' (\(text.count.counted("character"))) contains characters other than digits")
     }
 
     private static func isDigitScalar(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }

@@ -9,8 +9,7 @@ enum CardNumberRange {
         (37...37, .americanExpress), (6011...6011, .discover), (644...649, .discover), (65...65, .discover),
     ]
 
-    /// The network to which a card number, or its first six digits, belongs with few exceptions; nil if the number is in
-    /// no such range.
+    /// The network whose range contains a card number, or its first six digits; nil if no range contains it.
     ///
     /// - Parameter text: digits only.
     static func network(of text: String) -> ProvisioningNetwork? {
@@ -24,8 +23,8 @@ enum CardNumberRange {
     /// - Parameters:
     ///   - text: a card number, or its first six digits: digits only.
     ///   - network: the network of the card; nil if it is not known.
-    /// - Returns: a warning if the digits belong to a network of another company. A card can be a card of two networks,
-    ///   so this is not a fault.
+    /// - Returns: a warning if the digits belong to a network of another company. This is not a fault, because a card
+    ///   can belong to two networks.
     static func findings(_ text: String, key: String, network: ProvisioningNetwork?) -> [CardDataFinding] {
         guard let network, let owner = Self.network(of: text), owner.company != network.company else { return [] }
         return [

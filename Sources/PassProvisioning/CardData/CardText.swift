@@ -24,8 +24,8 @@ enum CardText {
 
     /// Overwrites the texts of a parsed value. No code may read the value again.
     ///
-    /// Texts of up to 15 bytes have no buffer of their own. They lie in the arrays of the value, which the memory
-    /// allocator of the daemon overwrites when it frees them.
+    /// Texts of up to 15 bytes have no buffer of their own: the arrays of the value contain them. The daemon's memory
+    /// allocator overwrites these arrays when it frees them.
     static func wipe(_ value: JSONValue) {
         switch value {
         case .string(let text), .number(let text): Wipe.sharedBytes(of: text)

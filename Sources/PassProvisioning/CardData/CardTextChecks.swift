@@ -3,7 +3,7 @@ import Vocabulary
 
 /// Checks of the short texts in card data.
 enum CardTextChecks {
-    /// The limits are this library's, because Apple publishes none: they keep the plaintext short.
+    /// Apple publishes no limits. This library's limits keep the plaintext short.
     static let longestName = 128
     static let longestNetworkName = 64
     static let longestProductType = 32

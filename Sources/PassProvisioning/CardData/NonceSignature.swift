@@ -2,8 +2,8 @@ import Vocabulary
 
 /// The device's signature of the nonce.
 ///
-/// Apple does not publish its form. Every signature that is known from a device has 81 bytes and begins with the byte
-/// 0x40. So this type accepts 64 to 128 bytes, and other lengths than 81 are a warning of the card data.
+/// Apple does not publish the form of the signature. Every known signature from a device has 81 bytes and begins with
+/// the byte 0x40. This type accepts 64 to 128 bytes; a length other than 81 causes a warning about the card data.
 public struct NonceSignature: Sendable, Hashable {
     static let permittedLength = 64...128
     static let usualLength = 81
@@ -12,8 +12,8 @@ public struct NonceSignature: Sendable, Hashable {
 
     /// Creates a signature from hexadecimal digits in upper or lower case.
     ///
-    /// - Throws: ``CardDataFinding`` for any other text. If the text has several faults, the error is about the fault
-    ///   that occurred first on the way from the app.
+    /// - Throws: ``CardDataFinding`` for any other text. If the text has several faults, the error is about the
+    ///   innermost encoding, because its fault occurred first.
     public init(hex: String) throws(CardDataFinding) {
         let text = HexText(hex, permitted: Self.permittedLength)
         if let fault = text.faults.last { throw Self.finding(fault) }
@@ -58,11 +58,11 @@ public struct NonceSignature: Sendable, Hashable {
             )
         case .hexTwice:
             return CardDataFinding(
-                .nonceSignatureHexTwice, key: key, "the nonce signature was written in hexadecimal twice")
+                .nonceSignatureHexTwice, key: key, "the nonce signature was encoded as hexadecimal twice")
         case .textDecoded(let bytes, let original):
             return CardDataFinding(
                 .nonceSignatureTextDecoded, key: key,
-                "the nonce signature was read as text and encoded again: it has \(bytes.counted("byte")), "
+                "the nonce signature was decoded as text and encoded again: it has \(bytes.counted("byte")), "
                     + TextDecodingText.original(original))
         case .length(let bytes):
             return CardDataFinding(

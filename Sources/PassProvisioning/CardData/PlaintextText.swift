@@ -7,7 +7,7 @@ struct PlaintextText {
     /// Nil if the plaintext contains no JSON object. The reader must wipe it after use.
     private(set) var object: JSONObject?
     private(set) var findings: [CardDataFinding] = []
-    /// How many encodings around the JSON are removed at most.
+    /// The maximum depth of the JSON: at most two encodings around it are removed.
     private static let deepest = 3
 
     init(_ bytes: UnsafeRawBufferPointer) { read(bytes[...], depth: 1) }
@@ -36,7 +36,8 @@ struct PlaintextText {
     /// - Returns: false if the plaintext is neither.
     private mutating func readEncoded(_ bytes: Slice<UnsafeRawBufferPointer>, depth: Int) -> Bool {
         switch bytes.first ?? 0 {
-        // The Base64 text of a text that begins with `{"` begins with `ey`, and the Base64 text of that with `ZX`.
+        // The Base64 of a text that begins with `{"` begins with `ey`. The Base64 of a text that begins with `ey`
+        // begins with `ZX`.
         case UInt8(ascii: "e"), UInt8(ascii: "Z"):
             let text = String(decoding: bytes, as: UTF8.self)
             defer { Wipe.sharedBytes(of: text) }
@@ -69,8 +70,8 @@ struct PlaintextText {
         return start == [UInt8(ascii: "{"), 0] || start == [0, UInt8(ascii: "{")]
     }
 
-    /// The number of bytes after the last `}` if these are zeros, or padding of a block cipher: n bytes of value n
-    /// (PKCS #7). Zero for anything else.
+    /// The number of bytes after the last `}`, if all of them are zero or they are the padding of a block cipher: n
+    /// bytes of value n (PKCS #7). Otherwise 0.
     private static func paddingLength(_ bytes: Slice<UnsafeRawBufferPointer>) -> Int {
         guard let end = bytes.lastIndex(of: UInt8(ascii: "}")) else { return 0 }
         let rest = bytes[bytes.index(after: end)...]

@@ -34,7 +34,7 @@ public enum ProvisioningNetwork: String, CaseIterable, Sendable {
 
     /// The permitted numbers of digits of a card number.
     ///
-    /// Source: ISO/IEC 7812-1 permits at most 19 digits; the networks' rules for their own ranges.
+    /// Sources: ISO/IEC 7812-1, which permits at most 19 digits; the networks' rules for their own ranges.
     var cardNumberLengths: [Int] {
         switch self {
         case .mastercard: [16]

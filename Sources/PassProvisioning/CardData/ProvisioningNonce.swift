@@ -1,6 +1,6 @@
 import Vocabulary
 
-/// The nonce of a provisioning attempt: 4 bytes from PassKit, which belong to this attempt only.
+/// The nonce of a provisioning attempt: 4 bytes from PassKit, which are used for this attempt only.
 public struct ProvisioningNonce: Sendable, Hashable {
     static let length = 4
 
@@ -9,8 +9,8 @@ public struct ProvisioningNonce: Sendable, Hashable {
 
     /// Creates a nonce from 8 hexadecimal digits in upper or lower case.
     ///
-    /// - Throws: ``CardDataFinding`` for any other text. If the text has several faults, the error is about the fault
-    ///   that occurred first on the way from the app.
+    /// - Throws: ``CardDataFinding`` for any other text. If the text has several faults, the error is about the
+    ///   innermost encoding, because its fault occurred first.
     public init(hex: String) throws(CardDataFinding) {
         let text = HexText(hex, permitted: Self.length...Self.length)
         if let fault = text.faults.last { throw Self.finding(fault) }
@@ -35,11 +35,11 @@ public struct ProvisioningNonce: Sendable, Hashable {
         case .base64:
             return CardDataFinding(
                 .nonceBase64, key: key, "the nonce is written in Base64, expected \(length * 2) hexadecimal digits")
-        case .hexTwice: return CardDataFinding(.nonceHexTwice, key: key, "the nonce was written in hexadecimal twice")
+        case .hexTwice: return CardDataFinding(.nonceHexTwice, key: key, "the nonce was encoded as hexadecimal twice")
         case .textDecoded(let bytes, let original):
             return CardDataFinding(
                 .nonceTextDecoded, key: key,
-                "the nonce was read as text and encoded again: it has \(bytes.counted("byte")), "
+                "the nonce was decoded as text and encoded again: it has \(bytes.counted("byte")), "
                     + TextDecodingText.original(original))
         case .length(let bytes):
             return CardDataFinding(

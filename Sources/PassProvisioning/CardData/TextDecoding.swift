@@ -1,13 +1,13 @@
-/// Detects bytes that a program read as text and wrote as UTF-8, which changes every byte from 0x80 on.
+/// Detects bytes that a program decoded as text and encoded as UTF-8. This changes every byte from 0x80 to 0xFF.
 ///
 /// Random bytes are almost never valid UTF-8: for 64 bytes, the probability is below 2^-40. So bytes that are valid
 /// UTF-8 with characters outside ASCII were text at some point.
 struct TextDecoding: Sendable, Hashable {
-    /// The original bytes, if the program read them as Latin-1 (ISO 8859-1). Nil if the original bytes are lost,
-    /// because the program replaced bytes by U+FFFD.
+    /// The original bytes, if the program decoded them as Latin-1 (ISO 8859-1). Nil if the original bytes are lost
+    /// because the program replaced bytes with U+FFFD.
     let original: [UInt8]?
 
-    /// - Returns: nil if the bytes are not such a text.
+    /// - Returns: nil if the bytes are not UTF-8, or are only ASCII.
     init?(_ bytes: [UInt8]) {
         guard bytes.contains(where: { $0 >= 0x80 }), let text = String(validating: bytes, as: UTF8.self) else {
             return nil

@@ -1,6 +1,6 @@
 import Vocabulary
 
-/// The part of a message that says what remains of bytes that were read as text.
+/// The part of a message that says whether bytes that were decoded as text can be restored.
 enum TextDecodingText {
     /// - Parameter length: the length of the original bytes; nil if they are lost.
     static func original(_ length: Int?) -> String {

@@ -3,7 +3,7 @@ import Vocabulary
 import X509
 
 extension DistinguishedName {
-    /// The longest part of a name in a message, in characters.
+    /// The maximum length of a name in a message, in characters.
     private static let longestText = 200
 
     /// The common names, in the order of the name.
@@ -13,7 +13,7 @@ extension DistinguishedName {
         }
     }
 
-    /// The name as text for messages. It cannot control a terminal.
+    /// The name as text for messages, without control characters.
     var text: String { Self.displayed(description) }
 
     /// The common names as text for messages.

@@ -56,11 +56,12 @@ extension CertificateFinding {
         case .wrongCertificateCount, .sameCertificateTwice:
             "send the certificates that PassKit gave the app, all of them and no others"
         case .invalidBase64:
-            "let the app encode the DER bytes from PassKit once, in Base64 with padding and without line breaks"
-        case .base64Twice: "let the app encode the DER bytes from PassKit only once"
+            "make the app encode the DER bytes from PassKit once, in Base64 with padding and without line breaks"
+        case .base64Twice: "make the app encode the DER bytes from PassKit only once"
         case .base64InsteadOfDER: "decode the Base64 text, or pass it as Base64"
-        case .pemInsteadOfDER: "let the app send the DER bytes from PassKit, in Base64 without BEGIN and END lines"
-        case .malformedCertificate: "let the app send the bytes from PassKit unchanged, and check that none are cut off"
+        case .pemInsteadOfDER: "make the app send the DER bytes from PassKit, in Base64 without BEGIN and END lines"
+        case .malformedCertificate:
+            "make the app send the bytes from PassKit unchanged, and check that none are cut off"
         case .unsupportedAlgorithm, .wrongLeafKey, .leafIsAuthority:
             "check that the app sends the certificates from PassKit for this request; Apple's leaf has a P-256 key"
         case .noRoots: "name at least one root, such as Apple Root CA - G3"

@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// One fault of the certificates that the app sent, or of the trusted roots.
 ///
-/// A position counts from 1 in the order in which the certificates were given.
+/// A position is the number of the certificate in the given order, starting at 1.
 public enum CertificateFinding: ProvisioningFinding {
     // MARK: Reading the certificates
 

@@ -46,7 +46,7 @@ public struct ProvisioningCertificates: Sendable {
         }
     }
 
-    /// The contents of the certificates that reports show to a person.
+    /// The contents of the certificates that reports show.
     public var summary: CertificateSummary {
         CertificateSummary(leaf: .init(leaf), subCA: .init(subCA), isSwapped: isSwapped)
     }
@@ -67,8 +67,9 @@ public struct ProvisioningCertificates: Sendable {
 
     /// Whether `first` is the sub-CA and `second` is the leaf.
     ///
-    /// Compares the subject and issuer names first. If the names do not decide, Apple's marker of the leaf decides,
-    /// then the basic constraints. The result only assigns the two roles; the certificates are checked later.
+    /// Compares the subject and issuer names first. If they do not show which certificate is the leaf, uses Apple's
+    /// marker extension of the leaf, and then the basic constraints. The result only assigns the two roles; the
+    /// certificates are checked later.
     private static func isIssuer(_ first: Certificate, of second: Certificate) -> Bool {
         let firstIssuedSecond = first.subject == second.issuer
         let secondIssuedFirst = second.subject == first.issuer

@@ -36,7 +36,7 @@ public struct ProvisioningTrust: Sendable {
     /// Whether validity periods are checked.
     public let validityPeriod: ValidityPeriod
     let roots: [Certificate]
-    /// The cache for `roots`. Rules with other roots have a cache of their own.
+    /// The cache for `roots`. Each ``ProvisioningTrust`` that is created has its own cache.
     let subCAs = SubCACache()
 
     /// Creates the rules for accepting certificates.

@@ -13,8 +13,8 @@ public struct EncryptedPass: Sendable, Hashable {
         self.ephemeralPublicKey = ephemeralPublicKey
     }
 
-    /// ``encryptedPassData`` in Base64, applied once.
+    /// ``encryptedPassData``, encoded in Base64 once.
     public var encryptedPassDataBase64: String { encryptedPassData.base64EncodedString() }
-    /// ``ephemeralPublicKey`` in Base64, applied once.
+    /// ``ephemeralPublicKey``, encoded in Base64 once.
     public var ephemeralPublicKeyBase64: String { ephemeralPublicKey.base64EncodedString() }
 }

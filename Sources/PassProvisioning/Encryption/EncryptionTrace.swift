@@ -4,7 +4,7 @@ import Vocabulary
 
 /// Each intermediate value of an encryption, which Apple asks for when it helps an issuer.
 ///
-/// The values are **secret**: they include the card data and the keys, and they are not wiped. Make a trace only for
+/// The values are **secret**: they include the card data and the keys, and they are not wiped. Create a trace only for
 /// test cards in the sandbox environment. The trace prints as `(redacted)`; ``text`` returns the values.
 public struct EncryptionTrace: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// One value.

@@ -1,8 +1,8 @@
 public import Crypto
 package import Secrets
 
-/// Decrypts card data as Apple's broker does. It is for tests, and for the key of a sandbox: an issuer does not have
-/// the private key of Apple's leaf.
+/// Decrypts card data as Apple's broker does. This is possible only in tests and with the leaf of a sandbox, because an
+/// issuer does not have the private key of Apple's leaf.
 public enum PassDecryption {
     /// The length of an uncompressed point on P-256 in bytes.
     private static let pointLength = 65

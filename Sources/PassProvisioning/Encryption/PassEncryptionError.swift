@@ -30,7 +30,7 @@ public enum PassEncryptionError: ProvisioningFinding {
     public var action: String {
         switch self {
         case .unsupportedEncryptionVersion:
-            "let the app create its PKAddPaymentPassRequestConfiguration with PKEncryptionScheme.ECC_V2"
+            "make the app create its PKAddPaymentPassRequestConfiguration with PKEncryptionScheme.ECC_V2"
         case .emptyPlaintext: "pass the card data as a JSON object"
         case .encryptionFailed: "try again with a new attempt, and report the fault if it happens again"
         }

@@ -15,7 +15,7 @@ extension ProvisioningAttempt {
 
     /// Encrypts card data, and returns each intermediate value.
     ///
-    /// The trace contains the card data and the keys. Make it only for test cards in the sandbox environment.
+    /// The trace contains the card data and the keys. Call this method only for test cards in the sandbox environment.
     public consuming func encryptTraced(
         _ card: CardData, for certificates: VerifiedProvisioningCertificates, version: EncryptionVersion = .eccV2
     ) throws(PassEncryptionError) -> (EncryptedPass, EncryptionTrace) {

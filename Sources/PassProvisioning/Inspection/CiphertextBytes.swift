@@ -4,8 +4,8 @@ import Vocabulary
 /// contain.
 struct CiphertextBytes {
     static let tagLength = 16
-    /// The shortest card data that the published forms permit has more than 200 bytes: the nonce signature alone has at
-    /// least 128 characters.
+    /// Card data in a published form always has more than 200 bytes: the nonce signature alone has at least 128
+    /// characters.
     static let shortestCardData = 200
     /// This limit is far above the length of real card data, which has about 400 bytes.
     static let longest = 16_384
@@ -45,7 +45,9 @@ struct CiphertextBytes {
     private mutating func checkLength(_ count: Int) {
         switch count {
         case ..<Self.tagLength:
-            add(.shorterThanTag, "'encryptedPassData' has \(count.counted("byte")), fewer than its tag has")
+            add(
+                .shorterThanTag,
+                "'encryptedPassData' has \(count.counted("byte")), fewer than the tag of \(Self.tagLength) bytes")
         case Self.tagLength: add(.onlyTag, "'encryptedPassData' has \(count) bytes, which are the tag alone")
         case ..<(Self.shortestCardData + Self.tagLength):
             add(

@@ -1,7 +1,8 @@
 /// Finds the requests to Apple's broker in the text of a device's log.
 ///
-/// Such a request is logged as a line that contains `POST`, the address with `/broker/v4/devices/…/cards`, and after it
-/// the body. A log can wrap a long body over several lines, and can write the date and the process before each of them.
+/// The log shows such a request as a line with `POST` and an address that contains `/broker/v4/devices/…/cards`,
+/// followed by the body. A log can wrap a long body over several lines, and can write the date and the process before
+/// each line.
 struct DeviceLog {
     private static let lineFeed = UInt8(ascii: "\n")
     private static let carriageReturn = UInt8(ascii: "\r")
@@ -32,8 +33,8 @@ struct DeviceLog {
         return line[broker.upperBound...].firstRange(of: Array("/cards".utf8)) != nil
     }
 
-    /// Joins the lines of one request. A line that begins like the first one, except for the digits of the time, loses
-    /// this beginning.
+    /// Joins the lines of one request. Removes the prefix of each line that begins like the first line, apart from the
+    /// digits of the time.
     private static func text(of lines: ArraySlice<ArraySlice<UInt8>>) -> [UInt8] {
         guard let first = lines.first, let post = first.firstRange(of: Array("POST".utf8)) else { return [] }
         let beginning = shape(first[..<post.lowerBound])

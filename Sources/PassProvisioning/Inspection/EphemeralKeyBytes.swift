@@ -2,7 +2,8 @@ import Crypto
 import FoundationEssentials
 import Vocabulary
 
-/// Finds the uncompressed point in bytes that should be one, and reports in which other form the key was written.
+/// Finds the uncompressed point in the bytes of `ephemeralPublicKey`. If the key was written in another form, reports
+/// the form.
 struct EphemeralKeyBytes {
     static let pointLength = 65
 
@@ -44,8 +45,8 @@ struct EphemeralKeyBytes {
         }
     }
 
-    /// Whether the bytes are a SEQUENCE in DER, according to its tag and length. Coordinates can begin with the tag
-    /// too.
+    /// Whether the bytes are a SEQUENCE in DER. The tag alone does not show this, because the coordinates of a point
+    /// can begin with the same byte; so the length is compared too.
     private static func isSequence(_ bytes: [UInt8]) -> Bool {
         guard bytes.count > 2, bytes[0] == 0x30 else { return false }
         return Int(bytes[1]) == bytes.count - 2 || bytes.count > 127 && (0x81...0x83).contains(bytes[1])

@@ -34,7 +34,7 @@ enum InspectedName: String, CaseIterable, Sendable {
         return (value, false)
     }
 
-    /// Whether the name is rarely used for anything else than provisioning.
+    /// Whether the name is rarely used for anything other than provisioning.
     var isSpecific: Bool {
         switch self {
         case .encryptedPassData, .ephemeralPublicKey, .activationData, .wrappedKey, .nonceSignature, .certificates: true

@@ -3,10 +3,10 @@ import Vocabulary
 
 /// Finds the provisioning values in the text that a user gives: JSON, or a device's log.
 struct InspectedText {
-    /// This limit is far above the length of the JSON, so that it matters only for logs.
+    /// This limit is far above the length of the JSON, so only a log can exceed it.
     static let longest = 16 * 1_048_576
     private static let limits = JSONLimits(bytes: 1_048_576, depth: 16, values: 65_536)
-    /// How many opening braces of a request are tried.
+    /// The maximum number of opening braces of a request at which parsing is tried.
     private static let mostObjects = 64
 
     private(set) var source = InspectedValues.Source.json
@@ -71,7 +71,7 @@ struct InspectedText {
         if fault.description.hasSuffix("twice, expected each name once") {
             add(.duplicateName, "a name occurs twice in the JSON object")
         } else if isTruncated {
-            add(.truncatedText, "the JSON text ends before its object does")
+            add(.truncatedText, "the text ends inside the JSON object")
         } else {
             add(.invalidJSON, "the text is not valid JSON: \(fault.description)")
         }
@@ -91,7 +91,7 @@ struct InspectedText {
         if let start = bytes.firstIndex(of: UInt8(ascii: "{")) { readJSON(bytes, from: start) }
     }
 
-    /// Takes the values of the first object that has one, at any depth.
+    /// Takes the provisioning values of the first object that has any, at any depth.
     ///
     /// - Returns: false if there is no such object.
     @discardableResult

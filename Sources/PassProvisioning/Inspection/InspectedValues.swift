@@ -10,7 +10,7 @@ public struct InspectedValues: Sendable, Hashable {
 
     /// Whether the card data could be decrypted.
     public enum Decryption: String, Sendable, CaseIterable {
-        /// There was no key, or no ciphertext that could be decrypted.
+        /// There was no decryption key, no ephemeral public key or no ciphertext.
         case notAttempted
         /// The card data was encrypted with EV_ECC_v2.
         case succeeded

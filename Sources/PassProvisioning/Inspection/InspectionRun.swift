@@ -49,7 +49,8 @@ struct InspectionRun {
 
     // MARK: - Values
 
-    /// The string of a value; nil after a finding if it is missing, cut or not a string.
+    /// The string of a value. If the value is missing, cut off or not a string, a finding reports this, and the result
+    /// is nil.
     private mutating func requiredText(_ name: InspectedName) -> String? {
         if text.truncated.contains(name) { return nil }
         switch text.values[name] {
@@ -63,7 +64,7 @@ struct InspectionRun {
         }
     }
 
-    /// The decoded bytes of a value; nil after a finding if they cannot be determined.
+    /// The decoded bytes of a value. If they cannot be determined, a finding reports this, and the result is nil.
     private mutating func bytes(_ name: InspectedName) -> [UInt8]? {
         if let value = text.values[name], let bytes = ByteArrayValue(value)?.bytes {
             add(.byteArray, value: name, "'\(name.rawValue)' is an array of numbers, expected a string in Base64")
@@ -109,11 +110,11 @@ struct InspectionRun {
 
     private mutating func decrypt(_ ciphertext: CiphertextBytes, point: [UInt8]?) {
         guard let decryptionKey, let bytes = ciphertext.bytes, let point else { return }
-        let trial = DecryptionTrial(ciphertext: bytes, point: point, privateKey: decryptionKey)
+        let attempt = DecryptionAttempt(ciphertext: bytes, point: point, privateKey: decryptionKey)
         var found: [any ProvisioningFinding] = []
         var decryption = InspectedValues.Decryption.failed
         let cardNetwork = network
-        let isDecrypted = trial.decrypt { plaintext, faults in
+        let isDecrypted = attempt.decrypt { plaintext, faults in
             decryption = faults.isEmpty ? .succeeded : .succeededWithFault
             found = faults
             found +=

@@ -2,9 +2,9 @@ import Crypto
 import FoundationEssentials
 import Vocabulary
 
-/// One way to encrypt card data, which differs from EV_ECC_v2 by the faults that issuers make.
+/// One way to encrypt card data: EV_ECC_v2, or EV_ECC_v2 with common faults of issuers.
 struct KeyScheme: Sendable {
-    /// What the key derivation takes as PartyV in place of the ephemeral public key.
+    /// What the key derivation uses as PartyV. The correct value is ``ephemeralPoint``.
     enum PartyV: CaseIterable, Sendable {
         case ephemeralPoint
         case empty

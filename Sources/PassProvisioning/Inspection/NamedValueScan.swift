@@ -3,7 +3,7 @@
 struct NamedValueScan {
     /// The last value of each name.
     private(set) var values: [InspectedName: String] = [:]
-    /// The names whose value ends with the text.
+    /// The names whose values are cut off by the end of the text.
     private(set) var truncated: [InspectedName] = []
     private let text: [UInt8]
 
@@ -47,7 +47,7 @@ struct NamedValueScan {
 
     private func quoted(_ start: Int) -> (bytes: ArraySlice<UInt8>, isTruncated: Bool) {
         guard let end = text[start...].firstIndex(of: UInt8(ascii: "\"")) else { return (text[start...], true) }
-        // In JSON inside of a string, a backslash stands before the closing quote.
+        // In JSON inside a string, a backslash precedes the closing quote.
         let isEscaped = end > start && text[end - 1] == UInt8(ascii: "\\")
         return (text[start..<(isEscaped ? end - 1 : end)], false)
     }

@@ -12,7 +12,7 @@ extension PassDataFinding.Kind {
         case .wrongType, .byteArray: "write the value as a string in Base64"
         case .missingValue, .emptyValue: "add the value"
         case .whitespace: "write the value on one line; if only the log wraps it, ignore this finding"
-        case .base64Twice: "apply Base64 once; a JSON library may already do it for bytes"
+        case .base64Twice: "apply Base64 once; a JSON library may already apply it to bytes"
         case .hexInsteadOfBase64: "write the bytes in Base64"
         case .hexInsideBase64: "apply Base64 to the bytes, not to their hexadecimal text"
         case .urlSafeBase64: "use the standard alphabet of Base64 with + and /"
@@ -36,7 +36,8 @@ extension PassDataFinding.Kind {
         case .ephemeralKeyPrepended: "send the ephemeral public key only in its own value"
         case .ivPrepended: "send the ciphertext and the tag only; Apple knows the initialization vector"
         case .valuesSwapped: "exchange the two values"
-        case .rsaScheme, .wrappedKeyPresent: "let the app request PKEncryptionScheme.ECC_V2, and encrypt with EV_ECC_v2"
+        case .rsaScheme, .wrappedKeyPresent:
+            "make the app request PKEncryptionScheme.ECC_V2, and encrypt with EV_ECC_v2"
         case .paymentTokenVersion, .encryptionVersionSpelling, .unknownEncryptionVersion: "use EV_ECC_v2"
         case .activationDataAbsent: "send the one-time password of the card network, unless the network needs none"
         case .activationDataNotEncoded: "encode the activation data with Base64 once"

@@ -7,7 +7,7 @@ extension PassDataFinding {
         case noValuesFound
         /// The JSON text is not valid.
         case invalidJSON
-        /// The JSON text ends before its object does.
+        /// The text ends inside the JSON object.
         case truncatedText
         /// A name occurs twice in a JSON object.
         case duplicateName
@@ -46,13 +46,13 @@ extension PassDataFinding {
         case escapedTwice
         /// A value is neither Base64 nor hexadecimal.
         case notBase64
-        /// A value was cut.
+        /// A value is cut off.
         case truncatedValue
         /// The log shows a placeholder in place of a value.
         case hiddenByLog
         /// A value was printed as a description of a data object.
         case dataDescription
-        /// The bytes of a value were read as text and encoded again.
+        /// A program decoded the bytes of a value as text, and encoded the text again.
         case textDecoded
         /// A value is PEM.
         case pem
@@ -99,13 +99,13 @@ extension PassDataFinding {
 
         /// The encryption scheme is EV_RSA_v2, which this library does not support.
         case rsaScheme
-        /// The encryption scheme is one of payment tokens.
+        /// The encryption scheme belongs to payment tokens.
         case paymentTokenVersion
-        /// The name of the encryption scheme is written in another way than Apple's.
+        /// The name of the encryption scheme is misspelled.
         case encryptionVersionSpelling
         /// The encryption scheme is unknown.
         case unknownEncryptionVersion
-        /// The wrapped key belongs to EV_RSA_v2.
+        /// There is a wrapped key, which belongs to EV_RSA_v2.
         case wrappedKeyPresent
 
         /// Warning: there is no activation data.

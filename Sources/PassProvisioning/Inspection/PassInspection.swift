@@ -3,9 +3,9 @@ public import FoundationEssentials
 
 /// An inspection of what an app passed to PassKit, sent to the issuer's server or logged.
 ///
-/// Apple's broker answers every fault with the same error. An inspection names the faults: it repairs each fault that
-/// it finds, and continues with the repaired value, so that it also finds the faults that the first one hides. With the
-/// private key of the sandbox's leaf it also decrypts the card data and checks it.
+/// Apple's broker answers every fault with the same error. An inspection names the faults. It repairs each fault that
+/// it finds and continues with the repaired value, because one fault can hide others. With the private key of the
+/// sandbox's leaf, it also decrypts and checks the card data.
 ///
 /// ```swift
 /// let inspection = PassInspection(text: Array(json.utf8), decryptionKey: nil)

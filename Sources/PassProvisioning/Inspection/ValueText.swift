@@ -8,9 +8,9 @@ struct ValueText {
     /// The decoded bytes; nil if they cannot be determined.
     private(set) var bytes: [UInt8]?
     private(set) var findings: [PassDataFinding] = []
-    /// Fewer digits could be Base64 by chance.
+    /// The minimum number of hexadecimal digits. Fewer digits could be Base64 by chance.
     private static let shortestHex = 32
-    /// How many encodings are removed at most.
+    /// The maximum number of encodings inside the outermost Base64 that are removed.
     private static let deepest = 3
 
     init(_ text: String, name: InspectedName) {
@@ -144,7 +144,8 @@ struct ValueText {
     /// The text with the unused bits of its last digit set to zero. Unused bits belong to no byte.
     private static func withoutUnusedBits(_ text: String) -> String {
         let digits = text.utf8.prefix { $0 != UInt8(ascii: "=") }
-        // Two digits of the last group contain one byte and four unused bits; three digits, two bytes and two bits.
+        // If the last group has two digits, they contain one byte and four unused bits. Three digits contain two bytes
+        // and two unused bits.
         let unused = [0, 0, 4, 2][digits.count % 4]
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
         guard unused > 0, let last = digits.last, let value = alphabet.firstIndex(of: last) else { return text }
@@ -171,14 +172,15 @@ struct ValueText {
                 break
             }
         }
-        // A short value can be valid UTF-8 by chance, and JSON in place of a ciphertext may contain such a name.
+        // A short value can be valid UTF-8 by chance. JSON that was not encrypted can contain a cardholder's name with
+        // characters outside ASCII.
         let isJSON = bytes.starts(with: Array("{\"".utf8))
         guard bytes.count >= Self.shortestHex, !isJSON, let text = TextDecoding(bytes) else {
             return bytes
         }
         add(
             .textDecoded,
-            "'\(name.rawValue)' was read as text and encoded again: it has \(bytes.count.counted("byte")), "
+            "'\(name.rawValue)' was decoded as text and encoded again: it has \(bytes.count.counted("byte")), "
                 + TextDecodingText.original(text.original?.count))
         return text.original
     }

@@ -1,12 +1,12 @@
 /// One JSON object in a text, up to its closing brace.
 ///
-/// A log can break the lines inside of a string, which JSON does not permit. Such breaks are removed.
+/// A log can contain line breaks inside a string, which JSON does not permit. This type removes them.
 struct WrappedJSON {
     /// The object without the line breaks inside of strings.
     private(set) var bytes: [UInt8] = []
     /// Whether a string contained a line break.
     private(set) var isWrapped = false
-    /// Whether the text ends before the object does.
+    /// Whether the text ends inside the object.
     private(set) var isTruncated = false
     /// The index after the object.
     private(set) var end: Int

@@ -51,7 +51,7 @@ final class X509Certificate: @unchecked Sendable {
     var allowsDigitalSignature: Bool { X509_get_key_usage(pointer) & UInt32(KU_DIGITAL_SIGNATURE) != 0 }
 
     /// Whether the basic constraints say that this is a CA certificate. For old forms of CA certificates, which have no
-    /// basic constraints, libcrypto returns other values than 1.
+    /// basic constraints, libcrypto returns values other than 1.
     var isCertificateAuthority: Bool { X509_check_ca(pointer) == 1 }
 
     var extensionOIDs: [[UInt8]] {

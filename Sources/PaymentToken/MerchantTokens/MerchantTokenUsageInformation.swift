@@ -8,10 +8,10 @@ import Vocabulary
 /// The properties are the fields of Apple's response, with Apple's names. Encode the value as JSON.
 ///
 /// The package is encrypted with HPKE (RFC 9180) in auth mode: DHKEM(P-384, HKDF-SHA384), HKDF-SHA384 and AES-256-GCM.
-/// The device decrypts it with its private key, and authenticates the merchant by the merchant's public key. Apple gets
-/// the merchant's public key in the notification that usage information is available.
+/// The device decrypts it with its private key, and authenticates the merchant by the merchant's public key. The
+/// merchant's public key is sent to Apple with the notification that usage information is available.
 ///
-/// Apple does not publish the following. This type assumes:
+/// Apple does not publish some details. This type assumes:
 /// - ``data`` is the ciphertext of one HPKE message, including its tag of 16 bytes, in Base64;
 /// - the message has no associated data (AAD);
 /// - the digests of public keys are over their X9.63 representation;
@@ -49,7 +49,8 @@ public struct MerchantTokenUsageInformation: Sendable, Hashable, Encodable {
     ///   - merchantTokenIdentifier: the identifier of the merchant token, at most 64 characters.
     ///   - merchantTokenPublicKey: the merchant token's public key, as Apple's `publicKey` operation returns it: P-384,
     ///     X9.63 representation, 97 bytes.
-    ///   - merchantPrivateKey: the private key of the merchant's public key that Apple's `notify` operation got.
+    ///   - merchantPrivateKey: the private key that belongs to the merchant's public key. That public key was sent to
+    ///     Apple's `notify` operation.
     /// - Throws: ``PaymentTokenError`` with code `malformed` if a parameter is not valid.
     public init(
         encrypting content: [UInt8], merchantTokenIdentifier: String, merchantTokenPublicKey: [UInt8],

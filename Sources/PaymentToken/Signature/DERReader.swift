@@ -21,7 +21,7 @@ struct DERReader {
 
     var isAtEnd: Bool { position == end }
 
-    /// Reads these bytes, which may be several elements or a part of an element.
+    /// Reads the bytes `expected`, which may be several elements or a part of an element.
     ///
     /// - Returns: false if the next bytes are different.
     mutating func readLiteral(_ expected: [UInt8]) -> Bool {

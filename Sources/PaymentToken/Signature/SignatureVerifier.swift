@@ -119,8 +119,8 @@ public struct SignatureVerifier: Sendable {
         } else {
             builder.fail(
                 .signingTime, reason: .outsideTimeWindow,
-                "the signing time is \(signedAt); with the time of receipt \(receivedAt), it must be from "
-                    + "\(earliest) to \(latest)")
+                "the signing time is \(signedAt), expected a time from \(earliest) to \(latest), because the time "
+                    + "of receipt is \(receivedAt)")
         }
     }
 }

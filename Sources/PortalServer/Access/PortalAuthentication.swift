@@ -9,8 +9,8 @@ import ServerKit
 import Vocabulary
 import WireAPI
 
-/// Identifies the caller of each request to the portal: a machine by its access token or client certificate, or a person
-/// by the cookie of a session. Also limits how often each address and each caller may send requests.
+/// Identifies the caller of each request to the portal: a machine by its access token or client certificate, or a
+/// person by the cookie of a session. Also limits how often each address and each caller may send requests.
 struct PortalAuthentication: Sendable {
     /// Who sent a request.
     struct Identity: Sendable {
@@ -33,7 +33,7 @@ struct PortalAuthentication: Sendable {
     ///   could make a browser send the cookie.
     func caller(of request: Hummingbird.Request, in context: RESTContext, isOpen: Bool) async throws -> Peer {
         let address = Self.address(of: context)
-        // Requests for the health are not counted, because a load balancer sends many of them.
+        // Health requests are not counted, because a load balancer sends many of them.
         if !(isOpen && request.uri.path == Paths.health) { try admit(address) }
         if let token = Self.bearerToken(request.headers) {
             guard let access = try await accesses.authenticate(token: token) else { throw try refuse(address) }
@@ -45,14 +45,14 @@ struct PortalAuthentication: Sendable {
             return try peer(of: access, at: address)
         }
         if request.headers[.authorization] != nil { throw try refuse(address) }
-        // Only the scripts of pages send such requests with the cookie of a session. They repeat them even while nobody
-        // uses the page, so these requests do not extend the session.
+        // A request for data with the cookie of a session comes from the script of a page. The script repeats its
+        // requests even while nobody uses the page, so they do not extend the session.
         if let identity = try await session(of: request, at: address, extending: false) {
             try countRequest(of: identity)
             guard request.method == .get || request.method == .head else {
                 identity.peer.recordRefusal(.onboard)
                 throw MerchantError(
-                    .forbidden, "a session may only read here: make changes on the pages, or send an access token")
+                    .forbidden, "a session may only read data: make changes on the pages, or send an access token")
             }
             return identity.peer
         }
@@ -61,7 +61,8 @@ struct PortalAuthentication: Sendable {
     }
 
     /// The caller of a request for a page. For a request without a valid session, this is a peer without any permit.
-    /// Counts the request for the address. ``countRequest(of:)`` counts it for the session.
+    /// Counts the request towards the limit of the address. ``countRequest(of:)`` counts it towards the limit of the
+    /// session.
     ///
     /// - Throws: `tooManyRequests`.
     func visitor(of request: Hummingbird.Request, in context: RESTContext) async throws -> Identity {
@@ -71,15 +72,16 @@ struct PortalAuthentication: Sendable {
             ?? Identity(peer: context.connection.peer, session: nil)
     }
 
-    /// Counts a request in the session.
+    /// Counts a request towards the limit of the session.
     ///
     /// - Throws: `tooManyRequests` if the session has sent too many requests.
     func countRequest(of identity: Identity) throws(MerchantError) {
         if let session = identity.session { try count(caller: "session:\(session.identifier)") }
     }
 
-    /// The error with which the server answers a request that violates a rule of HTTP. Such a request reaches no route, so
-    /// it is counted here. If it came through a trusted proxy, the address of its client is not known.
+    /// The error with which the server answers a request that violates a rule of HTTP. Such a request reaches no route,
+    /// so it is counted here. A request through a trusted proxy is not counted, because the address of its client is
+    /// not known.
     ///
     /// - Returns: `tooManyRequests` if the address has sent too many requests; otherwise the fault.
     func error(for fault: HTTPFault, on connection: PortalConnection) -> any Error {
@@ -125,7 +127,7 @@ struct PortalAuthentication: Sendable {
         return peer(.access(access.name, address: address.description), [access.grant])
     }
 
-    /// - Parameter extending: ``PortalSessionOperations/resume(_:extending:)``.
+    /// - Parameter extending: as for ``PortalSessionOperations/resume(_:extending:)``.
     private func session(
         of request: Hummingbird.Request, at address: RemoteAddress, extending: Bool
     ) async throws -> Identity? {

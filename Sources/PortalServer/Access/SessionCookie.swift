@@ -24,15 +24,15 @@ enum SessionCookie {
         return value
     }
 
-    /// The token that every form of a session contains. It is derived from the session's secret, so it needs no store,
-    /// and another site cannot know it.
+    /// The token that every form of a session contains. It is derived from the session's secret, so it need not be
+    /// stored, and another site cannot know it.
     static func formToken(of secret: String) -> String {
         let key = SymmetricKey(data: Array(secret.utf8))
         let code = HMAC<SHA256>.authenticationCode(for: Array("form token".utf8), using: key)
         return Hex.encode(Array(code))
     }
 
-    /// Compares in a time that does not depend on the texts.
+    /// The comparison takes constant time.
     static func isFormToken(_ text: String, of secret: String) -> Bool {
         guard let bytes = Hex.decode(text) else { return false }
         let key = SymmetricKey(data: Array(secret.utf8))

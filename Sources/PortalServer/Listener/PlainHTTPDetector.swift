@@ -3,7 +3,7 @@ import NIOCore
 /// Answers a client that sends plain HTTP to the TLS port, and closes its connection. Without this handler, TLS would
 /// answer with bytes that no browser can show.
 ///
-/// A TLS connection begins with a byte that is not a letter, and a request of HTTP/1.1 or HTTP/2 with a letter. The
+/// A TLS connection begins with a byte that is not a letter. A request of HTTP/1.1 or HTTP/2 begins with a letter. The
 /// handler must be in front of the TLS handler. It removes itself when a TLS connection has begun.
 final class PlainHTTPDetector: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
@@ -45,7 +45,7 @@ final class PlainHTTPDetector: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private static let page =
-        "400 Bad Request: this port speaks HTTPS, but the request was sent as plain HTTP. Use the same address with https:// in front.\n"
+        "400 Bad Request: this port accepts only HTTPS, but the request was sent as plain HTTP. Use the same address with https:// in front.\n"
 
     private static let response =
         "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: \(page.utf8.count)\r\n"

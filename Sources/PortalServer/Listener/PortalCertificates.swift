@@ -3,12 +3,12 @@ import NIOSSL
 import Synchronization
 package import Vocabulary
 
-/// The certificate and the private key that the portal uses now. New connections use changed files; open connections
-/// stay open.
+/// The certificate and the private key that the portal currently uses. If the files change, new connections use the new
+/// files, and open connections stay open.
 ///
-/// If changed files cannot be used, the previous pair stays in use, and ``finding`` says why.
+/// If the new files cannot be used, the previous certificate and key stay in use, and ``finding`` says why.
 package final class PortalCertificates: Sendable {
-    /// How often ``watch()`` compares the files.
+    /// How often ``watch()`` checks whether the files have changed.
     static let checkInterval = Duration.seconds(3)
     /// After this time the files are read again even if they have not changed. This creates a new context and with it
     /// new keys for session tickets.
@@ -30,7 +30,7 @@ package final class PortalCertificates: Sendable {
     private let onFinding: @Sendable (String?) -> Void
     private let logger: Logger
     private let state: Mutex<State>
-    /// Held while the files are read, so that two reads do not overtake each other.
+    /// Held while the files are read, so that only one thread reads them at a time.
     private let reading = Mutex<Void>(())
 
     /// Reads the files at once, so that the daemon reports a wrong setting when it starts.
@@ -62,7 +62,7 @@ package final class PortalCertificates: Sendable {
     /// Whether the portal asks new connections for a client certificate.
     package var readsClientCertificates: Bool { state.withLock { $0.tls.readsClientCertificates } }
 
-    /// What is wrong with the files or the certificate; nil if nothing is.
+    /// What is wrong with the files or the certificate; nil if there is no problem.
     package var finding: String? { state.withLock { $0.finding } }
 
     /// Reads the files now. Blocks on the disk, so call this function on a thread that may block.

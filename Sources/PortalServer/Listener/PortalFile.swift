@@ -4,7 +4,7 @@ import Vocabulary
 
 /// Reads the small files that the settings of the portal name.
 enum PortalFile {
-    /// In bytes.
+    /// The maximum size of a file, in bytes.
     private static let longestFile = 256 * 1024
 
     /// - Parameters:

@@ -2,7 +2,7 @@ import HTTPKit
 package import LocalSocket
 package import NIOCore
 
-/// What the portal's listener needs to know.
+/// The settings of the portal's listener.
 package struct PortalListenerSettings: Sendable {
     package var listen: ListenAddress
     package var trustedProxies: TrustedProxies
@@ -42,10 +42,10 @@ package struct PortalLimits: Sendable {
     package var streams = Quota(total: 1024, perAddress: 512)
     /// The open HTTP/2 streams of one connection.
     package var streamsPerConnection = 32
-    /// How many streams a client may reset in ``resetWindow``. A client that exceeds this number loses the connection,
-    /// because it makes the server work for responses that nobody reads (CVE-2023-44487). The limit is higher than the
-    /// number of requests that an address may send in this time, because libcurl 7.88 (Debian 12) resets each stream
-    /// after its response.
+    /// How many streams a client may reset in ``resetWindow``. The connection of a client that exceeds this number is
+    /// closed, because the client makes the server prepare responses that nobody reads (CVE-2023-44487). The limit is
+    /// higher than the number of requests that an address may send in this time, because libcurl 7.88 (Debian 12)
+    /// resets each stream after its response.
     package var streamResets = 1000
     /// How many PING, SETTINGS and PRIORITY frames a client may send in ``resetWindow``.
     package var controlFrames = 100
@@ -74,7 +74,7 @@ package struct PortalLimits: Sendable {
     package var idleGrace = DrainEvent.idleGrace
     /// How long a closed connection waits for the client's close_notify.
     static let closeTime = TimeAmount.seconds(2)
-    /// How long a shutdown waits for responses in progress. The connections that are still open then take up to
+    /// How long a shutdown waits for responses in progress. Connections that are still open after this time take up to
     /// ``closeTime`` to close.
     package var drainTime = TimeAmount(ShutdownBudget.Step.otherServers.time) - PortalLimits.closeTime
 
@@ -89,14 +89,14 @@ package struct PortalLimits: Sendable {
     /// that a flood of requests to the portal leaves the processor to the decryptors. The value is not the highest one:
     /// a thread that hardly runs would hold its locks for too long.
     static let niceness: CInt = 5
-    /// How many bytes one read takes from a connection. Less than a TLS record, because each connection keeps its buffer
-    /// while it is idle.
+    /// How many bytes one read takes from a connection. Less than a TLS record, because each connection keeps its
+    /// buffer while it is idle.
     static let readBytes = 4 * 1024
     /// How many connections the kernel queues until the server accepts them. If net.core.somaxconn is lower, the kernel
     /// uses that number.
     static let backlog: CInt = 1024
 
-    /// The limits for ``RequestGuard``, which HTTP/2 streams have, too.
+    /// The limits for ``RequestGuard``, which also apply to HTTP/2 streams.
     var request: RequestGuard.Limits {
         var limits = RequestGuard.Limits(bodyBytes: bodyBytes)
         limits.headTime = requestTime

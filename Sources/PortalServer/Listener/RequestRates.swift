@@ -1,12 +1,13 @@
 package import ServerKit
 import Synchronization
 
-/// Limits the requests a minute of each caller and each address, and slows down clients that try credentials.
+/// Limits how many requests per minute each caller and each address may send, and slows down clients that guess
+/// credentials.
 ///
 /// The functions that count requests return nil if the request is permitted, and otherwise the value for the header
 /// Retry-After in seconds. The server responds with 429.
 package final class RequestRates: Sendable {
-    /// A token bucket: `burst` requests at once, and `perMinute` requests a minute in the long run.
+    /// A token bucket: `burst` requests at once, and on average `perMinute` requests per minute.
     package struct Rate: Hashable, Sendable {
         package var perMinute: Int
         package var burst: Int
@@ -20,11 +21,11 @@ package final class RequestRates: Sendable {
     package struct Limits: Hashable, Sendable {
         /// For each access and each session.
         package var caller = Rate(perMinute: 600, burst: 100)
-        /// For each address, whatever the request's credentials are. Several callers may share an address.
+        /// For each address, with any credentials or none. Several callers may share an address.
         package var address = Rate(perMinute: 1200, burst: 200)
         /// How many requests with wrong credentials each address may send.
         package var failedAuthentication = Rate(perMinute: 6, burst: 20)
-        /// How many requests of each address are refused at once. Each further refusal is delayed by ``refusalDelay``.
+        /// How many refusals an address gets without a delay. Each further refusal is delayed by ``refusalDelay``.
         package var promptRefusals = Rate(perMinute: 60, burst: 20)
         /// The delay of a refusal for an address that keeps sending requests in spite of refusals.
         package var refusalDelay = Duration.seconds(1)
@@ -84,8 +85,8 @@ package final class RequestRates: Sendable {
         _ = state.withLock { $0.failures.take(address.block, at: now) }
     }
 
-    /// Counts a refusal. A client that ignores the header Retry-After and sends requests without a pause would otherwise
-    /// make the portal use as much processor time for refusals as for answers.
+    /// Counts a refusal. A client that ignores the header Retry-After and sends requests without a pause would
+    /// otherwise make the portal use as much processor time for refusals as for answers.
     ///
     /// - Returns: how long the server waits before it sends the refusal; nil if it sends the refusal at once.
     package func delay(ofRefusalFor address: RemoteAddress) -> Duration? {

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Vocabulary
 
-/// Checks that a form was sent by a page of the portal, not by another site that a browser shows.
+/// Checks that a form was sent by a page of the portal, not by a page of another site.
 struct FormCheck: Sendable {
     /// The beginning of every link to the portal.
     let publicURL: @Sendable () -> String?

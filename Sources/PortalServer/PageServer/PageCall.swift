@@ -16,7 +16,7 @@ struct PageCall: Sendable {
     /// The value of the ``BrowserCookie``; nil without one.
     let browser: String?
     let requestId: String
-    /// `GET` for a request with `HEAD` too.
+    /// The method of the request; `GET` if the method is `HEAD`.
     let method: HTTPRequest.Method
     /// Whether the client gets only the head of the response. The response must not use up a value that is shown only
     /// once, such as the link of a new invitation.

@@ -77,7 +77,7 @@ extension PageHandlers {
                 return try await domainsPage(call, check: check, hasRefusedRegistration: true)
             }
             _ = try await operations.onboarding.register(
-                RegistrationOrder(
+                RequestedRegistration(
                     partnerInternalMerchantIdentifier: existing?.partnerInternalMerchantIdentifier
                         ?? OnboardingOperations.defaultPartner(for: merchant),
                     partnerMerchantName: existing == nil ? name : nil, domainNames: [domain], encryptTo: nil,
@@ -106,8 +106,8 @@ extension PageHandlers {
         }
     }
 
-    /// Runs `body` with the domain of the form. If the domain is missing or invalid, or if `body` is refused, shows the
-    /// page of the domains with the problem.
+    /// Runs `body` with the domain of the form. If the domain is missing or invalid, or if `body` throws an error other
+    /// than `internalError`, shows the page of the domains with the problem.
     private func withDomain(
         _ call: PageCall, _ body: (DomainName) async throws -> PageReply
     ) async throws -> PageReply {

@@ -39,7 +39,7 @@ extension PageHandlers {
     }
 
     /// Redirects to the overview with a notice, and names the state that the notice is about. If the state cannot be
-    /// read, the overview shows no notice. This is no error, because the form was carried out.
+    /// read, the overview shows no notice. This is not an error, because the change was made.
     private func redirectHome(_ call: PageCall, notice: MerchantNotice) async -> PageReply {
         do {
             let progress = try await operations.onboarding.progress(of: try call.merchant(), in: call.scope)
@@ -65,8 +65,8 @@ extension PageHandlers {
                 outcome: outcome))
     }
 
-    /// Generates a merchant's first key pair by starting a roll, because the first payment makes only a key pair in a
-    /// roll the current one.
+    /// Generates a merchant's first key pair by starting a roll, because a first payment promotes a key pair only if
+    /// the key pair belongs to a roll.
     func generateKey(_ call: PageCall) async throws -> PageReply {
         try await beginRoll(call, generated: .keyPairGenerated)
     }

@@ -58,7 +58,7 @@ struct PageOutput: Sendable {
     /// The page for a request that failed.
     ///
     /// - Parameters:
-    ///   - problem: the response that a REST client would get. Its status and its fields are those of the page.
+    ///   - problem: the response that a REST client would get. The page has the same status, `Retry-After` and `Allow`.
     ///   - visitor: nil if the visitor was not identified.
     ///   - longestBody: the largest body that the route reads, in bytes.
     func error(

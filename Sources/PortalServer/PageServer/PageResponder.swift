@@ -59,8 +59,8 @@ struct PageResponder: Sendable {
         return request.method == .head ? response.createHeadResponse() : response
     }
 
-    /// Replaces the problem document by a page if a form is larger than the largest permitted form or arrives too
-    /// slowly, because a problem document is not for people.
+    /// Replaces the problem document with a page if a form is too large or arrives too slowly, because a problem
+    /// document is for programs, not for people.
     ///
     /// - Parameter target: the target of the request.
     /// - Returns: `refusal` itself for a fault that no browser causes.

@@ -24,8 +24,8 @@ struct PageVisitor: Sendable {
     func isAdmitted(to audience: PageRoute.Audience) -> Bool {
         switch (audience, identity.session?.holder) {
         case (.everyone, _), (.merchant, .invitation?): true
-        // The session has the operator's present permits. If the setting `callers` no longer gives a permit, the
-        // session loses it.
+        // The session has the operator's current permits. If the setting `callers` no longer gives a permit, the
+        // session loses this permit.
         case (.operators, .operating?): identity.peer.grants.allowsEveryMerchant(.read)
         case (.merchant, _), (.operators, _): false
         }

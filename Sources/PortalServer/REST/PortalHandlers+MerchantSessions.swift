@@ -35,7 +35,7 @@ extension PortalHandlers {
             try call.require(.merchantSession, for: merchant)
             return merchant
         case .registered(let partner):
-            // A caller with the permit for every merchant is allowed whatever the owner, so the owner is not read.
+            // A caller with the permit for every merchant is allowed for every owner, so the owner is not read.
             guard !call.grants.allowsEveryMerchant(.merchantSession) else { return nil }
             let owner = try await operations.merchantSessions.owner(of: order)
             try call.require(.merchantSession, forOwner: owner, notFound: .registrationNotFound(partner))

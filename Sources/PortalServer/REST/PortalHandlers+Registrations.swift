@@ -49,7 +49,7 @@ extension PortalHandlers {
     }
 
     func register(_ call: RESTCall) async throws -> RESTResponse {
-        let order = try RegistrationOrder(try call.read(RegisterRequest.self))
+        let order = try RequestedRegistration(try call.read(RegisterRequest.self))
         let view = try await operations.onboarding.register(
             order, in: scope(call), for: call.requestWithIdempotencyKey(Paths.registrations))
         return try RESTResponse(

@@ -5,8 +5,8 @@ import RESTKit
 import Vocabulary
 
 extension RESTResponse {
-    /// Adds an entity tag of the body. If the request's `If-None-Match` has this tag, the response becomes 304 without a
-    /// body.
+    /// Adds an entity tag of the body. If the request's `If-None-Match` has this tag, the response becomes 304 without
+    /// a body.
     func conditional(on headers: HTTPFields) -> RESTResponse {
         var response = self
         let tag = entityTag
@@ -25,7 +25,7 @@ extension RESTResponse {
         "\"\(Hex.encode(Array(SHA256.hash(data: Array(body.readableBytesView)).prefix(16))))\""
     }
 
-    /// Compares weakly, as RFC 9110 section 13.1.2 requires.
+    /// Uses the weak comparison, as RFC 9110 section 13.1.2 requires.
     private static func matches(_ tag: String, _ values: [String]) -> Bool {
         values.flatMap { $0.split(separator: ",") }.contains { value in
             let candidate = value.filter { !$0.isWhitespace }

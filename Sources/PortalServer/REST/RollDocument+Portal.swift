@@ -24,7 +24,7 @@ extension RollDocument {
             return "payments with \(key) arrive: the platform's admin must promote this key"
         case (.certificateStored, _):
             return
-                "the merchant activates the certificate of \(key) in its Apple Developer account; then wait for the first payment with it"
+                "the merchant activates the certificate of \(key) in its Apple Developer account; then wait for the first payment with this key"
         case (.promoted, .apple): return "wait for the first payment that Apple encrypts to \(key)"
         case (.promoted, .admin):
             return

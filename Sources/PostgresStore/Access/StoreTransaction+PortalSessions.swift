@@ -65,7 +65,8 @@ extension StoreTransaction {
     }
 
     func removeOpenLogins(of uid: UInt32?, at now: Timestamp) throws -> Int {
-        // A login that was created earlier has expired. The limit lets PostgreSQL use the index of the creation times.
+        // A login that was created before `oldest` has expired. The condition on `created_at` lets PostgreSQL use an
+        // index.
         let oldest = now.adding(.zero - OperatorLogin.life)
         return try execute(
             """

@@ -15,10 +15,11 @@ extension StoreReading {
         conditions.add("at <", filter.until)
         let clause = conditions.clause
         let order = "ORDER BY sequence \(oldestFirst ? "" : "DESC") LIMIT \(conditions.parameter(max(0, limit)))"
-        // `OFFSET 0` makes PostgreSQL find all records of the time with the index of the times. It would rather read the
-        // records in the order of their sequences until the page is full, and all records before the page.
+        // `OFFSET 0` makes PostgreSQL find the records of the period with the index on `at`. Otherwise PostgreSQL may
+        // read the records in the order of `sequence` until it has found a page of them, which can be most of the
+        // table.
         let selection =
-            filter.isOnlyShortTime
+            filter.hasOnlyShortPeriod
             ? "WHERE sequence IN (SELECT sequence FROM (SELECT sequence FROM audit \(clause) OFFSET 0) AS found \(order))"
             : clause
         return try allRows(
@@ -45,8 +46,8 @@ extension StoreReading {
 }
 
 extension AuditFilter {
-    /// Whether the filter has only a begin and an end, at most a week apart.
-    fileprivate var isOnlyShortTime: Bool {
+    /// Whether the filter contains only a period, of at most a week.
+    fileprivate var hasOnlyShortPeriod: Bool {
         guard key == nil, merchant == nil, caller == nil, let since, let until else { return false }
         let (length, isTooLong) = until.millisecondsSince1970.subtractingReportingOverflow(since.millisecondsSince1970)
         return !isTooLong && length <= 7 * 86_400_000

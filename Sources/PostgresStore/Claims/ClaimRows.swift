@@ -17,7 +17,7 @@ enum ClaimRows {
             guard let limit, claim.at <= limit, try self.claim(of: claim.transactionId, on: connection) == nil else {
                 return nil
             }
-            return .failure(setBackClock(claim, limit: limit))
+            return .failure(ClaimRules.clockBehind(limit, at: claim.at))
         }
         let inserted = claims.indices.filter { outcomes[$0] == nil }
         // If another daemon is inserting a conflicting row, this statement waits for the commit of that daemon. READ
@@ -44,14 +44,6 @@ enum ClaimRows {
                 try isUsed($0, by: claim.caller, on: connection)
             }
         }
-    }
-
-    private static func setBackClock(_ claim: TokenClaim, limit: Timestamp) -> MerchantError {
-        // The message begins with the name of the failed check, as in every `tokenNotVerified` error.
-        MerchantError(
-            .tokenNotVerified,
-            "signingTime: the machine's clock shows \(claim.at), but a payment was claimed at \(limit.adding(ClaimRules.toleratedSetBack)), so the clock is behind now or a clock was ahead then. Until the clock has passed \(limit), the daemon cannot tell whether this payment was claimed before, and refuses it. If the clock is wrong, correct it; if it is right, 'merchantkeyctl status' says what to do (claimsRefused)"
-        )
     }
 
     /// The claim of a payment; nil if there is none.

@@ -8,7 +8,7 @@ package import Vocabulary
 ///
 /// Claims have a connection of their own and do not lock the audit, so they do not wait for other writes.
 package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
-    /// How many claims one commit stores at most.
+    /// The maximum number of claims in one commit.
     static let largestGroup = 512
     private static let readers = 2
     private static let removal =
@@ -50,7 +50,8 @@ package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
         _ removedClaims: RemovedClaims
     ) throws -> @Sendable () -> Void {
         let limit = newestClaimTime.limit
-        // In this order, all claims of tokens come before those of nonces.
+        // In this order, all claims of tokens come before those of nonces, so `outcomes` has the same indices as
+        // `ordered`.
         let ordered = group.sorted { $0.order.lexicographicallyPrecedes($1.order) }
         let outcomes = try ClaimRows.insert(ordered.compactMap(\.tokenClaim), after: limit, on: connection)
         var claims = ClaimGroup()
@@ -104,8 +105,8 @@ package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
         try await read { try NonceRows.claim(digest, on: $0) }
     }
 
-    /// Runs one query on a thread that may block. It needs no transaction: one statement sees one state of the
-    /// database.
+    /// Runs one query on a thread that may block. The query needs no transaction, because a single statement sees one
+    /// state of the database.
     private func read<Result: Sendable>(
         _ query: @escaping @Sendable (Connection) throws -> Result
     ) async throws -> Result {

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The id up to which this daemon has found no claim left, so that it need not look there again.
+/// The id up to which this daemon knows that no claim is left, so that it does not search there again.
 ///
-/// PostgreSQL keeps removed rows until no older snapshot is open, for example that of a dump. A search from the lowest id
-/// would read all of them, for each commit.
+/// PostgreSQL keeps removed rows until no older snapshot is open, for example that of a dump. For each commit, a search
+/// from the lowest id would read all removed rows.
 final class RemovedClaims: Sendable {
     private let highest = Mutex<Int64>(0)
 

@@ -1,6 +1,6 @@
 import StoreCore
 
-/// The types of PostgreSQL that the statements of this module use, with their numbers in `pg_type`.
+/// The PostgreSQL types that the statements of this module use, with their object identifiers (`pg_type.oid`).
 enum ColumnType: UInt32 {
     case boolean = 16
     case bytes = 17

@@ -5,7 +5,7 @@ extension Connection {
     /// Waits until the server has sent a notification, a byte can be read from `stop`, or `deadline` has passed. The
     /// connection must have run LISTEN.
     ///
-    /// - Returns: whether a notification arrived. Further ones that have arrived by now are removed too.
+    /// - Returns: whether a notification arrived. Discards all notifications that have arrived.
     /// - Throws: ``PostgresError`` if the connection is lost.
     func waitForNotification(until deadline: ContinuousClock.Instant, orBytesOn stop: CInt) throws -> Bool {
         try exclusively {

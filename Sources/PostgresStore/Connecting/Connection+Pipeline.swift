@@ -5,7 +5,7 @@ import StoreCore
 extension Connection {
     /// Runs a statement once for each list of parameters, in this order.
     ///
-    /// - Throws: the error of the first run that failed. The runs after it did not happen.
+    /// - Throws: the error of the first run that failed. The server skips the runs after it.
     func queryEach(_ sql: String, _ lists: [Arguments]) throws -> [QueryResult] {
         guard lists.count > 1 else { return try lists.map { try query(sql, $0) } }
         return try exclusively {
@@ -36,7 +36,7 @@ extension Connection {
                 throw error
             }
             guard let result = next else {
-                // Between the results of two requests there is no result. Nor is there one after the connection is lost.
+                // `nextResult` returns nil between the results of two requests, and after the connection is lost.
                 guard PQstatus(pointer) == CONNECTION_OK else { throw lost() }
                 continue
             }

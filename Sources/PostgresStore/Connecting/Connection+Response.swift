@@ -4,8 +4,8 @@ import Glibc
 /// Waits for the responses of the server for a limited time.
 ///
 /// The time limits of the server end a statement that takes too long. They do not help if the server itself hangs, for
-/// example because its disk does not answer. libpq's functions that wait for a response have no time limit, so this file
-/// uses the functions that do not wait.
+/// example because its disk does not answer. libpq's functions that wait for a response have no time limit, so this
+/// file uses the functions that do not wait.
 extension Connection {
     /// Sends a request, and waits for its response.
     ///
@@ -28,7 +28,7 @@ extension Connection {
         }
     }
 
-    /// When the response to a request that is sent now must have arrived; nil: without a limit.
+    /// When the response to a request that is sent now must have arrived; nil for no limit.
     var responseDeadline: ContinuousClock.Instant? { longestResponse.map { ContinuousClock.now + $0 } }
 
     /// Waits for the next result.
@@ -44,7 +44,7 @@ extension Connection {
         return PQgetResult(pointer)
     }
 
-    /// - Returns: false if nothing has arrived until `deadline`.
+    /// - Returns: false if nothing has arrived by `deadline`.
     private func waitForBytes(until deadline: ContinuousClock.Instant?) -> Bool {
         var socket = pollfd(fd: PQsocket(pointer), events: Int16(POLLIN), revents: 0)
         while true {
@@ -54,13 +54,14 @@ extension Connection {
                 guard remaining > 0 else { return false }
                 milliseconds = CInt(clamping: remaining)
             }
-            // An interrupted or an early return is followed by another wait. Another error is left to PQconsumeInput.
+            // If `poll` was interrupted or returned early, the loop waits again. PQconsumeInput reports any other
+            // error.
             let count = poll(&socket, 1, milliseconds)
             if count > 0 || count < 0 && errno != EINTR { return true }
         }
     }
 
-    /// For statements that may take long, such as a migration of a large table.
+    /// Removes the time limits, for statements that may take long, such as a migration of a large table.
     func removeTimeLimits() throws {
         try run("SET statement_timeout = 0; SET lock_timeout = 0")
         longestResponse = nil

@@ -13,7 +13,7 @@ final class Connection: @unchecked Sendable {
     private var statements: [String: PreparedStatement] = [:]
     /// Whether an error has made the connection unusable.
     private(set) var isLost = false
-    /// How long to wait for the response to one request; nil: without a limit.
+    /// How long to wait for the response to one request; nil for no limit.
     var longestResponse: Duration?
     private let notices: NoticeHandler
 
@@ -137,7 +137,7 @@ final class Connection: @unchecked Sendable {
 /// A statement that the server has prepared on one connection.
 struct PreparedStatement {
     let name: String
-    /// The types in `pg_type` of the parameters.
+    /// The object identifiers (`pg_type.oid`) of the parameters' types.
     let parameterTypes: [UInt32]
     /// The index of each column of the result.
     let columns: [String: Int32]

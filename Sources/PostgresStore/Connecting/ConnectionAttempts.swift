@@ -4,7 +4,8 @@ import Synchronization
 /// attempt ends, and the reads that wait for a thread would get no error for minutes.
 ///
 /// After a slow attempt has failed, further attempts fail at once, with the same error. After a pause, one thread at a
-/// time tries again, while the attempts of other threads still fail at once. A successful attempt ends this.
+/// time tries again, while the attempts of other threads still fail at once. If this attempt succeeds or fails quickly,
+/// all threads may connect again.
 ///
 /// An attempt that fails quickly, for example because the server restarts, has no effect on further attempts.
 package final class ConnectionAttempts: Sendable {

@@ -20,7 +20,8 @@ struct ConnectionParameters: ~Copyable {
         }
     }
 
-    /// Calls `body` with two arrays that end with nil. They are valid only during the call.
+    /// Calls `body` with the keywords and the values, in two arrays that end with nil. The pointers are valid only
+    /// during the call.
     borrowing func withKeywordsAndValues<Result>(
         _ body: ([UnsafePointer<CChar>?], [UnsafePointer<CChar>?]) -> Result
     ) -> Result {

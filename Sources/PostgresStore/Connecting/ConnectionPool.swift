@@ -2,7 +2,7 @@ import Dispatch
 import MerchantCore
 import Synchronization
 
-/// A bounded number of connections that read. Each is used by one thread at a time.
+/// A pool with a limited number of connections for reads. Each connection is used by one thread at a time.
 final class ConnectionPool: Sendable {
     private struct State {
         var idle: [Connection] = []

@@ -90,15 +90,16 @@ extension ConnectionSettings {
     package struct Limits: Sendable {
         /// After this time, the server cancels a statement.
         package var statement = Duration.seconds(10)
-        /// After this time, the server gives up waiting for a lock, for example of another daemon that writes.
+        /// After this time, the server stops waiting for a lock, such as the lock of another daemon that writes.
         package var lock = Duration.seconds(5)
         /// After this time without a statement, the server ends a transaction and its connection.
         package var idleTransaction = Duration.seconds(30)
-        /// The same for a transaction that writes. Other daemons wait for it, so this is less than ``lock``.
+        /// The same for a transaction that writes. Other daemons wait for such a transaction, so this limit is less
+        /// than ``lock``.
         package var idleWrite = Duration.seconds(3)
         /// How long a new connection may take, for each host of the connection string.
         package var connecting = Duration.seconds(5)
-        /// How many connections read.
+        /// The number of connections for reads.
         package var readers = 8
         /// How long a read waits for a thread, and then for a connection.
         package var waiting = Duration.seconds(5)
@@ -107,7 +108,8 @@ extension ConnectionSettings {
         /// How long the store asks for the outcome of a commit whose response it did not receive.
         package var settlement = Duration.seconds(10)
 
-        /// How long the store waits for a response. The server's own limit comes first, unless the server hangs.
+        /// How long the store waits for a response. The server's limit ``statement`` ends the wait earlier, unless the
+        /// server hangs.
         var response: Duration { statement + .seconds(5) }
 
         package init() {}

@@ -9,7 +9,7 @@ struct EncodedParameters {
     private var offsets: [Int?] = []
     private var lengths: [Int32] = []
 
-    /// - Parameter types: the types in `pg_type` of the parameters.
+    /// - Parameter types: the object identifiers (`pg_type.oid`) of the parameters' types.
     init(_ arguments: Arguments, as types: [UInt32]) throws {
         guard arguments.count == types.count else { throw SQLValueError.wrongType }
         for (argument, type) in zip(arguments, types) {

@@ -1,7 +1,7 @@
 import CLibPQ
 
 extension PostgresError {
-    static let outOfMemory = PostgresError(sqlState: nil, message: "libpq has no memory", isConnectionLost: true)
+    static let outOfMemory = PostgresError(sqlState: nil, message: "libpq is out of memory", isConnectionLost: true)
 
     /// The error of a failed statement.
     ///

@@ -3,8 +3,8 @@ import MerchantCore
 import StoreCore
 
 extension Connection {
-    /// Inserts rows with `COPY … FROM STDIN`. COPY is the fastest way, and the only one that writes identity columns
-    /// without a further clause. Waits for the server without a time limit.
+    /// Inserts rows with `COPY … FROM STDIN`. COPY is faster than INSERT, and writes identity columns without the
+    /// clause `OVERRIDING SYSTEM VALUE`. Waits for the server without a time limit.
     ///
     /// - Parameter data: the rows in the binary format of COPY.
     func copy(_ sql: String, _ data: borrowing CopyData) throws {

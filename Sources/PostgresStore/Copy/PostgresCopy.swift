@@ -16,19 +16,20 @@ package struct PostgresCopy: TableWriting {
 
     /// What happens to the content of the database.
     package enum Content {
-        /// An unfinished copy of the same data is resumed, one of other data is removed. A database with data of a
-        /// daemon is refused.
+        /// Resumes an unfinished copy of the same data, and removes an unfinished copy of other data. Refuses a
+        /// database that contains data of a daemon.
         case resumed
-        /// The data of a daemon is kept in another schema with this name, and its claims are copied. An unfinished copy
-        /// is removed; the data that it has kept in another schema stays there, and its claims are copied again.
+        /// Keeps the data of a daemon in a schema with this name, and copies the claims of this data. Removes an
+        /// unfinished copy. If the unfinished copy has kept a daemon's data in another schema, the data stays there,
+        /// and its claims are copied again.
         case replaced(keptAs: String)
     }
 
     /// Creates the schema, or resumes an unfinished copy of the same data.
     ///
     /// - Parameter durability: only tests pass `notRequired`.
-    /// - Throws: `storeUnavailable` if the database has content that is neither resumed nor replaced, and as
-    ///   ``PostgresTables/init(_:asOwner:durability:)``.
+    /// - Throws: `storeUnavailable` if the database has content that must not be resumed or replaced, and for the
+    ///   reasons of ``PostgresTables/init(_:asOwner:durability:)``.
     package init(
         _ settings: ConnectionSettings, mark: CopyMark, content: Content = .resumed, clock: any WallClock,
         durability: Durability = .required
@@ -66,7 +67,8 @@ package struct PostgresCopy: TableWriting {
     /// Whether the database contains data of a daemon. Blocks the calling thread.
     ///
     /// - Returns: nil for an unfinished copy.
-    /// - Throws: as ``PostgresTables/init(_:asOwner:durability:)``, but not for an empty database or an unfinished copy.
+    /// - Throws: as ``PostgresTables/init(_:asOwner:durability:)``, but not for an empty database or an unfinished
+    ///   copy.
     package static func hasData(_ settings: ConnectionSettings, durability: Durability = .required) throws -> Bool? {
         try PostgresErrors.translating {
             let connection = try PostgresTables.connect(settings, durability)
@@ -104,8 +106,8 @@ package struct PostgresCopy: TableWriting {
     }
 
     /// - Parameters:
-    ///   - kept: the schema with earlier data, whose claims are copied; nil: there is none.
-    ///   - keepsData: whether the present data becomes that schema; otherwise it is removed.
+    ///   - kept: the schema with earlier data, whose claims are copied; nil if there is none.
+    ///   - keepsData: whether the schema `merchantkeyd` is renamed to `kept`; otherwise it is removed.
     private static func create(
         _ connection: Connection, _ mark: CopyMark, claimsFrom kept: String? = nil, keepsData: Bool = false,
         at now: Timestamp
@@ -133,7 +135,7 @@ package struct PostgresCopy: TableWriting {
                         "INSERT INTO \(table) OVERRIDING SYSTEM VALUE SELECT * FROM \(kept.quoted).\(table)")
                 }
             }
-            // The schema creates these rows, and the copy brings those of the source.
+            // The migrations insert these rows, but the copy inserts the rows of the source.
             try connection.run("DELETE FROM totals")
             try connection.run(
                 """
@@ -227,8 +229,8 @@ extension PostgresCopy {
         }
     }
 
-    /// Lets daemons use the database: stores what the next start records in the audit, and removes the mark of an
-    /// unfinished copy, in one transaction.
+    /// Lets daemons use the database: in one transaction, stores a fact that the next start records in the audit, and
+    /// removes the mark of an unfinished copy.
     ///
     /// - Parameter fact: a row of the table `daemon_facts`; nil if the copied data contains it.
     package func finish(storing fact: (name: String, value: String)? = nil) throws {

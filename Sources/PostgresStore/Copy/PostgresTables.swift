@@ -49,7 +49,7 @@ package struct PostgresTables: TableReading {
         return connection
     }
 
-    /// The role with the rights of a daemon must not disable a trigger.
+    /// Checks that the role owns the schema. PostgreSQL does not let other roles disable a trigger.
     static func requireOwner(_ connection: Connection) throws {
         guard try !InstanceGuard.isOwner(connection) else { return }
         throw MerchantError(
@@ -90,7 +90,7 @@ package struct PostgresTables: TableReading {
                 let last = try connection.run("SELECT pg_sequence_last_value(\(sequence))")
                 if let last = last.flatMap({ Int64($0) }) { numbers[table] = last }
             }
-            // The audit has no identity column: this row has its highest number.
+            // The table `audit` has no identity column. The row of `audit_head` contains its highest number.
             if let row = try connection.query("SELECT sequence FROM audit_head WHERE id = 1").first {
                 numbers["audit"] = try row.int64("sequence")
             }

@@ -6,7 +6,7 @@ extension StoreReading {
     func events(_ query: EventQuery) throws -> [StoredEvent] {
         guard let merchants = query.merchants else { return try events(query, of: nil) }
         // One query for each merchant. The list is short, because a caller has permits for few merchants.
-        return query.result(of: try merchants.flatMap { try events(query, of: $0) })
+        return query.merge(try merchants.flatMap { try events(query, of: $0) })
     }
 
     private func events(_ query: EventQuery, of merchant: MerchantIdentifier?) throws -> [StoredEvent] {
@@ -14,10 +14,10 @@ extension StoreReading {
         conditions.add("merchant_identifier =", merchant?.rawValue)
         conditions.add("kind =", query.kind?.rawValue)
         conditions.add("severity =", query.severity?.rawValue)
-        if case .after(let sequence) = query.part { conditions.add("sequence >", sequence) }
+        if case .after(let sequence) = query.selection { conditions.add("sequence >", sequence) }
         // The newest events are read in descending order, because `LIMIT` keeps the first rows. They are reversed
         // below.
-        let isNewest = query.part == .newest
+        let isNewest = query.selection == .newest
         let clause = conditions.clause
         let limit = conditions.parameter(max(0, query.limit))
         let found = try allRows(

@@ -109,8 +109,8 @@ extension StoreReading {
     }
 
     func sealedKeys(notUnder dataKey: Int, after row: Int, limit: Int) throws -> [SealedKeyPairRow] {
-        // PostgreSQL does not conclude the limit of one id from the limit of the other. Without both limits, a merge join
-        // reads every key pair before the page.
+        // The condition is given for both ids, because PostgreSQL does not infer one condition from the other. With
+        // only one condition, a merge join would read every key pair before the page.
         try allRows(
             """
             SELECT \(SealedKeyRow.joinedColumns)

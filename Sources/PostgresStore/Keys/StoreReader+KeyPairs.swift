@@ -33,8 +33,8 @@ extension StoreReading {
     }
 
     func keyPairs(in state: KeyState, after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair] {
-        // Selects the key pairs with `state = $1`. With an equality, PostgreSQL may instead read the primary key in its
-        // order, and skip the key pairs in other states.
+        // These conditions select the key pairs with `state = $1`. With that condition itself, PostgreSQL could read
+        // all key pairs in the order of the primary key, and skip those in other states.
         try allRows(
             """
             SELECT \(KeyPairRow.columns) FROM key_pairs
@@ -46,7 +46,7 @@ extension StoreReading {
     func keyPairs(
         expiringBefore time: Timestamp, in state: KeyState?, after cursor: PublicKeyHash?, limit: Int
     ) throws -> [KeyPair] {
-        // A partial index exists for each condition, and contains exactly the rows of the condition.
+        // Each condition begins with the condition of a partial index, so that PostgreSQL uses that index.
         let condition =
             switch state {
             case nil: "state IN ('standby', 'current', 'retiring')"

@@ -13,8 +13,8 @@ extension StoreReading {
     }
 
     func mpans(after cursor: MerchantTokenIdentifier?, limit: Int) throws -> [StoredMPAN] {
-        // Both identifiers have the limit, so that a merge join begins at the page: PostgreSQL does not conclude one from
-        // the other.
+        // The condition is given for both identifiers, because PostgreSQL does not infer one condition from the other.
+        // With only one condition, a merge join would not begin at the page.
         try allRows(
             """
             SELECT \(MPANRow.columns)

@@ -13,8 +13,8 @@ extension StoreReading {
             """, [event.rawValue, merchant.rawValue], TokenNotificationRow.notification)
     }
 
-    // Triggers keep the next notification of each lane in `token_notification_lanes`, so this query reads only the
-    // lanes whose next notification is due.
+    // A lane is the queue of one merchant's waiting notifications from one address. Triggers keep the next notification
+    // of each lane in `token_notification_lanes`, so this query reads only the lanes whose next notification is due.
     func nextTokenNotifications(
         dueAt time: Timestamp, excluding merchants: Set<MerchantIdentifier>, limit: Int
     ) throws -> [TokenNotification] {

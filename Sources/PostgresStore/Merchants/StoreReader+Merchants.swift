@@ -15,7 +15,7 @@ extension StoreReading {
             filter.isBelowTarget
             ? "removed_at IS NULL AND active_key_pairs < target_active_key_pairs" : "removed_at IS NULL"
         let (after, prefix) = (cursor?.rawValue ?? "", filter.identifierPrefix ?? "")
-        // One lower bound, so that the index is read from the first result on.
+        // There is only one lower bound, so that PostgreSQL reads the index from the first result on.
         let lowerBound = after >= prefix ? "identifier > $1" : "identifier >= $1"
         return try allRows(
             """

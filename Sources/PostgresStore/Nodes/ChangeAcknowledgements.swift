@@ -6,7 +6,7 @@ import Synchronization
 /// Delays the result of a change of key pairs until no other daemon uses the key pairs as they were before.
 ///
 /// Every other daemon with a lease must have applied the change. If the database cannot be queried, waits for 60 s, the
-/// longest lease: after that each lease has ended, or was renewed, which applies the change.
+/// length of the longest lease. By then, each lease has ended or was renewed, and a renewal applies the change.
 final class ChangeAcknowledgements: Sendable {
     private struct Waiting {
         let number: Int
@@ -18,11 +18,11 @@ final class ChangeAcknowledgements: Sendable {
     private struct State {
         var waiting: [Waiting] = []
         var isRunning = false
-        /// Whether the store is closing. The servers have stopped before, so no request waits for a result.
+        /// Whether the store is closing. The servers stop earlier, so no request waits for a result.
         var isClosing = false
     }
 
-    /// How long to wait before the table `nodes` is read again, in microseconds: as usual, and after a failure.
+    /// How long to wait before the table `nodes` is read again, in microseconds: normally, and after a failure.
     private static let (interval, retryInterval): (UInt32, UInt32) = (2000, 250_000)
 
     private let lease: NodeLease
@@ -48,7 +48,7 @@ final class ChangeAcknowledgements: Sendable {
         if mustStart { queue.async { self.run() } }
     }
 
-    /// Returns all results. Call this only after the servers have ended. Blocks the calling thread.
+    /// Returns all results. Call this only after the servers have stopped. Blocks the calling thread.
     func finish() {
         state.withLock { $0.isClosing = true }
         repeat { queue.sync {} } while state.withLock { $0.isRunning }
@@ -75,7 +75,7 @@ final class ChangeAcknowledgements: Sendable {
     }
 
     /// The number of the last change that every other daemon with a lease has applied; `Int.max` if there is no such
-    /// daemon; -1 if the database cannot be asked.
+    /// daemon; -1 if the database cannot be queried.
     private func appliedByOthers() -> Int {
         connection.withLock { connection in
             do {

@@ -4,10 +4,11 @@ import Vocabulary
 
 /// The statements on the table `key_changes`, from which each daemon learns which key pairs others have changed.
 ///
-/// A change is appended in the transaction that makes it. These transactions run one after another, because each of them
-/// locks the row `audit_head` first. So a reader that has seen a number has seen every lower number.
+/// A change is appended in the transaction that makes it. These transactions run one after another, because each of
+/// them locks the row `audit_head` first. So a reader that has seen a number has seen every lower number.
 enum KeyChangeLog {
-    /// Longer than a lease. A daemon whose lease has run out empties its caches instead of reading changes.
+    /// How long changes are kept: longer than a lease. A daemon whose lease has ended empties its caches instead of
+    /// reading changes.
     private static let kept = "interval '1 hour'"
 
     /// - Returns: the number of the change.

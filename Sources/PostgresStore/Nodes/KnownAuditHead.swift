@@ -1,8 +1,8 @@
 package import MerchantCore
 import Synchronization
 
-/// The last audit record that this daemon has seen in the database. If the database lacks it later, transactions were
-/// lost, for example by a failover to an asynchronous standby.
+/// The last audit record that this daemon has seen in the database. If the database later lacks this record,
+/// transactions were lost, for example by a failover to an asynchronous standby.
 package final class KnownAuditHead: AuditObserver {
     private let head: Mutex<AuditHead?>
     private let record: any AuditObserver

@@ -9,7 +9,7 @@ package struct LostTransactions: Error, Hashable, CustomStringConvertible {
     let last: Int
 
     package var description: String {
-        "audit record \(known.sequence), which this daemon has seen, is \(last < known.sequence ? "missing" : "another one"), and the last audit record in the database is \(last)"
+        "audit record \(known.sequence), which this daemon has seen, \(last < known.sequence ? "is missing" : "has another hash"), and the last audit record in the database is \(last)"
     }
 
     /// Compares the database with the last record that this daemon has seen.

@@ -4,9 +4,9 @@ package import Vocabulary
 package struct Node: Hashable, Sendable {
     /// Differs from the name of every other daemon on the database. By default the name of the host.
     package let name: NodeName
-    /// A random number, which tells this run from other runs under the same name.
+    /// A random number, which distinguishes this run from other runs under the same name.
     package let run: Int64
-    /// An earlier run that has certainly ended, although its lease may be valid; nil if there is none.
+    /// An earlier run that has certainly ended, although its lease may still be valid; nil if there is none.
     let predecessor: Int64?
     /// The version of the program.
     package let version: String
@@ -27,16 +27,17 @@ package struct LeaseTiming: Hashable, Sendable {
     /// How long a lease is valid after its renewal.
     package let length: Duration
     package let renewal: Duration
-    /// How long after the end of its lease a node may use its caches. The other nodes do not wait for it then.
+    /// How long a node may use its caches after the end of its lease. During this time, the other nodes do not wait for
+    /// the node.
     package let serveStale: Duration
 
-    /// - Parameter renewal: nil: three tenths of `length`.
+    /// - Parameter renewal: the time between two renewals; nil for three tenths of `length`.
     package init(length: Duration = .seconds(10), renewal: Duration? = nil, serveStale: Duration = .zero) {
         self.length = length
         self.renewal = renewal ?? length * 3 / 10
         self.serveStale = serveStale
     }
 
-    /// How much earlier than its end in the database a lease ends on its node, for each `duration`. Covers clock drift.
+    /// How long a node uses a lease that is valid for `duration` in the database: 5 % less, because clocks drift.
     static func withMargin(_ duration: Duration) -> Duration { duration * 19 / 20 }
 }

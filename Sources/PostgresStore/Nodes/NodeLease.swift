@@ -23,10 +23,10 @@ package final class NodeLease: Sendable {
 
     /// The leases that ``NodeLease`` extends, and the caches that it notifies.
     package struct Dependents: Sendable {
-        /// Without it, the caches among the observers must not be used. It ends later than the node's lease by
+        /// Without this lease, the caches among the observers must not be used. It ends later than the node's lease by
         /// ``LeaseTiming/serveStale``.
         let cacheLease: Lease
-        /// While it is valid, this daemon is the leader.
+        /// While this lease is valid, this daemon is the leader.
         let leaderLease: Lease
         let observers: StoreObservers
         /// Called with the reason when the connection is lost, and with nil when a lease begins again.
@@ -54,7 +54,7 @@ package final class NodeLease: Sendable {
 
     /// How often rows that are not needed any more are removed.
     private static let removalInterval = Duration.seconds(600)
-    /// How long the daemon may take to load the data key of a rotation, for which it may run a command.
+    /// How long the daemon may take to load the data key of a rotation. Loading may include running a command.
     package static let longestLoading = Duration.seconds(300)
     /// How long to wait after a failure before the next attempt to connect.
     private static let retryInterval = Duration.milliseconds(500)
@@ -111,7 +111,7 @@ package final class NodeLease: Sendable {
     /// Renews the leases until ``stop()`` is called, and then ends them. Blocks the calling thread.
     ///
     /// - Parameter hasDataKey: whether the daemon has the data key with this identifier.
-    /// - Throws: ``Failure`` or ``LostTransactions``, with which the daemon must end.
+    /// - Throws: ``Failure`` or ``LostTransactions``. The daemon must then exit.
     package func run(hasDataKey: @escaping DataKeyCheck) throws {
         defer { end() }
         while !stopSignal.isSet {
@@ -143,7 +143,7 @@ package final class NodeLease: Sendable {
         }
     }
 
-    /// By how much the machine's clock and the clock of the database server differed at the last renewal, at least.
+    /// The minimum difference between the machine's clock and the clock of the database server at the last renewal.
     package var clockDifferenceFromServer: Duration { .milliseconds(clockDifference.load(ordering: .relaxed)) }
 
     /// Whether this node has a lease now.
@@ -152,8 +152,8 @@ package final class NodeLease: Sendable {
     /// Ends ``run(hasDataKey:)``.
     package func stop() { stopSignal.set() }
 
-    /// Ends the leases. Blocks the calling thread. Do not call this while ``run(hasDataKey:)`` runs. After that method
-    /// has returned, this one has no effect.
+    /// Ends the leases. Blocks the calling thread. Do not call this method while ``run(hasDataKey:)`` runs. A call
+    /// after `run` has returned has no effect, because `run` has ended the leases.
     package func end() {
         for lease in [lease, dependents.cacheLease, dependents.leaderLease] { lease.setEnd(.now) }
         let last = session.withLock { session in
@@ -190,12 +190,13 @@ extension NodeLease {
         let begin = ContinuousClock.now
         try compareAudit(on: connection)
         if let hasDataKey { try waitForDataKey(hasDataKey, on: connection) }
-        // `join` says that all changes are applied, so the caches must not be used any more when it is committed.
+        // `join` stores that all changes are applied, so the caches must not be used any more when its row is
+        // committed.
         dependents.cacheLease.setEnd(.now)
         let rows = NodeRows(connection: connection, node: node)
         guard let last = try rows.join(timing, at: clock.now) else { throw Failure.nameInUse }
-        // Empties the caches only after the row is committed: a change that was committed earlier did not wait for this
-        // daemon, so nothing that was read before may stay.
+        // Empties the caches only after the row is committed. A change that was committed earlier did not wait for this
+        // daemon, so no value that was read before may stay in a cache.
         for observer in dependents.observers.keys { observer.allKeysChanged() }
         let session = Session(connection: connection, appliedChange: last, nextRenewal: begin + timing.renewal)
         try extendLeases(session, renewedAt: begin)
@@ -204,8 +205,8 @@ extension NodeLease {
         return session
     }
 
-    /// Waits until the daemon has the newest data key. If another daemon has rotated the keys while this one had no lease,
-    /// this one must load the new data key first; otherwise it would report private keys as damaged.
+    /// Waits until the daemon has the newest data key. If another daemon has rotated the keys while this one had no
+    /// lease, this one must load the new data key first; otherwise it would report private keys as damaged.
     ///
     /// - Throws: ``Failure/keysRotated`` if the daemon still lacks the data key after some time.
     private func waitForDataKey(_ hasDataKey: DataKeyCheck, on connection: Connection) throws {
@@ -235,7 +236,8 @@ extension NodeLease {
         try removeOld(session)
     }
 
-    /// How much the server's time differs, in milliseconds, from every time between the two times of this machine.
+    /// How far, in milliseconds, the server's time is outside the period from `before` to `after` on this machine's
+    /// clock; 0 if it is inside.
     private static func difference(of time: Timestamp, from before: Timestamp, to after: Timestamp) -> Int {
         let time = time.millisecondsSince1970
         return Int(max(before.millisecondsSince1970 - time, time - after.millisecondsSince1970, 0))

@@ -4,8 +4,8 @@ import Vocabulary
 
 /// The statements on the table `nodes`.
 struct NodeRows {
-    /// How long after its end the other daemons still treat a lease as valid, so that a small jump of the server's
-    /// clock does no harm.
+    /// How long the other daemons treat a lease as valid after its end, so that a small jump of the server's clock does
+    /// no harm.
     private static let slack = "interval '1 second'"
 
     let connection: Connection
@@ -14,7 +14,7 @@ struct NodeRows {
     /// Begins a lease of the node.
     ///
     /// - Returns: the number of the last change in the table `key_changes`; nil if another daemon has a lease under the
-    ///   same name, or may still use its caches without one.
+    ///   same name, or may still use its caches after the end of such a lease.
     func join(_ timing: LeaseTiming, at now: Timestamp) throws -> Int? {
         try connection.query(
             """
@@ -34,7 +34,7 @@ struct NodeRows {
         ).first?.integer("applied_change")
     }
 
-    /// - Returns: the time of the server; nil if the lease has run out, or if the row was removed or belongs to another
+    /// - Returns: the time of the server; nil if the lease has ended, or if the row was removed or belongs to another
     ///   daemon.
     func renew(_ timing: LeaseTiming) throws -> Timestamp? {
         try connection.query(
@@ -51,12 +51,12 @@ struct NodeRows {
             "UPDATE nodes SET applied_change = $3 WHERE name = $1 AND run = $2", [node.name.rawValue, node.run, number])
     }
 
-    func noteUsesStored(before: Duration) throws {
+    func recordUsesStored(ago age: Duration) throws {
         _ = try connection.query(
             """
             UPDATE nodes SET uses_stored_at = clock_timestamp() - $3::bigint * interval '1 millisecond'
             WHERE name = $1 AND run = $2
-            """, [node.name.rawValue, node.run, before.milliseconds])
+            """, [node.name.rawValue, node.run, age.milliseconds])
     }
 
     func leave() throws {
@@ -70,7 +70,7 @@ struct NodeRows {
         try connection.run("DELETE FROM nodes WHERE lease_end < clock_timestamp() - interval '7 days'")
     }
 
-    /// Becomes or stays the leader until the end of this daemon's lease.
+    /// Makes this daemon the leader until the end of its lease, or keeps it the leader.
     ///
     /// - Returns: false if another daemon is the leader.
     func takeLeadership() throws -> Bool {
@@ -137,7 +137,7 @@ struct NodeRows {
 
     /// Removes the row of a node whose lease has ended.
     ///
-    /// - Returns: false if its lease is valid.
+    /// - Returns: false if the lease of the node is valid.
     /// - Throws: `notFound` if there is no such node.
     func remove(_ name: NodeName) throws -> Bool {
         let removed = try connection.query(
@@ -170,7 +170,7 @@ struct NodeRows {
                 name: try row.nodeName(), version: try row.text("version"), joinedAt: try row.timestamp("joined_at"),
                 leaseRemaining: .milliseconds(try row.int64("lease_remaining")),
                 cacheRemaining: .milliseconds(try row.int64("cache_remaining")),
-                usesStoredBefore: .milliseconds(try row.int64("uses_stored_before")),
+                timeSinceUsesStored: .milliseconds(try row.int64("uses_stored_before")),
                 unappliedChanges: try row.integer("unapplied"), isLeader: try row.flag("is_leader"),
                 isThisDaemon: try row.int64("run") == node.run)
         }

@@ -16,9 +16,9 @@ package struct PostgresNodes: NodeDirectory {
         try await store.readStore { try NodeRows(connection: $0.connection, node: node).staleNodes() }
     }
 
-    package func noteUsesStored(before: Duration) async throws {
+    package func recordUsesStored(ago age: Duration) async throws {
         try await store.writeStore {
-            try NodeRows(connection: $0.connection, node: node).noteUsesStored(before: before)
+            try NodeRows(connection: $0.connection, node: node).recordUsesStored(ago: age)
         }
     }
 

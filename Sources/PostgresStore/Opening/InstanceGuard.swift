@@ -57,14 +57,14 @@ enum InstanceGuard {
             == "t"
     }
 
-    /// The error for a database that is an unfinished copy. Names the schema with the data from before, if there is one.
+    /// The error for a database that is an unfinished copy. Names the schema with the earlier data, if there is one.
     static func unfinishedCopy(_ connection: Connection) -> MerchantError {
         // The role of a daemon may be unable to read the table.
         let kept = (try? CopyMark.keptSchema(on: connection)) ?? nil
-        let oldData = kept.map { "; the data from before is in the schema \($0)" } ?? ""
+        let oldData = kept.map { "; the earlier data is in the schema \($0)" } ?? ""
         return MerchantError(
             .storeUnavailable,
-            "the database is the target of a copy or restore that is not finished, so it lacks keys: run the command 'merchantkeyctl store copy' or 'merchantkeyctl backup restore' again, and start the daemon then\(oldData)"
+            "the database is the target of a copy or restore that is not finished, so it lacks keys: run the command 'merchantkeyctl store copy' or 'merchantkeyctl backup restore' again, and then start the daemon\(oldData)"
         )
     }
 }

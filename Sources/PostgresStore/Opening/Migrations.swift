@@ -14,15 +14,15 @@ enum Migrations {
     /// daemons start at the same time, one runs the migrations and the others wait for it.
     ///
     /// - Parameters:
-    ///   - grantsRights: whether to grant the rights of the daemon's role also if no migration was run.
+    ///   - grantsRights: whether to grant the privileges of the daemon's role even if no migration was run.
     ///   - acceptsUnfinishedCopy: only the copy itself opens the target of an unfinished copy.
-    /// - Returns: the schema version before.
+    /// - Returns: the schema version before the upgrade.
     /// - Throws: ``MerchantError`` `storeUnavailable` if the database belongs to another program, if a newer program
     ///   wrote it, if an applied migration differs from this program's, if this role may not upgrade the schema, or if
     ///   the database is an unfinished copy.
     static func apply(
         _ migrations: [(name: String, sql: String)], on connection: Connection, at now: Timestamp,
-        grantingRights grantsRights: Bool = false, acceptsUnfinishedCopy: Bool = false
+        grantingPrivileges grantsRights: Bool = false, acceptsUnfinishedCopy: Bool = false
     ) throws -> Int {
         // A migration of a large table can take longer than a statement of a request.
         try connection.removeTimeLimits()
@@ -39,7 +39,7 @@ enum Migrations {
                     throw InstanceGuard.unfinishedCopy(connection)
                 }
             }
-        // The schema may be one version ahead.
+        // The schema may be one version newer than this program.
         let missing = version < migrations.count ? version..<migrations.count : 0..<0
         if version > 0, !missing.isEmpty { try requireOwner(connection, version: version, newest: migrations.count) }
         for index in missing {
@@ -53,7 +53,7 @@ enum Migrations {
         return version
     }
 
-    /// The role with the rights of a daemon may not change the schema.
+    /// Only the owner may change the schema, and the daemon's role need not be the owner.
     private static func requireOwner(_ connection: Connection, version: Int, newest: Int) throws {
         guard try !InstanceGuard.isOwner(connection) else { return }
         throw MerchantError(
@@ -86,7 +86,7 @@ enum Migrations {
     }
 
     /// Checks that `migrations` contains each migration that was applied to the database, with the same text. The
-    /// database may have one further migration: each migration keeps the program of the version before working, so that
+    /// database may have one further migration. The previous version of the program can use such a database, so that
     /// daemons can be upgraded one after another.
     ///
     /// - Returns: the schema version of the database: the number of applied migrations.

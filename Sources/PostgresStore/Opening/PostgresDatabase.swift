@@ -35,17 +35,17 @@ package struct PostgresDatabase: Sendable {
         self.opener = opener
     }
 
-    /// Creates or upgrades the schema, and grants the rights of the role `merchantkeyd_daemon`, if there is one. Blocks
-    /// the calling thread.
+    /// Creates or upgrades the schema, and grants the role `merchantkeyd_daemon` its privileges, if there is such a
+    /// role. Blocks the calling thread.
     ///
-    /// - Returns: the schema version before, 0 for an empty database, and the one now.
+    /// - Returns: the schema version before the upgrade, 0 for an empty database, and the version after it.
     package static func migrate(
         _ settings: ConnectionSettings, clock: any WallClock, durability: Durability = .required,
         migrations: [(name: String, sql: String)] = Schema.postgresqlMigrations
     ) throws -> (before: Int, now: Int) {
         let opener = ConnectionOpener(settings: settings, notices: .ignoring, durability: durability)
         let before = try PostgresErrors.translating {
-            try Migrations.apply(migrations, on: try opener.open().connection, at: clock.now, grantingRights: true)
+            try Migrations.apply(migrations, on: try opener.open().connection, at: clock.now, grantingPrivileges: true)
         }
         return (before, max(before, migrations.count))
     }

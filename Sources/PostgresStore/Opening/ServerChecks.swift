@@ -38,7 +38,7 @@ enum ServerChecks {
                 "stores the database in the encoding \(encoding)", "create the database with ENCODING 'UTF8'")
         }
         if case .required = durability { try requireDurability(row) }
-        // The name of the present file of the write-ahead log begins with the timeline.
+        // The name of the current file of the write-ahead log begins with the timeline.
         let timeline = try connection.query("SELECT substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS timeline")
             .first
         return ServerIdentity(

@@ -2,9 +2,9 @@ import Glibc
 import MerchantCore
 
 /// Lets only one daemon at a time start on a database. Two daemons that both found an empty database would create two
-/// master keys. A copy of a store also has the lock, so that no daemon starts meanwhile.
+/// master keys. A copy of a store also holds the lock, so that no daemon starts during the copy.
 package struct StartLock: Sendable {
-    /// The number of the advisory lock: "mkds" in ASCII. PostgreSQL keeps the locks of each database apart.
+    /// The number of the advisory lock: "mkds" in ASCII. Each database has its own advisory locks.
     private static let number = 0x6D6B_6473
 
     /// The server releases the lock when the connection ends.
@@ -29,7 +29,7 @@ package struct StartLock: Sendable {
                 guard ContinuousClock.now < deadline else {
                     throw MerchantError(
                         .storeUnavailable,
-                        "another merchantkeyd has been starting on the same PostgreSQL database for \(limit.components.seconds) seconds, or a copy of the store is running; repeat this when the other has started or the copy has ended"
+                        "another merchantkeyd has been starting on the same PostgreSQL database for \(limit.components.seconds) seconds, or a copy of the store is running; try again when the other daemon has started or the copy has ended"
                     )
                 }
                 usleep(100_000)
@@ -55,7 +55,7 @@ package struct StartLock: Sendable {
     package func requireNoDaemon() throws {
         try PostgresErrors.translating {
             guard try connection.run("SELECT to_regclass('merchantkeyd.nodes') IS NOT NULL") == "t" else { return }
-            // A second longer than the lease, as the other daemons wait.
+            // The other daemons, too, treat a lease as valid for one second after its end.
             let names = try connection.run(
                 """
                 SELECT string_agg(name, ', ' ORDER BY name) FROM merchantkeyd.nodes

@@ -28,8 +28,8 @@ extension StoreTransaction {
         // Sets `step` and `since` only if the roll has ended. For an open roll, the trigger
         // `rolls_follow_their_new_key` sets them.
         //
-        // `idle_since`: since when the roll waits only for time to pass. `has_next_pair`: whether the key pair for the
-        // merchant's next roll was prepared after this roll finished.
+        // `idle_since`: the time since which the roll waits only for the quiet period to pass. `has_next_pair`: whether
+        // the key pair for the merchant's next roll was prepared after this roll finished.
         let changed = try execute(
             """
             UPDATE rolls

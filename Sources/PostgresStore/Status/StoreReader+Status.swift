@@ -145,8 +145,8 @@ private let standbyKeyPairIdsInUse = """
     """
 
 extension ActiveKeyPairFilter {
-    /// The SQL that selects the filter's key pairs: the index and the beginning of the condition. Each index contains
-    /// exactly the rows that fulfil its condition, so a count reads only the index.
+    /// The beginning of the SQL condition that selects the filter's key pairs. For each of the conditions, an index
+    /// contains exactly the rows that fulfil the condition, so a count reads only the index.
     fileprivate var indexAndCondition: String {
         switch self {
         case .active: "WHERE state IN ('standby', 'current', 'retiring')"

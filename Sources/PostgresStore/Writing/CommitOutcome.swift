@@ -1,6 +1,6 @@
 import StoreCore
 
-/// Identifies a transaction, so that its outcome can be asked for after its connection was lost.
+/// Identifies a transaction, so that the daemon can ask the server for its outcome after the connection was lost.
 package struct TransactionMark: Hashable, Sendable, CustomStringConvertible {
     /// The server that ran the transaction.
     let server: ServerIdentity

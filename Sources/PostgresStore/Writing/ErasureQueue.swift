@@ -4,7 +4,7 @@ import Synchronization
 /// Runs erasures one after another on a thread of its own, because an erasure may wait for a lock for seconds. On a
 /// thread for reads, it would delay reads.
 ///
-/// An erasure is done for all callers that requested one before it began. So no caller waits for more than two
+/// One erasure serves all callers that requested an erasure before it began. So no caller waits for more than two
 /// erasures.
 package final class ErasureQueue: Sendable {
     private struct LastErasure {
@@ -24,7 +24,7 @@ package final class ErasureQueue: Sendable {
     /// How many erasures were requested.
     package var requestCount: Int { requests.load(ordering: .sequentiallyConsistent) }
 
-    /// Returns when an erasure that began after this call has ended.
+    /// Waits for an erasure that begins after this call, and returns when that erasure has ended.
     ///
     /// - Throws: the error of the erasure.
     package func run() async throws {

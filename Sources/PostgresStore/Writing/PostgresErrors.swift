@@ -51,7 +51,7 @@ enum PostgresErrors {
             "the PostgreSQL server is read-only, as a standby is, and nothing was changed: connect to the primary, for example with target_session_attrs=read-write: \(cause)"
         case "55P03": "another daemon or program holds a lock of the database: try again: \(cause)"
         case "57014": "PostgreSQL cancelled a statement that took too long: try again: \(cause)"
-        case "40001", "40P01": "the change conflicted with another one, and nothing was changed: try again: \(cause)"
+        case "40001", "40P01": "the change conflicted with another change, and nothing was changed: try again: \(cause)"
         case "42501": "the daemon's role lacks a privilege: grant the missing privilege: \(cause)"
         case "25P03":
             "PostgreSQL ended a transaction in which the daemon sent nothing for too long, and nothing was changed: try again: \(cause)"

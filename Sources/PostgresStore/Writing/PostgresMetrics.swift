@@ -1,6 +1,7 @@
 package import MetricsKit
 
-/// The metrics of the store and of the claims in a PostgreSQL database. The metrics of SQLite's files do not exist here.
+/// The metrics of the store and of the claims in a PostgreSQL database. The metrics of SQLite's files do not exist
+/// here.
 package struct PostgresMetrics: MetricsSource {
     private let store: PostgresStore
     private let claims: PostgresClaims

@@ -2,7 +2,7 @@
 enum Vacuum {
     private static let tables = ["sealed_private_keys", "sealed_mpans", "data_keys"]
 
-    /// - Parameter connection: a connection that is used for nothing else. The time limit for locks stays as it is.
+    /// - Parameter connection: a connection that is used for nothing else. Its `lock_timeout` is not changed.
     static func run(on connection: Connection) throws {
         // VACUUM of a large table may take long.
         try connection.run("SET statement_timeout = 0")
@@ -10,9 +10,9 @@ enum Vacuum {
         for table in tables { try vacuum(table, on: connection) }
     }
 
-    /// Another session can lock the table for hours, for example with CREATE INDEX CONCURRENTLY, or an autovacuum that
-    /// prevents a wraparound of transaction identifiers. The key is then already overwritten in its row, so this is not
-    /// an error, and autovacuum removes the old version of the row later.
+    /// Another session can lock the table for hours: for example, a CREATE INDEX CONCURRENTLY, or an autovacuum that
+    /// prevents a wraparound of transaction identifiers. This is not an error, because the key is already overwritten
+    /// in its row, and autovacuum removes the old version of the row later.
     private static func vacuum(_ table: String, on connection: Connection) throws {
         // With SKIP_LOCKED, the server does not wait for the lock again, and reports the skipped table as a warning,
         // which the daemon logs.

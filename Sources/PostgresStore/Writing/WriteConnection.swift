@@ -2,9 +2,9 @@ import Glibc
 import MerchantCore
 import Synchronization
 
-/// One connection that writes, and the transactions on it: one at a time. A lost connection is replaced.
+/// Runs transactions on one connection, one at a time. Replaces a lost connection.
 final class WriteConnection: Sendable {
-    /// A transaction that begins with this statement, whose result is the number of the transaction.
+    /// The kind of a transaction. The raw value is the SQL that begins the transaction and returns its number.
     enum Kind: String {
         /// A transaction that may append to the audit. It locks the audit's head row first, so that such transactions
         /// of all daemons run one after another.
@@ -31,7 +31,7 @@ final class WriteConnection: Sendable {
 
     /// Runs `body` in a transaction, and returns once it is on stable storage. Blocks the calling thread.
     ///
-    /// - Throws: the error of `body`, or ``PostgresError``: then nothing was changed. ``UnknownOutcomeError`` if it is
+    /// - Throws: the error of `body` or a ``PostgresError`` if nothing was changed; ``UnknownOutcomeError`` if it is
     ///   not known whether the transaction was committed.
     func transaction<Result: Sendable>(_ kind: Kind, _ body: (Connection) throws -> Result) throws -> Result {
         try turn.withLock { _ in
@@ -76,7 +76,8 @@ final class WriteConnection: Sendable {
         }
     }
 
-    /// If this process is frozen or cut off, the server ends its transaction, which locks the audit for all daemons.
+    /// Opens a connection, and limits the time for which a transaction on it may be idle. If this process is frozen or
+    /// loses the network, the server then ends the transaction, which otherwise would lock the audit for all daemons.
     private func open() throws -> Opened {
         let opened = try opener.open()
         try opened.connection.run(

@@ -4,13 +4,13 @@ import StoreCore
 import Synchronization
 import Vocabulary
 
-/// The error with which a caller's function ended its transaction: not an error of the database.
+/// Wraps the error that a caller's function threw, to distinguish this error from errors of the database.
 struct CallerError: Error {
     let error: any Error
 }
 
-/// Groups the writes of many callers into few transactions. Each commit waits for the server's disk, and that takes the
-/// same time for one write as for hundreds.
+/// Groups the writes of many callers into few transactions. Each commit waits for the server's disk, and this wait is
+/// as long for one write as for hundreds.
 ///
 /// While one group is written, new writes wait; they form the next group. A write can see the changes of earlier writes
 /// in its group. So no caller gets a result, not even an error, before the whole group is committed.
@@ -97,7 +97,8 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
     /// Refuses new writes, and returns when all waiting writes are done. Blocks the calling thread.
     func finish() {
         state.withLock { $0.refusal = $0.refusal ?? MerchantError(.storeUnavailable, "the store is closed") }
-        // An empty job returns after the group that was scheduled before it. That group may have scheduled another one.
+        // An empty block returns after the group that was scheduled before it. That group may have scheduled another
+        // group, so this repeats until no group is scheduled.
         repeat { thread.sync {} } while state.withLock { $0.isBusy }
         closeConnection()
     }
@@ -120,7 +121,7 @@ extension WriteGroups {
         if moreWritesWait { thread.async { self.commitNextGroup() } }
     }
 
-    /// How often a group is run again after a deadlock.
+    /// How often a group is run at most. It is run again after a deadlock or a serialization failure.
     private static var attempts: Int { 5 }
 
     private func commit(_ group: [Write]) {

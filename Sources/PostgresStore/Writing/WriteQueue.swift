@@ -90,9 +90,10 @@ final class WriteQueue: Sendable {
 
     /// Runs one transaction of the group in a savepoint. If it fails, only its own changes are undone.
     ///
-    /// - Parameter isFirst: whether it is the first one of the group. Otherwise it also releases the savepoint of the
-    ///   transaction before, in the same request. The commit releases the last savepoint.
-    /// - Returns: a function that returns the result or the error to the caller, and whether it must wait.
+    /// - Parameter isFirst: whether this transaction is the first of the group. Otherwise the method also releases the
+    ///   savepoint of the previous transaction, in the same request. The commit releases the last savepoint.
+    /// - Returns: a function that returns the result or the error to the caller, and whether other daemons must apply
+    ///   the change before this function is called.
     /// - Throws: if the whole group must fail.
     private static func runInSavepoint(
         _ write: PendingWrite, in transaction: StoreTransaction, isFirst: Bool, noting changes: inout StoreChanges

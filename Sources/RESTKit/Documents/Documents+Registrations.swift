@@ -7,8 +7,8 @@ extension RegistrationDocument {
     package init(_ view: RegistrationView) {
         let (registration, desired) = (view.registration, view.registration.desired)
         let desiredHash = desired.encryptTo.appleHash
-        // If the daemon has read Apple's record for this request, the document shows Apple's values. If Apple then has no
-        // record of the merchant, the document shows the desired name and no domains.
+        // If the daemon has read Apple's record for this request, the document shows Apple's values. If Apple then has
+        // no record of the merchant, the document shows the desired name and no domains.
         let appleDetails = view.source == .apple ? registration.appleRecord?.details : nil
         let names =
             view.source == .apple

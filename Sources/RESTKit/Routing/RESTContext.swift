@@ -37,7 +37,7 @@ package struct RESTContext: RequestContext {
 
     package var coreContext: CoreRequestContextStorage
     package let connection: RESTConnection
-    /// The client's `X-Request-Id` if it sent one, otherwise an identifier of the server.
+    /// The client's `X-Request-Id` if it sent one, otherwise an identifier that the server generates.
     package let requestId: String
     /// The trace that the request belongs to; nil if the client sent no `traceparent`.
     package let trace: TraceContext?

@@ -19,8 +19,9 @@ package struct RESTRouter<Handlers: RESTHandlers>: Sendable {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - routes: all routes, in the order in which `reporter` got them. Further routes of `reporter` may follow.
-    ///   - socket: the socket of the server, for an error that names the right socket of a path; nil for the portal.
+    ///   - routes: all routes, in the same order as in `reporter`. In `reporter`, other routes may follow these routes.
+    ///   - socket: the socket of the server; nil for the portal. If another socket serves the path of a request, the
+    ///     error names that socket.
     ///   - authenticate: identifies the caller of each request; nil if the connection identifies the caller.
     ///   - headers: further header fields of every response.
     ///   - readLimits: the limits that these routes share with the server's other paths, such as the portal's pages.
@@ -65,8 +66,8 @@ package struct RESTRouter<Handlers: RESTHandlers>: Sendable {
     /// The paths at which the route must be added to Hummingbird's router: the route's template, and the paths of other
     /// routes that the template also matches.
     ///
-    /// Hummingbird's router prefers a literal segment to a parameter and ignores the method in this choice. If each route
-    /// was added only at its template, `POST /v1/registrations/sync` would hide
+    /// Hummingbird's router prefers a literal segment to a parameter and ignores the method in this choice. If each
+    /// route were added only at its template, `POST /v1/registrations/sync` would hide
     /// `GET /v1/registrations/{partnerInternalMerchantIdentifier}` for the identifier `sync`.
     private func paths(of route: RESTRoute<Handlers>) -> Set<String> {
         let matchedPaths = routes.map(\.path).filter { $0 != route.path && route.matches($0) }

@@ -13,13 +13,14 @@ package final class ReadConcurrency: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let atOnce: Int
+    private let maximumPerUser: Int
     private let users = Mutex<[UserQuotas.Holder: UserReads]>([:])
 
-    /// - Parameter atOnce: how many reads of one user may run at the same time.
-    package init(atOnce: Int) { self.atOnce = atOnce }
+    /// - Parameter maximumPerUser: how many reads of one user may run at the same time.
+    package init(maximumPerUser: Int) { self.maximumPerUser = maximumPerUser }
 
-    /// Runs a read. If `atOnce` reads of the user are running already, the read first waits until another read has ended.
+    /// Runs a read. If `maximumPerUser` reads of the user are running already, the read first waits until another read
+    /// has ended.
     package func run<Value: Sendable>(for user: UserQuotas.Holder, _ read: () async throws -> Value) async throws
         -> Value
     {
@@ -31,7 +32,7 @@ package final class ReadConcurrency: Sendable {
     private func begin(_ user: UserQuotas.Holder) async {
         await withCheckedContinuation { continuation in
             let mayRun = users.withLock { users in
-                guard users[user, default: UserReads()].running < atOnce else {
+                guard users[user, default: UserReads()].running < maximumPerUser else {
                     users[user]?.waiting.append(continuation)
                     return false
                 }

@@ -15,7 +15,7 @@ extension HTTPField.Name {
 }
 
 extension HTTPFields {
-    /// Adds the fields with which a response names its request.
+    /// Adds the header fields of a response that identify the request.
     package mutating func setIdentifiers(of context: RESTContext) {
         self[.requestId] = context.requestId
         self[.traceparent] = context.trace?.traceparent

@@ -6,8 +6,8 @@ import NIOCore
 import NIOHTTPTypes
 import Secrets
 
-/// Reads the query and the body of a request to one route. Refuses an unknown query parameter, and a body that is larger
-/// than the route permits.
+/// Reads the query and the body of a request to one route. Refuses an unknown query parameter, and a body that is
+/// larger than the route permits.
 package struct RequestInput: Sendable {
     private let query: Set<String>
     private let maximumBodyBytes: Int
@@ -26,8 +26,8 @@ package struct RequestInput: Sendable {
         let parameters = try QueryParameters(target.rawQuery, known: query)
         let length = request.headers[.contentLength].flatMap { Int($0) }
         if let length, length > maximumBodyBytes { throw tooLarge }
-        // A body may come without a declared length (in HTTP/1.1 only if it is chunked). Then the largest permitted length
-        // is reserved.
+        // A body may come without a declared length (in HTTP/1.1 only if it is chunked). Then the largest permitted
+        // length is reserved.
         try context.reserve(length ?? maximumBodyBytes)
         // The client sends the body only after this interim response.
         if request.headers[.expect]?.lowercased() == "100-continue" {
@@ -39,8 +39,8 @@ package struct RequestInput: Sendable {
 
     private func readBody(_ body: RequestBody, length: Int?) async throws -> [UInt8] {
         var bytes: [UInt8] = []
-        // For a chunked body, the array grows, and its old memory, which may contain a private key, is freed. The program
-        // replaces libc's `free` by a function that overwrites freed memory: docs/adr/0004-wiping-allocator.md.
+        // For a chunked body, the array grows, and its old memory, which may contain a private key, is freed. The
+        // program replaces libc's `free` by a function that overwrites freed memory: docs/adr/0004-wiping-allocator.md.
         if let length { bytes.reserveCapacity(length) }
         do {
             for try await part in body {

@@ -66,8 +66,8 @@ package struct RequestReporter: Sendable {
         return metadata
     }
 
-    /// The response to a request that violates a rule of HTTP. ``RequestGuard`` refuses such a request before the router
-    /// receives it, so this function also counts the request in the metrics.
+    /// The response to a request that violates a rule of HTTP. ``RequestGuard`` refuses such a request before the
+    /// router receives it, so this function also counts the request in the metrics.
     package func refusal(_ error: any Error, _ connection: RESTConnection) -> RequestGuard.Refusal {
         let caller = connection.peer.caller
         let requestId = RequestId.make()

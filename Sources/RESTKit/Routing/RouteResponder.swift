@@ -43,8 +43,8 @@ struct RouteResponder<Handlers: RESTHandlers>: HTTPResponder {
             } else {
                 try await handler(call)
             }
-        // Only responses to GET can be large. For other methods no memory is reserved: a reservation may fail, but the
-        // change was already made and its response must be sent.
+        // Only responses to GET can be large. For other methods, no memory is reserved: the change is already made, and
+        // a failed reservation would prevent the response.
         if route.method == .get, !response.isShared { try context.reserve(response.body.readableBytes) }
         log(response, context)
         return Response(

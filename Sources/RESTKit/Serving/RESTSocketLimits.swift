@@ -4,8 +4,8 @@ import NIOCore
 
 /// The limits of a REST server on a Unix socket.
 package struct RESTSocketLimits: Sendable {
-    /// The limits of open connections. Callers without a permit share a separate limit, so that their connections cannot
-    /// exclude other callers.
+    /// The limits of open connections. Callers without a permit share a separate limit, so that their connections
+    /// cannot exclude other callers.
     package var connections = UserQuotas.Limits(total: 256, perUser: 224, withoutPermit: 16)
     /// The limits of the memory, in bytes, for large request bodies and for large responses that clients have not read
     /// yet. Bodies and responses of up to 64 KiB are not counted.
@@ -23,9 +23,9 @@ package struct RESTSocketLimits: Sendable {
     /// How many bytes one read takes from a connection. All pipelined requests of one read are decoded at once, and all
     /// but the first then wait in memory.
     static let readBytes = 8 * 1024
-    /// How many bytes of requests may be unread when the client closes its side of the connection, beyond the bytes
-    /// that the server has requested. The limit is higher than the default size of a socket's buffer, because the bytes
-    /// can be a part of an import.
+    /// How many bytes of requests ``EndOfInputHandler`` keeps in memory after the client has closed its side of the
+    /// connection. If there are more, the handler closes the connection. The limit is higher than the default size of a
+    /// socket's buffer, because the bytes can be a part of an import.
     static let keptBytes = 512 * 1024
     /// How many accepted connections may wait for a task that handles them.
     static let maximumUnhandled = 64

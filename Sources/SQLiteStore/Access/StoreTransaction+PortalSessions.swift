@@ -41,7 +41,8 @@ extension StoreTransaction {
     }
 
     func removeOperatorSessions(of uid: UInt32?) throws -> Int {
-        // The comparison lets SQLite search the index of the operators' sessions, which it would otherwise scan.
+        // The condition `operator_uid >= 0` is true for every operator's session. It lets SQLite search the index of
+        // the operators' sessions instead of scanning the index.
         guard let uid else {
             return try execute("DELETE FROM portal_sessions WHERE operator_uid >= 0 AND operator_uid IS NOT NULL", [])
         }
@@ -76,7 +77,7 @@ extension StoreTransaction {
     }
 }
 
-// MARK: - Removal by age, and of all
+// MARK: - Removal of expired sessions, and of all sessions
 
 extension StoreTransaction {
     func removeAllSessions() throws -> Int {

@@ -6,15 +6,15 @@ import StoreCore
 package import Vocabulary
 
 extension BackupFile {
-    /// The suffix of the names of drafts.
+    /// The suffix of the names of drafts. A draft is a backup file that is not complete yet.
     package static let draftSuffix = ".new"
 
-    /// A new name for a backup that is not complete, in the directory of the backup.
+    /// A new name for a draft, in the directory of the backup.
     package static func draft(of target: String) -> String {
         "\(target).\(getpid())-\(UInt32.random(in: 0 ... .max))\(draftSuffix)"
     }
 
-    /// Removes the file of a backup that is not complete.
+    /// Removes a draft, and the journal that SQLite may have left beside it.
     package static func removeDraft(_ draft: String) {
         unlink(draft)
         unlink(draft + "-journal")

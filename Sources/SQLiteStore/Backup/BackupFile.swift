@@ -19,8 +19,8 @@ package struct BackupFile: Sendable {
 
     /// Reads and checks the manifest. Does not check the database in the file: ``copyDatabase(to:)`` does.
     ///
-    /// - Throws: `backupFailed` if the file cannot be read, does not end with a manifest, or has another length than
-    ///   the manifest says.
+    /// - Throws: `backupFailed` if the file cannot be read, does not end with a manifest, or has a length that
+    ///   contradicts the manifest.
     package init(reading path: String) throws(MerchantError) {
         let (file, size) = try Self.openFile(path)
         defer { close(file) }

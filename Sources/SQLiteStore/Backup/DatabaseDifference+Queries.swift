@@ -25,7 +25,7 @@ extension DatabaseDifference.Kind {
         case .usableAgain:
             .keyPairs("newer.state IN ('revoked', 'destroyed') AND older.state IN ('standby', 'current', 'retiring')")
         case .missing: .keyPairs("older.state IS NULL")
-        case .undestroyed: .keyPairs("newer.state = 'destroyed' AND older.state IN ('pending', 'revoked')")
+        case .destructionUndone: .keyPairs("newer.state = 'destroyed' AND older.state IN ('pending', 'revoked')")
         case .earlierState:
             .keyPairs(
                 """

@@ -43,7 +43,7 @@ extension DatabaseDifference.Kind {
         switch self {
         case .usableAgain: count.counted("revoked key pair is usable again", "revoked key pairs are usable again")
         case .missing: count.counted("key pair is missing", "key pairs are missing")
-        case .undestroyed:
+        case .destructionUndone:
             count.counted(
                 "destroyed private key is stored again, sealed", "destroyed private keys are stored again, sealed")
         case .earlierState:

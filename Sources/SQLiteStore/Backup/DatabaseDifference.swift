@@ -16,12 +16,12 @@ package struct DatabaseDifference: Sendable {
         /// Key pairs that only the newer database contains.
         case missing
         /// Key pairs whose private key was destroyed before the restore, and is stored again after the restore.
-        case undestroyed
-        /// Accesses to the portal that were created, revoked or got another token before the restore.
+        case destructionUndone
+        /// Accesses to the portal that were created or revoked, or got another token, after the backup.
         case accesses
-        /// Invitations to the portal that were created, used or revoked before the restore.
+        /// Invitations to the portal that were created, used or revoked after the backup.
         case invitations
-        /// Key pairs whose state differs, but that are neither `usableAgain` nor `undestroyed`.
+        /// Key pairs whose state differs, but that are neither `usableAgain` nor `destructionUndone`.
         case earlierState
         /// Key pairs whose scheduled destruction has different times in the two databases, or is in only one of them.
         case destructions
@@ -135,7 +135,7 @@ extension DatabaseDifference.Change {
     fileprivate init(_ row: Row, _ kind: DatabaseDifference.Kind) throws {
         subject =
             switch kind {
-            case .usableAgain, .missing, .undestroyed, .earlierState, .destructions, .exports:
+            case .usableAgain, .missing, .destructionUndone, .earlierState, .destructions, .exports:
                 .keyPair(try row.publicKeyHash())
             case .certificates: .certificate(serialNumber: try row.text("serial_number"), of: try row.publicKeyHash())
             case .rolls: .roll(id: String(try row.integer("id")), to: try row.publicKeyHash())

@@ -17,14 +17,10 @@ enum ClaimRows {
         _ claim: TokenClaim, after limit: Timestamp?, in db: Database
     ) throws -> Result<ClaimOutcome, MerchantError> {
         if let limit, claim.at <= limit, try self.claim(of: claim.transactionId, in: db) == nil {
-            // The message begins with the name of the failed check, as in every `tokenNotVerified` error.
-            return .failure(
-                MerchantError(
-                    .tokenNotVerified,
-                    "signingTime: the machine's clock shows \(claim.at), but a payment was claimed at \(limit.adding(ClaimRules.toleratedSetBack)), so the clock is behind now or was ahead then. Until the clock has passed \(limit), the daemon cannot tell whether this payment was claimed before, and refuses it. If the clock is wrong, correct it; if it is right, 'merchantkeyctl status' says what to do (claimsRefused)"
-                ))
+            return .failure(ClaimRules.clockBehind(limit, at: claim.at))
         }
-        // Runs for every payment token. GRDB converts a literal of its own types fastest.
+        // Runs for every payment token, so the arguments are an array literal of types that GRDB converts itself: this
+        // is the fastest form.
         try db.cachedStatement(
             sql: """
                 INSERT INTO claims (transaction_id, claimed_at, caller, key_digest, request_digest)

@@ -6,8 +6,8 @@ import Schema
 package import StoreCore
 import Vocabulary
 
-/// The SQLite databases to which a store is copied: two for a daemon, which have other names than its files until the
-/// copy is finished, or one for a backup.
+/// The SQLite databases to which a store is copied. For a daemon there are two, and their names have the suffix
+/// ``suffix`` until the copy is finished. For a backup there is one.
 package struct SQLiteCopy: TableWriting {
     /// The suffix of the names of both files until the copy is finished.
     package static let suffix = ".copying"
@@ -34,7 +34,7 @@ package struct SQLiteCopy: TableWriting {
         } else {
             Self.removeFiles(database: database, claims: claims)
             self.claims = try Self.create(paths.claims, .claims, .ofDaemon(mark), at: now)
-            // Comes last: only with its mark is the copy resumed.
+            // Created last, because this file contains the mark without which a copy is not resumed.
             self.merchants = try Self.create(paths.merchants, .merchants, .ofDaemon(mark), at: now)
             isResumed = false
         }
@@ -95,13 +95,14 @@ package struct SQLiteCopy: TableWriting {
             try file.queue.writeWithoutTransaction { db in
                 try Migrations.apply(kind.migrations, to: db, kind: kind, at: now)
                 try db.inTransaction(.immediate) {
-                    // The triggers of the source have fired when its rows were written.
+                    // The copied rows already contain the results of the source's triggers, so no trigger may run
+                    // again.
                     let triggers = "SELECT name FROM sqlite_schema WHERE type = 'trigger'"
                     for name in try String.fetchAll(db, sql: triggers) {
                         try db.execute(sql: "DROP TRIGGER \(name.quotedInSQLite)")
                     }
                     guard kind == .merchants else { return .commit }
-                    // The schema creates these rows, and the copy brings those of the source.
+                    // The schema has created rows in `totals`. The copy inserts the rows of the source instead.
                     try db.execute(sql: "DELETE FROM totals")
                     if case .ofDaemon(let mark) = use {
                         try db.execute(
@@ -120,8 +121,8 @@ package struct SQLiteCopy: TableWriting {
         }
     }
 
-    /// Opens a file for many large transactions. After a power failure, the last of them may be lost, and the copy
-    /// continues before it.
+    /// Opens a file for many large transactions. A power failure may undo the last of these transactions, and the copy
+    /// then repeats them.
     private static func open(_ path: String, _ kind: DatabaseKind, _ use: Use) throws -> SQLiteCopyFile {
         Connections.disableMemoryPools()
         var configuration = Configuration()

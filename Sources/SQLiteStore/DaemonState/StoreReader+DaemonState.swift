@@ -50,8 +50,8 @@ extension StoreReading {
 
     /// The number of merchants whose newest key pair has a higher id than every key pair in a verified backup.
     ///
-    /// - Parameter highestBackedUpId: nil if there is no verified backup. The number of all merchants with a key pair is
-    ///   in the table `totals`, so that they are not counted.
+    /// - Parameter highestBackedUpId: nil if there is no verified backup. The result is then the number of all
+    ///   merchants with a key pair, which is read from the table `totals` instead of counted.
     private func countMerchantsAwaitingBackup(after highestBackedUpId: Int?) throws -> Int {
         guard let highestBackedUpId else {
             return try firstRow("SELECT value FROM totals WHERE name = 'merchantsWithKeyPair'", []) {

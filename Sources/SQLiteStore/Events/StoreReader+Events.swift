@@ -6,7 +6,7 @@ extension StoreReading {
     func events(_ query: EventQuery) throws -> [StoredEvent] {
         guard let merchants = query.merchants else { return try events(query, of: nil) }
         // One query for each merchant. The list is short, because a caller has permits for few merchants.
-        return query.result(of: try merchants.flatMap { try events(query, of: $0) })
+        return query.merge(try merchants.flatMap { try events(query, of: $0) })
     }
 
     private func events(_ query: EventQuery, of merchant: MerchantIdentifier?) throws -> [StoredEvent] {
@@ -25,8 +25,8 @@ extension StoreReading {
         addCondition("severity", query.severity?.rawValue, index: "events_of_severity")
         // The newest events are read in descending order, because `LIMIT` keeps the first rows. They are reversed
         // below.
-        let isNewest = query.part == .newest
-        if case .after(let sequence) = query.part {
+        let isNewest = query.selection == .newest
+        if case .after(let sequence) = query.selection {
             conditions.append("sequence > ?")
             arguments += [sequence]
         }

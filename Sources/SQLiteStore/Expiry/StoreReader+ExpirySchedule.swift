@@ -3,7 +3,8 @@ import StoreCore
 import Vocabulary
 
 // The table `key_watches` contains the time at which the expiry of each active key pair is checked next. The table
-// `key_warnings` contains the expiry warnings that were sent: one for each expiry and number of days before it.
+// `key_warnings` contains the expiry warnings that were sent: one for each expiry time and each number of days before
+// this time.
 
 extension StoreReading {
     func keyPairsDueForExpiryCheck(at time: Timestamp, limit: Int) throws -> [ExpiringKeyPair] {

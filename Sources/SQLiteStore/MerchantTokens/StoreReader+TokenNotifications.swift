@@ -13,9 +13,10 @@ extension StoreReading {
             """, [event.rawValue, merchant.rawValue], TokenNotificationRow.notification)
     }
 
-    // Triggers keep the next notification of each lane in `token_notification_lanes`, so this query reads only the
-    // lanes whose next notification is due. The index contains the merchant. So for the lanes of excluded merchants,
-    // the query reads only the index; this takes about 30 ms for 100,000 lanes.
+    // A lane is the queue of one merchant's waiting notifications from one address. Triggers keep the next notification
+    // of each lane in `token_notification_lanes`, so this query reads only the lanes whose next notification is due.
+    // The index contains the merchant. So for the lanes of excluded merchants, the query reads only the index; this
+    // takes about 30 ms for 100,000 lanes.
     func nextTokenNotifications(
         dueAt time: Timestamp, excluding merchants: Set<MerchantIdentifier>, limit: Int
     ) throws -> [TokenNotification] {

@@ -17,7 +17,7 @@ extension StoreReading {
                 "removed_at IS NULL AND active_key_pairs < target_active_key_pairs"
             ) : ("merchants", "removed_at IS NULL")
         let (after, prefix) = (cursor?.rawValue ?? "", filter.identifierPrefix ?? "")
-        // One lower bound, so that the index is read from the first result on.
+        // The query has a single lower bound, so that SQLite reads the index from the first result on.
         let lowerBound = after >= prefix ? "identifier > ?" : "identifier >= ?"
         return try allRows(
             """

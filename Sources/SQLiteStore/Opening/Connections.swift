@@ -49,7 +49,7 @@ enum Connections {
         configuration.prepareDatabase { db in
             // A reader may be opened again later; see ``ReaderOpening``. If the path names another file by then, the
             // reader would combine that other file with the write-ahead log of the opened file.
-            try openedFiles.requireUnreplaced()
+            try openedFiles.requireOriginalFiles()
             if !db.configuration.readonly { try refuseForeignDatabase(db, path: openedFiles.path, kind: .merchants) }
             try db.execute(
                 sql: """

@@ -23,8 +23,8 @@ enum DatabaseFile {
         }
 
         /// - Returns: nil if there is no such file.
-        /// - Throws: ``MerchantError`` `storeUnavailable` if it cannot be found out, for example because the daemon must
-        ///   not enter the directory.
+        /// - Throws: ``MerchantError`` `storeUnavailable` if the status of the path cannot be read, for example because
+        ///   the daemon has no permission to enter the directory.
         static func ifPresent(at path: String) throws(MerchantError) -> Identity? {
             var found = stat()
             guard lstat(path, &found) == 0 else {
@@ -62,7 +62,7 @@ enum DatabaseFile {
         }
     }
 
-    /// The error that the path of an open file now names another file or no file.
+    /// The error for an open file whose path now names another file or no file.
     struct ReplacedError: Error {
         let path: String
         /// A description of the file that the path names now.
@@ -84,8 +84,8 @@ enum DatabaseFile {
             database = try Identity(of: path)
         }
 
-        /// Stores the identity of the write-ahead log, for ``requireUnreplaced()``. Call this after SQLite has created
-        /// the log.
+        /// Stores the identity of the write-ahead log, for ``requireOriginalFiles()``. Call this after SQLite has
+        /// created the log.
         func recordWriteAheadLogIdentity() {
             let found = try? Identity(of: path + "-wal")
             log.withLock { $0 = found }
@@ -94,9 +94,9 @@ enum DatabaseFile {
         /// Checks that the paths of the database and of its write-ahead log still name the opened files. SQLite would
         /// continue to write to a file that was moved or removed, and the next start would not find those changes.
         ///
-        /// - Throws: ``ReplacedError`` if a path now names another file or no file; ``MerchantError`` `storeUnavailable`
-        ///   if a path cannot be reached.
-        func requireUnreplaced() throws {
+        /// - Throws: ``ReplacedError`` if a path now names another file or no file; ``MerchantError``
+        ///   `storeUnavailable` if a path cannot be reached.
+        func requireOriginalFiles() throws {
             try Self.require(database, at: path)
             if let log = log.withLock({ $0 }) { try Self.require(log, at: path + "-wal") }
         }

@@ -2,13 +2,13 @@ import Glibc
 
 /// Reads the header of a database file.
 enum DatabaseHeader {
-    /// The position of the file format's version for writing, according to SQLite's documentation of its file format.
+    /// The offset of the file format write version in the header (SQLite, "Database File Format").
     private static let writeVersionPosition = 18
-    /// The newest version that SQLite knows: with a write-ahead log.
+    /// The highest write version that SQLite knows: 2, for a database with a write-ahead log.
     private static let newestWriteVersion = 2
 
-    /// A fault that SQLite does not report when it only reads the file: it opens a file with an unknown version for
-    /// writing as a file that must not be written.
+    /// Finds an unknown write version. SQLite does not report this fault when it only reads the file: it opens such a
+    /// file as read-only.
     ///
     /// - Returns: nil if the header has no such fault or cannot be read.
     static func fault(of path: String) -> String? {
@@ -19,6 +19,6 @@ enum DatabaseHeader {
         guard pread(file, &version, 1, off_t(writeVersionPosition)) == 1, version > newestWriteVersion else {
             return nil
         }
-        return "the header names the file format version \(version) for writing, expected at most \(newestWriteVersion)"
+        return "the file format write version in the header is \(version), expected at most \(newestWriteVersion)"
     }
 }

@@ -39,7 +39,7 @@ package struct DatabaseInspection: Sendable {
     /// Reads and checks the whole database.
     ///
     /// - Parameters:
-    ///   - now: the time at which certificates count as expired.
+    ///   - now: the present time, with which the expiry times of certificates are compared.
     ///   - restoreValueName: the name of the row in `daemon_facts` to read into ``restoredBackup``.
     /// - Throws: `storeUnavailable` if the file cannot be opened or is not a database of this program;
     ///   ``SetupUnfinished``.
@@ -127,7 +127,7 @@ package struct DatabaseInspection: Sendable {
     private init(reading db: Database, _ now: Timestamp, restoreValueName: String) throws {
         let applicationId = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         guard applicationId == DatabaseKind.merchants.rawValue else {
-            // The first start creates the file empty before it creates the schema.
+            // The first start creates an empty file before it creates the schema.
             if try applicationId == 0 && Row.fetchOne(db, sql: "SELECT 1 FROM sqlite_schema LIMIT 1") == nil {
                 throw SetupUnfinished()
             }

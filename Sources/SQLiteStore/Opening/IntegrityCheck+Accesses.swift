@@ -9,8 +9,8 @@ import Vocabulary
 extension IntegrityCheck {
     private static let accessesPerBatch = 500
 
-    /// What the audit records about the accesses, up to one record.
-    struct AccessRecords: Sendable {
+    /// The content of each access, as named in the audit records that were read so far.
+    struct AuditedAccesses: Sendable {
         fileprivate var digests: [AccessName: Bits256] = [:]
         /// The sequence of the last record that was read.
         fileprivate var sequence = 0
@@ -19,19 +19,19 @@ extension IntegrityCheck {
     }
 
     /// Reads one batch of audit records.
-    static func readAccessRecords(after records: AccessRecords, in db: Database) throws -> Batch {
+    static func readAuditedAccesses(after records: AuditedAccesses, in db: Database) throws -> Batch {
         let hasAccesses = try Int.fetchOne(db, sql: "SELECT 1 FROM accesses LIMIT 1") != nil
-        guard hasAccesses else { return ([], Stage.accessRecords(records).following) }
+        guard hasAccesses else { return ([], Stage.auditedAccesses(records).following) }
         let last = try lastSequence(in: db)
         var records = records
         try records.read(to: min(last, records.sequence + recordsPerBatch), in: db)
-        let next: Stage = records.sequence < last ? .accessRecords(records) : .accesses(after: 0, records)
+        let next: Stage = records.sequence < last ? .auditedAccesses(records) : .accesses(after: 0, records)
         return ([], next)
     }
 
     /// Checks one batch of accesses.
     static func inconsistentAccesses(
-        in db: Database, after previous: Int, _ records: AccessRecords
+        in db: Database, after previous: Int, _ records: AuditedAccesses
     ) throws -> Batch {
         // An access may have changed since the last batch.
         var records = records
@@ -63,7 +63,7 @@ extension IntegrityCheck {
     }
 }
 
-extension IntegrityCheck.AccessRecords {
+extension IntegrityCheck.AuditedAccesses {
     private static let actions = AuditedAccess.actions.map { "'\($0.rawValue)'" }.joined(separator: ", ")
 
     /// Reads the records after the last one that was read. A record without the content of an access is ignored.

@@ -20,10 +20,10 @@ enum IntegrityCheck {
     /// What the next batch checks. The check runs in stages, and each stage in batches of limited size, so that the
     /// write-ahead log can be checkpointed between two batches.
     enum Stage: Sendable {
-        /// What the audit records about the accesses.
-        case accessRecords(AccessRecords)
+        /// The audit records that name the content of an access. This batch only reads them.
+        case auditedAccesses(AuditedAccesses)
         /// The accesses whose row id is above `after`.
-        case accesses(after: Int, AccessRecords)
+        case accesses(after: Int, AuditedAccesses)
         /// The key pairs whose row id is above `after`.
         case keyPairs(after: Int)
         /// The audit records whose sequence is above `after`.
@@ -31,12 +31,12 @@ enum IntegrityCheck {
         /// The tables, indexes and triggers.
         case schema
 
-        fileprivate static let first = accessRecords(AccessRecords())
+        fileprivate static let first = auditedAccesses(AuditedAccesses())
 
         /// The beginning of the next stage; nil after the last stage.
         var following: Stage? {
             switch self {
-            case .accessRecords, .accesses: .keyPairs(after: 0)
+            case .auditedAccesses, .accesses: .keyPairs(after: 0)
             case .keyPairs: .records(after: 0)
             case .records: .schema
             case .schema: nil
@@ -45,7 +45,7 @@ enum IntegrityCheck {
 
         fileprivate var name: String {
             switch self {
-            case .accessRecords, .accesses: "accesses"
+            case .auditedAccesses, .accesses: "accesses"
             case .keyPairs: "key pairs"
             case .records: "the rows that the audit names"
             case .schema: "the schema"
@@ -58,7 +58,7 @@ enum IntegrityCheck {
 
     private static func check(_ stage: Stage, in db: Database) throws -> Batch {
         switch stage {
-        case .accessRecords(let records): try readAccessRecords(after: records, in: db)
+        case .auditedAccesses(let records): try readAuditedAccesses(after: records, in: db)
         case .accesses(let row, let records): try inconsistentAccesses(in: db, after: row, records)
         case .keyPairs(let row): try inconsistentKeyPairs(in: db, after: row)
         case .records(let sequence): try missingRows(in: db, after: sequence)
@@ -103,9 +103,9 @@ enum IntegrityCheck {
         return found
     }
 
-    /// Checks one batch of key pairs. Each key pair must be in the state that the last audit record of a change of its
-    /// state names; without such a record, any state is accepted. The hash of each public key must be the publicKeyHash
-    /// of its row.
+    /// Checks one batch of key pairs. Each key pair must be in the state that is named in the last audit record about a
+    /// change of its state. Without such a record, any state is accepted. The hash of each public key must be the
+    /// publicKeyHash of its row.
     ///
     /// An attacker who changes a state must also change the audit, which breaks the audit's hash chain.
     private static func inconsistentKeyPairs(in db: Database, after previous: Int) throws -> Batch {
@@ -139,8 +139,8 @@ enum IntegrityCheck {
     }
 
     /// Checks one batch of audit records. If a record says that a key pair, merchant, access or notification URL was
-    /// created, its row must exist, because the daemon never deletes such a row. The record of a notification URL
-    /// names only its merchant, because the URL is secret. So the merchant must have at least one.
+    /// created, its row must exist, because the daemon never deletes such a row. The record of a notification URL names
+    /// only its merchant, because the URL is secret. So the merchant must have at least one URL.
     private static func missingRows(in db: Database, after sequence: Int) throws -> Batch {
         let end = sequence + recordsPerBatch
         let rows = try Row.fetchAll(

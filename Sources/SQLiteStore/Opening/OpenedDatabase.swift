@@ -33,7 +33,7 @@ package struct OpenedDatabase: Sendable {
                 try Migrations.apply(migrations, to: db, kind: .merchants, at: clock.now)
             }
             openedFiles.recordWriteAheadLogIdentity()
-            // Decryptors are served also if the files are moved or removed from now on.
+            // Opens the readers now, so that decryptors are still served if the files are moved or removed later.
             try ReaderOpening.openNow(pool)
             return (openedFiles, pool)
         }

@@ -3,7 +3,8 @@ import StoreCore
 import Vocabulary
 
 // `since` is the time at which a roll reached its present step. `idle_since` is the time of the last request for the
-// old key; it is NULL until a token was decrypted with the new key after the promotion.
+// old key or of the last change of state of either key, whichever is later. It is NULL until a token was decrypted with
+// the new key after the promotion, and always if the old private key was exported.
 
 extension StoreReading {
     func roll(_ number: Int) throws -> Roll? {

@@ -29,7 +29,7 @@ extension StoreTransaction {
         let (first, last) = (
             use.decryptions?.first.millisecondsSince1970, use.decryptions?.last.millisecondsSince1970
         )
-        // GRDB converts a literal of its own types fastest.
+        // The arguments are an array literal of types that GRDB converts itself: this is the fastest form.
         try db.cachedStatement(
             sql: """
                 INSERT INTO key_uses (key_pair_id, requests_count, requests_first, requests_last, decryptions_count, decryptions_first,

@@ -109,7 +109,7 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
     /// Checks that the database's paths still name the opened files. If they do not, throws, and refuses all further
     /// writes. Call this before a write that is not part of a group.
     func requireOriginalFiles() throws {
-        do { try openedFiles.requireUnreplaced() } catch { throw translatedAndRecorded(error) }
+        do { try openedFiles.requireOriginalFiles() } catch { throw translatedAndRecorded(error) }
     }
 
     /// Commits one write in a transaction of its own, on the calling thread.
@@ -117,12 +117,12 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
         try requireWritesAccepted()
         do {
             try writer.writeWithoutTransaction { db in
-                try openedFiles.requireUnreplaced()
+                try openedFiles.requireOriginalFiles()
                 try db.inTransaction(.immediate) {
                     try body(db)
                     return .commit
                 }
-                try openedFiles.requireUnreplaced()
+                try openedFiles.requireOriginalFiles()
             }
         } catch { throw translatedAndRecorded(error) }
     }
@@ -186,12 +186,12 @@ extension WriteGroups {
         do {
             // Checks the paths twice. Without the check before the transaction, the daemon would write to files that no
             // path names. Without the check after it, a caller could get a result that the next start does not find.
-            try openedFiles.requireUnreplaced()
+            try openedFiles.requireOriginalFiles()
             try db.inTransaction(.immediate) {
                 result = try body(group, db)
                 return .commit
             }
-            try openedFiles.requireUnreplaced()
+            try openedFiles.requireOriginalFiles()
         } catch {
             metrics.countFailure()
             let error = translatedAndRecorded(error)

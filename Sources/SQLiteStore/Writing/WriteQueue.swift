@@ -71,7 +71,7 @@ final class WriteQueue: Sendable {
     func fail(_ error: MerchantError) { groups.fail(error) }
     func translatedAndRecorded(_ error: any Error) -> any Error { groups.translatedAndRecorded(error) }
 
-    /// In bytes: more than any transaction writes.
+    /// The size of the trial write in bytes: more than any transaction writes.
     private static let trialSize = 64 * 1024
 
     /// Writes a long text, and then replaces it by an empty text, to find out whether the disk has space.

@@ -15,8 +15,8 @@ struct CertificateTemplate {
         case tokenSigner
         case paymentProcessing(MerchantIdentifier)
         case identity(MerchantIdentifier)
-        /// The encryption of card data for in-app provisioning. `marker` is nil for a certificate without a marker, which
-        /// is a fault.
+        /// The encryption of card data for in-app provisioning. `marker` is nil for a certificate without a marker,
+        /// which is a fault.
         case cardDataEncryption(KeyUsage, marker: Certificate.Extension?)
         /// A web server with these host names and IP addresses.
         case server([SandboxServerName])

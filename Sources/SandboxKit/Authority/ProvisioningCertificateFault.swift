@@ -13,7 +13,7 @@ package enum ProvisioningCertificateFault: String, CaseIterable, Sendable {
     case wrongKeyUsage = "wrong-key-usage"
     /// The certificate is signed with its own key.
     case selfSigned = "self-signed"
-    /// The token issuer signs the certificate, but the processing issuer is handed over as the sub-CA.
+    /// The token issuer signs the certificate, but the sub-CA certificate is that of the processing issuer.
     case otherIssuer = "other-issuer"
     /// The public key is on the curve P-384.
     case p384

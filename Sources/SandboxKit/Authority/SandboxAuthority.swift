@@ -13,8 +13,8 @@ import X509
 ///               └─ identity issuer (RSA-2048) ── merchant identity certificates
 /// ```
 ///
-/// A *marker* is an extension, by which Apple shows the kind of a certificate. Its object identifier is
-/// 1.2.840.113635 followed by the numbers in the diagram.
+/// A *marker* is an extension whose presence shows the kind of a certificate. Its object identifier is 1.2.840.113635
+/// followed by the numbers in the diagram.
 ///
 /// The sandbox is an independent implementation of Apple's formats: it shares no code with the modules that verify and
 /// decrypt tokens. So if the sandbox or one of these modules has a mistake, the sandbox and the module disagree, and a
@@ -58,7 +58,7 @@ package struct SandboxAuthority: Sendable {
         identityIssuer = try root.certifying(
             .authority("Sandbox Worldwide Developer Relations CA - RSA", marker: nil, from: decadeAgo, years: 15),
             key: .init(_RSA.Signing.PrivateKey(keySize: .bits2048)))
-        // Like Apple's, the token issuer has an EC key and also issues the certificate of the RSA token signer.
+        // Like Apple's token issuer, this one has an EC key, and also issues the certificate of the RSA token signer.
         ecTokenSigner = try tokenIssuer.certifying(
             .tokenSigner("ecc-smp-broker-sign_UC4-SANDBOX", from: yearAgo, years: 5),
             key: .init(P256.Signing.PrivateKey()))

@@ -23,7 +23,7 @@ struct DirectoryIssuance {
 
     /// Issues the certificates, and prints a line for each.
     ///
-    /// - Throws: ``SandboxError`` with a line for each CSR that has no certificate afterwards.
+    /// - Throws: ``SandboxError`` with a line for each CSR for which no certificate was issued or kept.
     func run(in directory: String, to target: String) throws(SandboxError) {
         if !Files.isDirectory(target) { try Files.createDirectory(target) }
         var count = 0

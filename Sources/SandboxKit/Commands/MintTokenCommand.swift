@@ -42,7 +42,7 @@ struct MintTokenCommand: ParsableCommand {
     @Option(help: "The type of the payment data: 3DSecure or EMV.")
     var dataType = TokenParameters.DataType.threeDSecure
 
-    @Flag(help: "Mint tokens whose shared secret begins with a zero byte, to test that decryptors keep it. EC_v1 only.")
+    @Flag(help: "Mint tokens whose shared secret begins with a zero byte, which decryptors must keep. EC_v1 only.")
     var leadingZeroSecret = false
 
     @Option(help: ArgumentHelp("The number of tokens, one on each line, at most 100,000.", valueName: "n"))
@@ -56,8 +56,8 @@ struct MintTokenCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The same as --merchant-token-identifier with --merchant-token-metadata: the payment token of a merchant "
-                + "token, as Apple sends it.", valueName: "text"))
+            "Mint the payment token of a merchant token, as Apple sends it: the same as --merchant-token-identifier "
+                + "with --merchant-token-metadata.", valueName: "text"))
     var merchantToken: String?
 
     @Option(

@@ -9,7 +9,7 @@ struct ProvisionCommand: ParsableCommand {
         abstract: "Decrypt a card and check it, as Apple's broker for in-app provisioning does.",
         discussion: """
             Reads the JSON that the daemon's issuer socket returned: encryptedPassData, ephemeralPublicKey and \
-            activationData. Prints 200, or, as Apple's broker, 500 'Broker Service Response exception'. After a 500 it \
+            activationData. Prints 200 or, like Apple's broker, 500 'Broker Service Response exception'. After a 500 it \
             prints the reasons, which Apple's broker does not give. The exit status is 0 for 200, and 1 for 500.
 
             Example: applepay-sandbox provision answer.json --directory apple --network Mastercard

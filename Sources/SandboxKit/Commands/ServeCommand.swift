@@ -23,8 +23,8 @@ struct ServeCommand: ParsableCommand {
             is not given for this merchant.
 
             A test creates an event of a merchant token on the control socket. If the token has a tokenNotificationURL, \
-            the server then notifies the merchant, and repeats a notification up to three times at once if the status \
-            is not 200. Example: curl --unix-socket PATH http://localhost/merchant-tokens/events -d \
+            the server then notifies the merchant. Unless the status is 200, it repeats the notification without a \
+            pause, at most three times. Example: curl --unix-socket PATH http://localhost/merchant-tokens/events -d \
             '{"merchantIdentifier": "merchant.com.example", "merchantTokenIdentifier": "token-1", "eventType": \
             "UNLINK", "tokenNotificationURL": "https://localhost:8443/tokenapi"}'. Optional members: reason, \
             merchantTokenMetadata, wrapped, notify, response (the whole event as JSON text), and encryptedMetadata with \

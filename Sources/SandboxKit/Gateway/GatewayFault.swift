@@ -21,7 +21,8 @@ package struct GatewayFault: Hashable, Sendable {
         case empty
         /// The call is carried out, and the response is 200 with a body of 2 MiB of spaces.
         case large
-        /// The call is carried out, and the response is 200 with a page of HTML, as of a proxy or a captive portal.
+        /// The call is carried out, and the response is 200 with an HTML page, such as a proxy or a captive portal
+        /// sends.
         case html
         /// The call is carried out, and the body of the response is sent one byte at a time, with a pause before each
         /// byte. A client that limits only the time between two bytes waits for the whole body.

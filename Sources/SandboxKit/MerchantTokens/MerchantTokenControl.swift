@@ -11,7 +11,7 @@ struct MerchantTokenControl: Sendable {
     let authority: SandboxAuthority
     let store: MerchantTokenStore
     let notifier: TokenNotifier
-    /// Whether an event is wrapped if its order has no `wrapped` member.
+    /// Whether an event is wrapped if the request that creates it has no `wrapped` member.
     let wrapsEvents: Bool
 
     /// - Returns: nil for an unknown method or path.
@@ -66,7 +66,7 @@ struct MerchantTokenControl: Sendable {
     }
 
     private func createEvent(_ body: [UInt8]) throws -> GatewayReply {
-        let order = try TokenEventOrder(body, by: authority, at: .now)
+        let order = try TokenEventRequest(body, by: authority, at: .now)
         try store.store(order.merchantTokenIdentifier, of: order.merchantIdentifier) {
             if let url = order.tokenNotificationURL { $0.tokenNotificationURL = url }
             if order.unlinks { $0.isLinked = false }

@@ -32,8 +32,8 @@ struct MerchantTokenService: Sendable {
         guard (1...Self.longestMerchant).contains(merchant.utf8.count) else {
             return Self.error(400, "merchantId must have 1 to \(Self.longestMerchant) characters")
         }
-        // A platform may act for any merchant, because Apple does not document which merchants belong to a platform. The
-        // merchant of the token or event must be the one in the path.
+        // A platform may act for any merchant, because Apple does not document which merchants belong to a platform.
+        // The merchant of the token or event must be the one in the path.
         let isAuthorized = client.isPlatformIntegrator || client.isIdentity(of: merchant)
         if operation == .merchantTokenEvent {
             guard isAuthorized, let event = store.fetch(parameters.last ?? "", of: merchant) else {

@@ -4,7 +4,7 @@ import NIOHTTP1
 import NIOSSL
 
 /// Notifies merchants of the events of their tokens, as Apple does: with a GET request that contains only the event's
-/// identifier. Every status but 200 is repeated at once, at most three times.
+/// identifier. Unless the response has status 200, the request is repeated without a pause, at most three times.
 ///
 /// Source: Apple, Merchant Token Notification Services.
 final class TokenNotifier: Sendable {

@@ -30,7 +30,7 @@ package struct TokenParameters: Sendable {
     /// Whether the shared secret of the key agreement begins with a zero byte. EC_v1 only. With such a token, a test
     /// can detect a decryptor that drops leading zero bytes of the secret and so derives a wrong key.
     package var leadingZeroSecret = false
-    /// The identifier of a merchant token; nil if the token is no merchant token.
+    /// The identifier of a merchant token; nil if the token is not a merchant token.
     package var merchantTokenIdentifier: String?
     /// Whether the token contains `merchantTokenMetadata`, with a fictitious card.
     package var hasMerchantTokenMetadata = false

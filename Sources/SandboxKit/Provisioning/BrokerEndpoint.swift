@@ -1,8 +1,8 @@
-/// Answers devices over HTTP as Apple's broker, with the private key that `applepay-sandbox provisioning-certificates`
-/// writes.
+/// Answers devices over HTTP as Apple's broker does, with the private key that
+/// `applepay-sandbox provisioning-certificates` writes.
 ///
-/// It reads the key for each request, so that the server need not be restarted after the certificates were created or
-/// replaced.
+/// The endpoint reads the key for each request, so that the server need not be restarted after the certificates were
+/// created or replaced.
 package struct BrokerEndpoint: Sendable {
     /// The path of the leaf's private key in PEM. The file need not exist yet.
     private let keyFile: String

@@ -9,7 +9,8 @@ import Vocabulary
 /// card data, and checks it.
 ///
 /// Unlike the rest of the sandbox, the broker shares the decryption and the rules for card data with the module
-/// `PassProvisioning`. The tests of that module compare it with a published vector and with another implementation.
+/// `PassProvisioning`. The tests of that module compare its results with a published test vector and with another
+/// implementation.
 package struct ProvisioningBroker: Sendable {
     /// The values that the broker compares with the card data; nil for values that are not compared.
     package struct Expectation: Sendable {

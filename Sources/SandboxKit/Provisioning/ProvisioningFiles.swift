@@ -9,9 +9,9 @@ struct ProvisioningFiles {
     /// The path of the leaf's private key.
     var privateKey: String { "\(directory)/provisioning-leaf.key.pem" }
 
-    /// Checks that no file exists. Call this method before you generate a key.
+    /// Checks that none of the files exists. Call this method before you generate a key.
     ///
-    /// - Throws: ``SandboxError`` if a file exists.
+    /// - Throws: ``SandboxError`` if one of the files exists.
     func requireAbsent() throws(SandboxError) {
         let existing = [leaf, subCA, privateKey].filter(Files.exists)
         guard existing.isEmpty else {

@@ -1,8 +1,8 @@
 import FoundationEssentials
 import Vocabulary
 
-/// The values that Wallet hands to an issuer's app, and the app to the issuer's server: the certificates, a nonce and
-/// its signature.
+/// The values that Wallet hands to an issuer's app, and that the app sends to the issuer's server: the certificates, a
+/// nonce and its signature.
 ///
 /// In an app, PassKit passes the values to
 /// `addPaymentPassViewController(_:generateRequestWithCertificateChain:nonce:nonceSignature:completionHandler:)`.
@@ -22,7 +22,8 @@ struct WalletRequest {
         nonceSignature = [0x40] + randomBytes(80)
     }
 
-    /// The fields of the same names in a request to the daemon's issuer socket: Base64 and hexadecimal.
+    /// The values as JSON, with the field names of a request to the daemon's issuer socket. The certificates are in
+    /// Base64, the other values in hexadecimal.
     var json: String {
         var object = JSONObjectWriter()
         // Base64 needs no escapes in JSON.

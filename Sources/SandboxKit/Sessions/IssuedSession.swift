@@ -17,8 +17,8 @@ struct IssuedSession: Encodable, Sendable {
 
     /// Issues a session.
     ///
-    /// The session has the fields that were seen in Apple's sessions, in Apple's order. Apple documents none of them.
-    /// The life of a session is an hour, as in Apple's sessions, although Apple documents five minutes.
+    /// The session has the fields that were seen in Apple's sessions, in Apple's order. Apple documents none of them. A
+    /// session is valid for an hour, as Apple's sessions are, although Apple documents five minutes.
     init(
         for request: PaymentSessionRequest, to client: GatewayClient, by authority: SandboxAuthority,
         at now: Timestamp

@@ -21,10 +21,10 @@ struct PaymentSessionService: Sendable {
 
     private func refusal(of request: PaymentSessionRequest, from client: GatewayClient) -> GatewayReply? {
         let identifier = request.merchantIdentifier
-        // An integrator's identifier is not a merchant's, not even for the integrator itself.
+        // The identifier of a platform integrator names no merchant, so not even the integrator itself can use it here.
         if MerchantIdentifier(identifier)?.isPlatformIntegrator == true {
             return Self.unauthorized(
-                client, for: identifier, "the identifier of a platform integrator is no merchant's")
+                client, for: identifier, "the identifier of a platform integrator is not a merchant's identifier")
         }
         if client.isIdentity(of: identifier) {
             let domains = merchantDomains.filter { $0.merchant.rawValue == identifier }.map(\.domain)
@@ -43,8 +43,8 @@ struct PaymentSessionService: Sendable {
         return Self.refusal(of: request, unlessAmong: merchant.domainNames)
     }
 
-    /// Returns Apple's response for a domain that is not registered; nil if the session needs no domain or a registered
-    /// one.
+    /// Returns Apple's response for a domain that is not registered; nil if the session needs no domain or its domain
+    /// is registered.
     private static func refusal(
         of request: PaymentSessionRequest, unlessAmong domains: [String]
     ) -> GatewayReply? {

@@ -85,7 +85,7 @@ struct StateMetrics {
         let findings = Dictionary(status.findings.map { ($0.code, $0) }, uniquingKeysWith: { first, _ in first })
         page.append(
             "merchantkeyd_findings", .gauge,
-            "What the findings of each code and severity concern: merchants, key pairs, or 1 for the daemon itself.",
+            "Merchants or key pairs that the finding of each code and severity concerns; 1 for the daemon itself.",
             StatusFinding.Code.allCases.flatMap { code in
                 Severity.allCases.map { severity in
                     MetricsText.Sample(
@@ -98,7 +98,7 @@ struct StateMetrics {
     private func appendExpiries(to page: inout MetricsText) {
         page.append(
             "merchantkeyd_key_pairs_expiring", .gauge,
-            "Active key pairs whose certificate expires in a week from now on: week 0 is the next 7 days.",
+            "Active key pairs whose certificate expires in each of the next weeks; week 0 is the next 7 days.",
             status.expiringByWeek.enumerated().map { week, entry in
                 MetricsText.Sample([("week", String(week))], entry.expiring)
             })

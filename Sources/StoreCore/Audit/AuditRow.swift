@@ -20,8 +20,8 @@ package enum AuditRow {
             hash: try row.bytes("hash"))
     }
 
-    /// Converts a row to its record. A record with an invalid value is reported as a break of the audit chain, so it must
-    /// not make the whole read fail.
+    /// Converts a row to its record. A record with an invalid value is reported as a break of the audit chain, so it
+    /// must not make the whole read fail.
     package static func link(_ row: some StoredRow) throws -> AuditLink {
         let sequence = try row.integer("sequence")
         return (try? record(row)).map(AuditLink.record) ?? .unreadable(sequence: sequence)

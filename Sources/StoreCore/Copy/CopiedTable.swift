@@ -1,11 +1,11 @@
-/// A table as the schema of a database describes it, in terms that both databases share.
+/// A table of a database's schema, described in the same terms for SQLite and PostgreSQL.
 package struct CopiedTable: Equatable, Sendable {
     package let name: String
-    /// Sorted by name, because the databases can have the columns in another order.
+    /// Sorted by name, because the two databases can have the columns in different orders.
     package let columns: [CopiedColumn]
     /// The columns of the primary key, in the order of the key.
     package let key: [String]
-    /// The other tables to whose rows the rows of this table refer.
+    /// The other tables that foreign keys of this table reference.
     package let references: Set<String>
 
     package init(name: String, columns: [CopiedColumn], key: [String], references: Set<String>) {

@@ -6,9 +6,9 @@ package struct CopyPlan: Sendable {
     package static let exceptions: [String: String] = [
         "migrations": "each database records its own migrations",
         "instance": "identifies a PostgreSQL database",
-        "nodes": "the daemons that use a PostgreSQL database; none does during a copy",
-        "leader": "one of these daemons",
-        "key_changes": "changes that these daemons must still apply to what they have in memory",
+        "nodes": "the daemons that use a PostgreSQL database; no daemon runs during a copy",
+        "leader": "which of the daemons on a PostgreSQL database is the leader",
+        "key_changes": "changes of key pairs that daemons on a PostgreSQL database apply to their caches",
         "audit_head": "the number and hash of the last audit record, which are set after the audit was copied",
         CopyMark.table: "marks the target of a copy that is not finished",
     ]
@@ -16,11 +16,11 @@ package struct CopyPlan: Sendable {
     /// The tables with used payment tokens and nonces.
     package static let tablesOfClaims: Set<String> = ["claims", "nonces"]
 
-    /// Each table comes after the tables to which its rows refer.
+    /// The tables to copy. Each table comes after the tables that its foreign keys reference.
     package let tables: [CopiedTable]
 
     /// - Parameter withClaims: whether the tables ``tablesOfClaims`` are copied. A backup does not contain them.
-    /// - Throws: `internalError` if the schemas of the two databases do not fit together.
+    /// - Throws: `internalError` if the schemas of the two databases do not match.
     package init(
         from source: [CopiedTable], to target: [CopiedTable], withClaims: Bool = true
     ) throws(MerchantError) {
@@ -31,7 +31,7 @@ package struct CopyPlan: Sendable {
         for name in Set(source.keys).union(target.keys).sorted() {
             guard let found = source[name], let expected = target[name] else {
                 throw Self.mismatch(
-                    "only the \(source[name] == nil ? "target" : "source") has the table \(name); if another program created it, remove it"
+                    "only the \(source[name] == nil ? "target" : "source") has the table \(name) (if another program created the table, remove it instead of reporting this error)"
                 )
             }
             guard found.columns == expected.columns, found.key == expected.key else {
@@ -43,7 +43,7 @@ package struct CopyPlan: Sendable {
                 throw Self.mismatch("the column \(column.name) of the table \(name) has the type \(type)")
             }
         }
-        // Both databases check that a row exists to which another row refers.
+        // Both databases enforce foreign keys, so the order takes the foreign keys of both into account.
         tables = try Self.sorted(
             source.mapValues { $0.references.union(target[$0.name]?.references ?? []) }
         ).compactMap { source[$0] }
@@ -61,7 +61,7 @@ package struct CopyPlan: Sendable {
             tables.filter { exceptions[$0.name] == nil }.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// - Returns: the names, each after the names that it refers to, otherwise by the alphabet.
+    /// - Returns: the names, each after the names that it refers to, otherwise in alphabetical order.
     private static func sorted(_ references: [String: Set<String>]) throws(MerchantError) -> [String] {
         var sorted: [String] = []
         var waiting = references
@@ -78,7 +78,7 @@ package struct CopyPlan: Sendable {
 
     private static func mismatch(_ what: String) -> MerchantError {
         MerchantError(
-            .internalError, "the data cannot be copied, and nothing was copied: \(what); otherwise report this error")
+            .internalError, "the data cannot be copied, and nothing was copied: \(what); report this error")
     }
 }
 

@@ -16,7 +16,7 @@ package struct DatabaseCopy {
     private let plan: CopyPlan
 
     /// - Parameter withClaims: as in ``CopyPlan``.
-    /// - Throws: `internalError` if the schemas of the two databases do not fit together.
+    /// - Throws: `internalError` if the schemas of the two databases do not match.
     package init(from source: any TableReading, to target: any TableWriting, withClaims: Bool = true) throws {
         (self.source, self.target) = (source, target)
         plan = try CopyPlan(from: source.tables(), to: target.tables(), withClaims: withClaims)
@@ -57,7 +57,8 @@ package struct DatabaseCopy {
         return (tables, differing + (try numbersThatDiffer()))
     }
 
-    /// A number that was assigned in the source must not be assigned again in the target.
+    /// One sentence for each table in which the target would assign a number again that the source has already
+    /// assigned.
     private func numbersThatDiffer() throws -> [String] {
         let assigned = try target.assignedNumbers()
         return try source.assignedNumbers().sorted { $0.key < $1.key }.compactMap { table, number in

@@ -23,8 +23,8 @@ package struct TableCopier {
         self.rowsPerTransaction = rowsPerTransaction ?? Self.rowsPerTransaction
     }
 
-    /// Copies the rows that the target lacks: those after the highest primary key that it has, because an interrupted
-    /// copy has copied the rows before it.
+    /// Copies the rows whose primary keys are above the highest primary key in the target. An interrupted copy has
+    /// already copied the other rows.
     ///
     /// - Returns: the number of rows that were copied.
     package func copy(_ table: CopiedTable) throws -> Int {

@@ -5,14 +5,14 @@ package protocol TableReading {
 
     /// The first rows after a key, in the order of the primary key.
     ///
-    /// - Parameter key: nil: from the first row.
+    /// - Parameter key: nil to begin with the first row.
     func rows(of table: CopiedTable, after key: CopiedRow?, limit: Int) throws -> [CopiedRow]
 
     /// The highest primary key; nil if the table is empty.
     func lastKey(of table: CopiedTable) throws -> CopiedRow?
 
-    /// The highest number that was ever assigned to a row, by the name of the table, also if that row was removed. Only
-    /// for tables that never assign a number again.
+    /// For each table that never assigns a number twice: the highest number that was ever assigned to a row, even if
+    /// the row was removed.
     func assignedNumbers() throws -> [String: Int64]
 }
 
@@ -21,11 +21,11 @@ package protocol TableWriting: TableReading {
     associatedtype Reader: TableReading
     var reader: Reader { get }
 
-    /// Runs `body` in one transaction, in which no trigger of the schema fires for the table. The triggers of the
-    /// source have fired when its rows were written.
+    /// Runs `body` in one transaction, in which no trigger of the schema fires for the table: the rows already contain
+    /// the results of the source's triggers.
     func write(to table: CopiedTable, _ body: (_ insert: ([CopiedRow]) throws -> Void) throws -> Void) throws
 
-    /// Makes the database continue after these numbers. Call this after the rows were written.
+    /// Makes the database assign only higher numbers than these from now on. Call this after the rows were written.
     func setAssignedNumbers(_ numbers: [String: Int64]) throws
 }
 

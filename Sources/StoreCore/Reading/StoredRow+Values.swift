@@ -59,7 +59,7 @@ extension StoredRow {
 
     /// Reads an enumeration case from a column that contains the case's raw value.
     ///
-    /// Inlined, as ``value(_:of:)``, so that the compiler specializes it for the type of the value.
+    /// Inlined, like ``value(_:of:)``, so that the compiler specializes both methods for the type of the value.
     @inline(__always)
     package func oneOf<Case: RawRepresentable<String>>(_: Case.Type, _ column: String) throws -> Case {
         try value(Case(rawValue: try text(column)), of: column)

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A daemon of the test's own on a real Unix socket: answers each request by a closure, and remembers it.
+/// A fake daemon on a real Unix socket: answers each request with a closure, and records the request.
 final class FakeDaemon: Sendable {
     struct Request: Sendable {
         let method: String
@@ -18,9 +18,9 @@ final class FakeDaemon: Sendable {
     struct Reply: Sendable {
         var status = 200
         var mediaType = "application/json"
-        /// Seconds.
+        /// The value of `Retry-After`, in seconds.
         var retryAfter: Int?
-        /// The connection ends without an answer.
+        /// Whether the connection ends without a response.
         var isLost = false
         let body: [UInt8]
 

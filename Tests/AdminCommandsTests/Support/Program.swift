@@ -15,7 +15,7 @@ struct Program {
     enum Input {
         case nothing
         case bytes(String)
-        /// A terminal at which somebody types this.
+        /// A terminal at which a user types this text.
         case terminal(String)
     }
 
@@ -36,7 +36,7 @@ struct Program {
         return path(name)
     }
 
-    /// Runs it with the directory as its state home, so that it finds no other daemon.
+    /// Runs `merchantkeyctl` with the directory as its state home, so that it finds no other daemon.
     func run(
         _ arguments: [String], input: Input = .nothing, environment: [String: String] = [:]
     ) async throws -> Transcript {
@@ -69,8 +69,8 @@ struct Program {
         let process = try ChildProcess(
             command, input: standardInput, output: .file(output), error: .file(error),
             environment: ["HOME": directory, "PATH": "/usr/bin:/bin"].merging(environment) { $1 }, directory: directory)
-        // The program's end is waited for on a thread of its own, because a server in this process needs those of
-        // the concurrency pool.
+        // Waits for the program's end on a thread of its own, because a server in this process needs the threads of the
+        // concurrency pool.
         let status = await withCheckedContinuation { continuation in
             Thread.detachNewThread { continuation.resume(returning: process.wait().status) }
         }

@@ -20,7 +20,7 @@ import Vocabulary
     private func bytes(_ name: String) throws -> Data { try Data(contentsOf: URL(filePath: installation.path(name))) }
 
     @Test(.tags(.slow), .skippedInQuickRuns)
-    func `backups taken during changes verify, and each serves after a restore`() throws {
+    func `backups created during changes pass verification, and a daemon serves from each restored one`() throws {
         try installation.start()
         let authority = try SandboxAuthority(createdAt: Timestamp(Date()))
         let workers = (0..<3).map {
@@ -202,8 +202,8 @@ import Vocabulary
         try FileManager.default.moveItem(atPath: directory, toPath: installation.path("moved"))
         try installation.eventually("the failure is reported") { try installation.findings().contains("backupFailed") }
         try installation.eventually("the overdue backup is critical") { try installation.checkStatus() == 2 }
-        // A warning comes before, unless a slow machine needs more than two intervals for one backup. The backup fails
-        // more often than the events say.
+        // A warning comes first, unless a slow machine needs more than two intervals for one backup. The backup fails
+        // repeatedly, but raises one event for each severity.
         let failure = try installation.details(of: "backupFailed")
         try installation.eventually("the backup fails again") {
             try installation.details(of: "backupFailed") != failure

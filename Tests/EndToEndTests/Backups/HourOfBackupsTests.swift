@@ -4,9 +4,11 @@ import SandboxKit
 import Testing
 import Vocabulary
 
-/// The changes of a busy hour with a backup in each minute. Each backup verifies, and some are restored and serve.
+/// The changes of a busy hour with a backup in each minute. Each backup passes its verification. Some backups are
+/// restored, and a daemon serves from them.
 ///
-/// `MERCHANTKEYD_BACKUP_ROUNDS` and `MERCHANTKEYD_RESTORES` make it longer; `scripts/backup-test` sets them.
+/// `MERCHANTKEYD_BACKUP_ROUNDS` and `MERCHANTKEYD_RESTORES` set the numbers; `scripts/backup-test` sets these
+/// variables.
 @Suite(.onlyOnSQLite, .tags(.slow), .skippedInQuickRuns) struct HourOfBackupsTests {
     private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap(Int.init) }
     static let rounds = number("MERCHANTKEYD_BACKUP_ROUNDS") ?? 60
@@ -15,7 +17,7 @@ import Vocabulary
     /// One in each second of an hour.
     static let changes = 3_600
 
-    /// Onboards merchants, rolls and revokes keys. It records how decryptors may use each key after each change.
+    /// Onboards merchants, and rolls and revokes keys. Records how decryptors may use each key after each change.
     private final class Work {
         private let client: LoadClient
         private let authority: SandboxAuthority
@@ -75,7 +77,7 @@ import Vocabulary
         }
     }
 
-    @Test func `each backup of a busy hour verifies, and serves the state at its time after a restore`() throws {
+    @Test func `each backup of a busy hour passes verification, and serves its state after a restore`() throws {
         let installation = try Installation()
         try installation.start()
         let work = try Work(installation.adminSocket)

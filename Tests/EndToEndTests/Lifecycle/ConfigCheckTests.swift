@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: ["MERCHANTKEYD_CALLERS", "MERCHANTKEYD_LOG_LEVL"])
-    func `a start and config check refuse an environment variable that is no setting`(name: String) throws {
+    func `a start and config check refuse an environment variable that is not a setting`(name: String) throws {
         let checked = try check("environment: sandbox\n", environment: [name: "x"])
         #expect(checked.status == 1 && checked.error.contains(name), "\(checked.error)")
         let started = try ChildProcess.run(
@@ -95,7 +95,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: installation.stateDirectory))
     }
 
-    @Test func `with callers the daemon does not refuse connections of its own`() throws {
+    @Test func `with callers set, the daemon does not refuse its own connections`() throws {
         let config = try installation.write(
             "environment: sandbox\ncallers:\n  - uid: 4294967294\n    permits: [read]\n", "callers.yaml")
         for _ in 0..<5 {

@@ -25,7 +25,7 @@ import Testing
         #expect(try installation.diagnose().status == 0)
         try installation.start()
         installation.stop()
-        // A socket that is not there is no success, even if no daemon runs.
+        // A missing socket is not a success, even if no daemon runs.
         let stopped = try installation.diagnose()
         for name in ["admin socket", "decryptor socket"] {
             #expect(stopped.outcome(name) == "warning", "\(name): \(stopped.detail(name))")

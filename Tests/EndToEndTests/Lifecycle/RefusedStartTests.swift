@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `a start with the wrong master key loses nothing that the right one opens afterwards`() throws {
+    @Test func `a start with a wrong master key damages nothing, and works again with the right key`() throws {
         try installation.start()
         #expect(try installation.ctl("merchant", "add", "merchant.com.example.kept").status == 0)
         installation.stop(SIGKILL)

@@ -242,7 +242,7 @@ import Testing
         #expect(Set(names).isSuperset(of: ["environment", "backup.missing.warn-after"]), "\(names)")
     }
 
-    @Test(.onlyOnSQLite) func `scheduled backups begin and move with a reload, also while a backup is being created`()
+    @Test(.onlyOnSQLite) func `a reload starts and moves scheduled backups, also while a backup is being created`()
         throws
     {
         try start()

@@ -2,7 +2,7 @@ import Foundation
 import MerchantTestSupport
 import Testing
 
-/// Restarts while decryptors keep asking. The sockets stay open meanwhile, as with systemd's socket units.
+/// Restarts while decryptors send requests. The sockets stay open meanwhile, as with systemd's socket units.
 @Suite struct RestartTests {
     @Test(.tags(.slow), .enabled(if: Installation.hasPythonSQLite, "needs python3"))
     func `a restart under load fails no request`() throws {

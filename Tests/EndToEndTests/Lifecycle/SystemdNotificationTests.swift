@@ -5,7 +5,7 @@ import Testing
 
 /// What the real daemon reports to systemd.
 @Suite struct SystemdNotificationTests {
-    @Test func `the daemon reports its start, signs of life, a reload and its end, in this order`() throws {
+    @Test func `the daemon reports its start, watchdog signals, a reload and its end, in this order`() throws {
         let installation = try Installation()
         let notify = NotifySocket(installation.path("notify"))
         try installation.start(environment: ["NOTIFY_SOCKET": notify.path, "WATCHDOG_USEC": "400000"])

@@ -111,7 +111,7 @@ import Testing
         #expect(try installation.sql(erased) == "128 1\n129 1\n130 0")
     }
 
-    @Test(.onlyOnSQLite) func `the next rotation removes the incomplete file of a killed one, and no key`() throws {
+    @Test(.onlyOnSQLite) func `a rotation removes the incomplete file of a killed rotation, but no key`() throws {
         try installation.start()
         let (key, incomplete) = (installation.path("state/master.key"), installation.path("state/.master.key.next.new"))
         let old = try Data(contentsOf: URL(filePath: key))
@@ -211,7 +211,7 @@ import Testing
         let started = try installation.failedStart("--state-directory", state)
         #expect(started.status == 1 && started.startFinding == "masterKeyRejected", "\(started.error)")
         #expect(started.error.contains(old) && started.error.contains(new), "\(started.error)")
-        // With the old key as the previous one the daemon starts, and a rotation replaces it by the new one.
+        // With the old key as the previous key the daemon starts, and a rotation replaces the old key with the new one.
         let config = try installation.write(
             "master-key:\n  file: \(state)/master.key\n  previous:\n    file: \(saved)\n", "with-previous.yaml")
         try installation.start(config: config)

@@ -64,7 +64,7 @@ import Testing
         _ = try KeyPopulation(20, certified: 5, by: installation.adminSocket)
         installation.stop()
         let (file, new) = (installation.path("state/master.key"), try key("new.key"))
-        // As a rotation leaves it that was killed before its first step.
+        // The state after a rotation that was killed before its first step.
         let leftover = try identifier(try key("state/master.key.next"))
         try FileManager.default.moveItem(atPath: file, toPath: file + ".old")
         try FileManager.default.copyItem(atPath: new, toPath: file)

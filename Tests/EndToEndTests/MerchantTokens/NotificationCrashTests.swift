@@ -4,7 +4,7 @@ import Testing
 
 /// `kill -9` while notifications of merchant tokens arrive.
 ///
-/// `scripts/notification-test` runs 500 rounds of it.
+/// `scripts/notification-test` runs 500 rounds of this test.
 @Suite(
     .tags(.slow), .skippedInQuickRuns,
     .enabled(if: Installation.hasPython, "python3 or its package cryptography is not installed"))
@@ -51,7 +51,7 @@ struct NotificationCrashTests {
             try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: report))) as? [String: Any])
         let acknowledged = Set(counts["acknowledged"] as? [String] ?? [])
         #expect(acknowledged.count > 5 * Self.rounds && counts["unacknowledged"] as? [String] == [])
-        // Kills interrupted notifications, and some were sent twice: otherwise the test would show nothing.
+        // The kills must interrupt notifications, and some must be sent twice: otherwise the test shows nothing.
         #expect((counts["failures"] as? Int ?? 0) > 0 && (counts["repeated"] as? Int ?? 0) > 0)
 
         var delivered: [String: Set<String>] = [:]

@@ -9,8 +9,8 @@ struct UsageInformationTests {
     private static let token = "DAPLMC0002"
     private static let authenticationToken = "device-token-1"
 
-    /// Knows one authentication token. Responds with the package of the file that it gets as its third argument, 404 if
-    /// there is no such file.
+    /// A backend that accepts one authentication token. Responds with the content of the file that its third argument
+    /// names, or with 404 if there is no such file.
     private static let backend = """
         import http.server, json, os, sys
         token, package = sys.argv[1:3]
@@ -61,7 +61,7 @@ struct UsageInformationTests {
         return document?["code"] as? String
     }
 
-    @Test func `a device with the right token gets the package that only it can decrypt, every other caller a refusal`()
+    @Test func `a device with the right token gets the package that only it can decrypt, and others are refused`()
         throws
     {
         let apple = try ApplePeer(.sandbox, for: installation)
@@ -125,7 +125,7 @@ struct UsageInformationTests {
             #expect(try refused.status == wrong.status && code(refused.body) == code(wrong.body))
         }
 
-        // An unlinked token is as unknown, and without the backend the device must repeat the request.
+        // An unlinked token is refused like an unknown one. Without the backend, the device must repeat the request.
         try content.write(to: URL(filePath: package))
         server.stop()
         let unavailable = try request()
@@ -134,7 +134,7 @@ struct UsageInformationTests {
         #expect(try request().status == "401")
     }
 
-    @Test func `a private key that is readable for others, or not on P-384, refuses the start`() throws {
+    @Test func `a start with a private key that others can read, or that is not on P-384, is refused`() throws {
         for (name, curve, mode) in [("open.key", "P-384", 0o644), ("other.key", "P-256", 0o600)] {
             let key = installation.path(name)
             let made = try Installation.run(

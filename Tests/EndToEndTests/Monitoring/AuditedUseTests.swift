@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// The audit records uses of private keys and refused requests. A use that must be recorded and cannot be is refused.
+/// The audit records uses of private keys and refused requests. A use that must be recorded is refused if it cannot be
+/// recorded.
 @Suite struct AuditedUseTests {
     let installation: Installation
 

@@ -134,7 +134,7 @@ import Testing
         #expect(!outcome.error.contains("'metrics.listen'"), "\(outcome.error)")
     }
 
-    @Test func `an address that is in use refuses the start and names the setting`() throws {
+    @Test func `an address in use makes the start fail, and the error names the setting`() throws {
         let first = try started()
         let second = try Installation()
         try second.createStateDirectory()

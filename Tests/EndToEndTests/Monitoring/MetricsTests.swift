@@ -3,7 +3,7 @@ import Testing
 
 /// `GET /metrics` of a running daemon.
 @Suite struct MetricsTests {
-    @Test func `the page counts the requests on both sockets`() throws {
+    @Test func `the metrics count the requests on both sockets`() throws {
         let installation = try Installation()
         try installation.start()
         let unknown = "/v1/keys/\(String(repeating: "A", count: 43))"

@@ -2,7 +2,7 @@ import Foundation
 import MerchantTestSupport
 import Testing
 
-/// Who gets in at the portal, checked over TLS with every kind of caller.
+/// Which callers the portal admits, checked over TLS with every kind of caller.
 ///
 /// The script starts its own daemon, because some checks restart the daemon with other settings.
 @Suite(.tags(.slow), .skippedInQuickRuns, .enabled(if: Installation.hasPythonSQLite, "python3 is not installed"))

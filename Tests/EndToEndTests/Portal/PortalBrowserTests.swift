@@ -59,8 +59,8 @@ struct PortalBrowserTests {
 
     static let domainFile = "the integrator's file"
 
-    /// The onboarding, a roll and the upload for the reserve key. An admin finishes the roll: its last step waits for
-    /// one.
+    /// The onboarding, a roll and the upload for the reserve key. The last step of the roll waits for an admin, who
+    /// finishes the roll.
     static let steps = [
         "keyPair", "appleCertificate", "activation", "complete", "appleCertificate", "activation", "done", "complete",
         "complete",

@@ -25,7 +25,7 @@ import Testing
 
     /// Makes the database look as if its restore had been killed before its end.
     ///
-    /// - Parameter schema: the schema with the data from before.
+    /// - Parameter schema: the schema with the data from before the restore.
     private func markUnfinished(_ database: String, kept schema: String) throws {
         try postgres.server.execute(
             """
@@ -198,7 +198,7 @@ import Testing
         #expect(try postgres.resolve(hash) == "200")
     }
 
-    @Test func `what a restore undid stays known when another daemon accepts the restored database`() throws {
+    @Test func `the changes that a restore undid stay known after another daemon accepts the database`() throws {
         let second = try Installation()
         let database = try postgres.start(with: ["two": second])
         _ = try postgres.onboard()

@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `a diagnosis is refused`() throws {
+    @Test func `diagnose is refused for a database on PostgreSQL`() throws {
         let config = try postgres.config(postgres.server.createDatabase())
         try installation.start(config: config)
         installation.stop()

@@ -128,7 +128,7 @@ import Testing
         let older = try postgres.server.createDatabase(from: database)
         try installation.start(config: config)
         #expect(try installation.ctl("merchant", "add", "merchant.com.example.later").status == 0)
-        // As a failover to a standby that lags behind.
+        // As after a failover to a standby that lags behind.
         try replace(database, by: older)
         try installation.eventually("the daemon has ended", within: .seconds(30)) { !installation.isRunning }
         #expect(installation.stop() == 1)

@@ -152,7 +152,7 @@ import Testing
         #expect(try resolve(hash, on: second) == "200")
     }
 
-    @Test func `a master key that one daemon creates is refused while others run, and works without them`() throws {
+    @Test func `a rotation that generates the master key is refused while other daemons run`() throws {
         try startBoth()
         _ = try postgres.onboard()
         let refused = try first.ctl("master-key", "rotate", "--yes")
@@ -229,7 +229,7 @@ import Testing
         let refused = try first.ctl("master-key", "rotate", "--yes")
         #expect(refused.refusalCode == "masterKeyConflict" && refused.error.contains("two"), "\(refused.error)")
         try restart(second, "two")
-        // A daemon says which keys it has within a second of its start.
+        // Within a second of its start, a daemon reports which keys it has.
         try first.eventually("the rotation begins") {
             try first.ctl("master-key", "rotate", "--yes", "--dry-run").status == 0
         }

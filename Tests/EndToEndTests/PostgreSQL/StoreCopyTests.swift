@@ -177,7 +177,7 @@ import Testing
         #expect(named.status == 0, "\(named.error)")
     }
 
-    @Test func `a copy that was killed continues, and no daemon starts on it before`() throws {
+    @Test func `a killed copy is completed when repeated, and no daemon starts on its target before`() throws {
         try installation.start(config: sqlite)
         let hash = try postgres.onboard()
         installation.stop()

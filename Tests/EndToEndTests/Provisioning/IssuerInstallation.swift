@@ -4,7 +4,8 @@ import Testing
 
 /// A daemon with an issuer socket, the sandbox's provisioning certificates, and an issuer that sends cards.
 struct IssuerInstallation: Sendable {
-    /// A test number. Not that of the examples in openapi.yaml, which the daemon has in its memory.
+    /// A card number for tests. The examples in openapi.yaml have another one, because the daemon has this document in
+    /// its memory.
     static let cardNumber = "5204829137460858"
     static let cardholder = "Jo Cardholder Example"
 

@@ -34,7 +34,7 @@ import Testing
         #expect(try issuer.code(issuer.request(nonce: "00000002")) == nil)
     }
 
-    @Test func `the switch works at once, without a restart, and is in the audit`() throws {
+    @Test func `provisioning.enabled takes effect at once, without a restart, and is in the audit`() throws {
         try issuer.write("enabled: true")
         try issuer.start()
         try issuer.write("enabled: false")
@@ -49,7 +49,7 @@ import Testing
         #expect(records.allSatisfy { $0["after"] as? String == "provisioning.enabled" } && records.count == 2)
     }
 
-    @Test func `settings without the group switch off at once, and a new group needs a restart`() throws {
+    @Test func `a removed settings group disables provisioning at once, and a new group needs a restart`() throws {
         try issuer.write()
         try issuer.start()
         let with = try String(contentsOfFile: installation.path("daemon.yaml"), encoding: .utf8)
@@ -68,7 +68,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: issuer.socket))
     }
 
-    @Test func `a command gives the activation data, and a reload takes up another one`() throws {
+    @Test func `a command gives the activation data, and a reload applies another command`() throws {
         let input = installation.path("input.json")
         try issuer.write(
             "activation: {command: [/bin/sh, -c, 'cat >\(input); echo \"{\\\"activationData\\\": \\\"MQ==\\\"}\"']}")

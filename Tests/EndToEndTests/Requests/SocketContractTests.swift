@@ -17,7 +17,7 @@ import Testing
         #expect(outcome.status == 0, "\(outcome.output.suffix(12000)) \(outcome.error)")
     }
 
-    @Test func `both sockets return the contract byte for byte`() throws {
+    @Test func `the admin and the decryptor socket return the contract byte for byte`() throws {
         let installation = try Installation()
         try installation.start()
         let document = try Data(contentsOf: URL(filePath: PortalContractTests.openAPI))

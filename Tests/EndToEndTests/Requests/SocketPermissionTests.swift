@@ -20,8 +20,7 @@ import Testing
         return (outcome.status, try #require(document?["error"] as? [String: Any]))
     }
 
-    @Test func `a user who may not open the socket, or not enter its directory, learns which of the two it is`() throws
-    {
+    @Test func `the error for a user without rights names the socket or its directory as the cause`() throws {
         let program = installation.path("merchantkeyctl")
         try FileManager.default.copyItem(atPath: "\(Installation.programs)/merchantkeyctl", toPath: program)
         #expect(chmod(installation.directory, 0o755) == 0 && chmod(program, 0o755) == 0)

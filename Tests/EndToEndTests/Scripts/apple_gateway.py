@@ -84,7 +84,7 @@ def session(body, client):
         "signature": os.urandom(512).hex(), "operationalAnalyticsIdentifier": f"{body['displayName']}:{hashed}",
         "retries": 0, "pspId": client["hash"],
     }
-    # White space and escapes that a client which parses and writes the object again would lose.
+    # A client that parses and rewrites the object would lose this white space and these escapes.
     answer = json.dumps(document, indent=1, ensure_ascii=True).replace("/", "\\/") + "\n"
     with lock:
         sessions.append({**body, "clientMerchantHash": client["hash"].lower(), "session": answer})

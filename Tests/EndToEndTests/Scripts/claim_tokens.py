@@ -1,12 +1,11 @@
 """Many processes claim the same payment tokens at the same time, over HTTP on the decryptor sockets of one or several daemons.
 
 usage: claim_tokens.py TOKENS MERCHANT PROCESSES REPORT_AFTER SOCKET...
-TOKENS contains one whole payment token on each line. Every process claims each of them with an Idempotency-Key of its own, all
-of them on the same socket.
-When a connection fails, it repeats the request with the same key for at most 30 seconds. After REPORT_AFTER responses the
-script prints a line to standard error, so that a test can kill the daemon in the middle of the work.
-Prints one JSON object: the number of tokens, how many tokens were claimed how often, refusals by code, and how many
-responses repeated a claim whose first response was not received.
+TOKENS contains one whole payment token on each line. Every process claims each token with an Idempotency-Key of its
+own, and uses one socket. When a connection fails, the process repeats the request with the same key for at most 30
+seconds. After REPORT_AFTER responses the script prints a line to standard error, so that a test can kill the daemon in
+the middle of the work. Prints one JSON object: the number of tokens, the number of tokens for each number of claims,
+refusals by code, and how many responses repeated a claim whose first response was not received.
 """
 import collections
 import json

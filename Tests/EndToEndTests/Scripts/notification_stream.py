@@ -1,4 +1,4 @@
-"""Sends notifications of merchant tokens to a daemon that is killed again and again, until SIGTERM.
+"""Sends notifications of merchant tokens to a daemon that is killed repeatedly, until SIGTERM.
 
 usage: notification_stream.py CONTROL CA_FILE REPORT URL MERCHANT [URL MERCHANT ...]
 

@@ -28,7 +28,7 @@ import Testing
             ("reset-after-acting", "gatewayResponseNotReceived"), ("answer-lost", "gatewayResponseNotReceived"),
             ("401", "gatewayUnauthorized"), ("417", "gatewayUnauthorized"), ("429", "gatewayRateLimited"),
         ])
-    func `a fault of Apple's gateway has its code, within the time limit, and the next session is normal`(
+    func `each fault of Apple's gateway gets its code within the time limit, and the next session succeeds`(
         fault: String, code: String
     ) throws {
         try installation.addWithIdentity(Self.merchant)
@@ -75,7 +75,7 @@ import Testing
         #expect(try session().status == 200)
     }
 
-    @Test func `an integrator's identifier is refused as a merchant's without a call to Apple`() throws {
+    @Test func `an integrator's identifier as merchantIdentifier is refused without a call to Apple`() throws {
         try installation.addWithIdentity(Installation.integrator)
         let refused = try installation.session([
             "merchantIdentifier": Installation.integrator, "initiativeContext": "shop.example",

@@ -6,7 +6,7 @@ import Vocabulary
 
 /// `kill -9` under load: every acknowledged change is present after the restart.
 ///
-/// `scripts/crash-test` runs a thousand rounds of it.
+/// `scripts/crash-test` runs a thousand rounds of this test.
 @Suite(.onlyOnSQLite, .tags(.slow), .skippedInQuickRuns) struct CrashTests {
     static let rounds = ProcessInfo.processInfo.environment["MERCHANTKEYD_CRASH_ROUNDS"].flatMap(Int.init) ?? 50
     static let clients = 6

@@ -2,8 +2,8 @@ import Foundation
 import MerchantTestSupport
 import Testing
 
-/// The start detects an older copy of the database and a lost write-ahead log. These are the cases that need real files, a real
-/// kill or SQLite itself; `StartDecisionTests` has all of them as a table.
+/// The start detects an older copy of the database and a lost write-ahead log. These are the cases that need real
+/// files, a real kill or SQLite itself; `StartDecisionTests` tests all cases as a table.
 @Suite(.onlyOnSQLite) struct OlderDatabaseTests {
     let installation: Installation
     let config: String
@@ -109,7 +109,7 @@ import Testing
         try installation.start(config: config)
         installation.stop()
         #expect(try installation.diagnose("--config", config).outcome("audit head") == "success")
-        // As another daemon leaves it that writes its heads to the same file.
+        // As if another daemon had written its heads to the same file.
         let heads = try String(contentsOfFile: head, encoding: .utf8)
         let last = try #require(heads.split(separator: "\n").last)
         let record = try #require(last.firstMatch(of: /(\S+ \d+):/)).1
@@ -228,7 +228,7 @@ import Testing
         _ = try installation.ctl("merchant", "list")
         installation.stop()
         #expect(!FileManager.default.fileExists(atPath: log))
-        // Before the flag was used, the log had to be put back. After it, the log is from an earlier time.
+        // Before the start with the flag, the log could be put back. Now the log is from an earlier time.
         try FileManager.default.copyItem(atPath: installation.path("old.log"), toPath: log)
         for option in [[], ["--accept-older-database"]] {
             try expectRefusedStart("logFromEarlierTime", option)

@@ -2,7 +2,8 @@ import Foundation
 import MerchantTestSupport
 import Testing
 
-/// A server in Apple's place that has registrations, merchant sessions and merchant tokens. It is killed with this value.
+/// A server in Apple's place that has registrations, merchant sessions and merchant tokens. It is killed when this
+/// value is released.
 final class ApplePeer: Sendable {
     /// The sandbox, and a server in Python that shares no code with this project.
     enum Kind: String, CaseIterable, Sendable { case sandbox, python }

@@ -2,7 +2,8 @@ import Foundation
 import MerchantTestSupport
 import Testing
 
-/// A process that takes the place of another server, such as Apple's or a merchant's. It is killed with this value.
+/// A process that takes the place of another server, such as Apple's or a merchant's. It is killed when this value is
+/// released.
 final class TestServer: Sendable {
     /// The first line that the server printed: a URL or a port.
     let announced: String
@@ -22,7 +23,7 @@ final class TestServer: Sendable {
     deinit { process.killAndWait() }
 }
 
-/// The two servers with which the unchanged daemon is tested in Apple's place.
+/// The two servers that take Apple's place in tests of the unchanged daemon.
 enum AppleServer: String, CaseIterable, Sendable {
     case sandbox, python
 

@@ -2,10 +2,10 @@ import Foundation
 import MerchantTestSupport
 import Testing
 
-/// What 64 processes report that claim the same payment tokens at the same time.
+/// The report of 64 processes that claim the same payment tokens at the same time.
 struct ClaimReport: Decodable, Equatable {
     let tokens: Int
-    /// How many tokens were claimed how often.
+    /// The number of tokens that were claimed once, twice and so on, by the number of claims.
     let tokensByClaims: [String: Int]
     /// The number of refused claims, by the code of the refusal.
     let refused: [String: Int]

@@ -2,10 +2,10 @@ import Dispatch
 import Foundation
 import MerchantTestSupport
 
-/// A thread in the place of a decryptor: decrypts the same tokens again and again on one connection, until it is stopped.
+/// A thread that acts as a decryptor: decrypts the same tokens repeatedly on one connection, until it is stopped.
 final class DecryptingClient: Sendable {
     private struct State {
-        /// By the name of their key, as are the counts.
+        /// By the name of the key, like `decrypted`.
         var tokens: [String: [UInt8]] = [:]
         var decrypted: [String: Int] = [:]
         var failures: [String] = []
@@ -44,7 +44,7 @@ final class DecryptingClient: Sendable {
             let read = try JSONSerialization.jsonObject(with: try Data(contentsOf: URL(filePath: path)))
             let request: [String: Any] = [
                 "paymentData": (read as? [String: Any])?["paymentData"] as Any,
-                // The same token is decrypted again and again.
+                // The same token is decrypted repeatedly.
                 "expected": ["merchantIdentifier": merchant], "claim": false,
             ]
             return Array(try JSONSerialization.data(withJSONObject: request))

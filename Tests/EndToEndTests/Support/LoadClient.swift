@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A blocking client on one kept connection to a Unix socket, fast enough to put a daemon under load.
+/// A blocking client on one persistent connection to a Unix socket, fast enough to put a daemon under load.
 final class LoadClient {
     /// The connection ended before a complete response.
     struct ConnectionLost: Error {}
@@ -51,7 +51,7 @@ final class LoadClient {
         return (status, body)
     }
 
-    /// The same with the response's JSON object; empty if its body is not one.
+    /// The same, but returns the response's JSON object; an empty one if the body is no JSON object.
     func object(_ method: String, _ path: String, _ body: [UInt8] = []) throws -> (Int, [String: Any]) {
         let (status, data) = try call(method, path, body)
         return (status, (try? JSONSerialization.jsonObject(with: data) as? [String: Any]) ?? [:])

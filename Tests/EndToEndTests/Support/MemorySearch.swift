@@ -17,7 +17,7 @@ struct MemorySearch {
     }
 
     private var needles: [Needle] = []
-    /// Whether a needle begins with these two bytes, and the indices of those that do.
+    /// Whether a needle begins with these two bytes, and the indices of the needles that do.
     private var isBeginning = [Bool](repeating: false, count: 65_536)
     private var byBeginning = [[Int]](repeating: [], count: 65_536)
     private var longest = 0

@@ -16,7 +16,7 @@ struct PrivateKeySearch {
 
         /// Whether the bytes may be random. Of 10,000 random windows, fewer than 2 are refused.
         var looksRandom: Bool {
-            // Pointers, small numbers and text, which fill most of the memory, end here.
+            // This excludes pointers, small numbers and text, which fill most of the memory.
             let bytes = unsafeBitCast(words, to: SIMD32<UInt8>.self)
             var (zeros, high) = (0, 0)
             var seen = SIMD4<UInt64>()

@@ -6,7 +6,7 @@ import Testing
 struct ProcessMemory: ~Copyable {
     struct Mapping {
         let start, end: UInt64
-        /// Such as `rw-p`.
+        /// The permissions, such as `rw-p`.
         let permissions: Substring
         /// A path, or a name such as `[heap]`; nil for memory without a name.
         let name: Substring?

@@ -2,7 +2,7 @@ import Foundation
 import MerchantTestSupport
 import Testing
 
-/// A file system in memory, small enough to be filled. It is unmounted with this value.
+/// A file system in memory, small enough to be filled. It is unmounted when this value is released.
 struct SmallDisk: ~Copyable {
     static let isPossible = geteuid() == 0 && ChildProcess.succeeds("mountpoint", "-q", "/proc")
 

@@ -2,7 +2,8 @@ import Foundation
 import MerchantTestSupport
 import Testing
 
-/// The receiver of a daemon's webhooks: a process with TLS on the loopback interface. It is killed with this value.
+/// The receiver of a daemon's webhooks: a process with TLS on the loopback interface. It is killed when this value is
+/// released.
 final class WebhookReceiver: Sendable {
     private let directory: String
     private let port: Int

@@ -1,7 +1,7 @@
 import Vocabulary
 import WireAPI
 
-/// The picture as an SVG file that needs no other file, and is readable on a light and on a dark background.
+/// The chart as an SVG file that needs no other file, and is readable on a light and on a dark background.
 extension ExpiryTimeline {
     private static let width = 960.0
     private static let left = 280.0
@@ -71,7 +71,7 @@ extension ExpiryTimeline {
         }.joined()
     }
 
-    /// Identifiers of merchants contain no character that XML must escape.
+    /// Merchant identifiers contain no character that must be escaped in XML.
     private func row(_ row: Row, y: Double) -> String {
         let name = row.merchant.rawValue
         let shown = name.count <= 36 ? name : "…" + name.suffix(35)
@@ -135,7 +135,7 @@ extension ExpiryTimeline {
         }.joined()
     }
 
-    /// A number with one decimal place.
+    /// A number with at most one decimal place.
     private static func text(_ number: Double) -> String {
         let tenths = Int((number * 10).rounded())
         return tenths.isMultiple(of: 10) ? "\(tenths / 10)" : "\(tenths / 10).\(abs(tenths % 10))"

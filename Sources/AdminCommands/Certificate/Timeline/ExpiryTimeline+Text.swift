@@ -1,7 +1,7 @@
 import Vocabulary
 import WireAPI
 
-/// The picture for the terminal: at most 80 columns wide.
+/// The chart for the terminal, at most 80 columns wide.
 extension ExpiryTimeline {
     private static let width = 80
     private static let monthLetters = Array("JFMAMJJASOND")
@@ -15,7 +15,7 @@ extension ExpiryTimeline {
         guard rows.count <= Self.maximumRows else { return [table] }
         return [
             .text(([yearLine, letterLine].filter { !$0.isEmpty } + rows.map(line)).joined(separator: "\n")),
-            .text("C, S, R: a current, standby or retiring key's certificate expires; 2: two do"),
+            .text("C, S, R: a current, standby or retiring key's certificate expires; 2: two expire"),
         ]
     }
 

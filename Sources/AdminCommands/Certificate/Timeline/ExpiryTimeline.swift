@@ -18,7 +18,8 @@ package struct ExpiryTimeline: Sendable {
         package let endings: [Ending]
     }
 
-    /// A timeline with more merchants shows the number of certificates by month instead of rows.
+    /// A timeline with more merchants than this shows the number of certificates by month, not one row for each
+    /// merchant.
     package static let maximumRows = 40
 
     package let now: Timestamp

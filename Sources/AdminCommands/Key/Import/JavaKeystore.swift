@@ -1,6 +1,7 @@
 import Foundation
 
-/// A Java keystore. `keytool` of a Java runtime reads it, because its format JKS is Java's own.
+/// A Java keystore. This program reads the keystore with `keytool` of a Java runtime, because the format JKS is
+/// specific to Java.
 struct JavaKeystore {
     /// A private key with its certificate chain, as PKCS#12.
     struct Entry {

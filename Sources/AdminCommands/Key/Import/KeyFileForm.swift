@@ -63,7 +63,8 @@ enum KeyFileForm {
     /// A PKCS#12 file is a SEQUENCE that begins with the INTEGER 3, the version.
     private static func faultOfPKCS12(_ bytes: [UInt8]) -> String? {
         guard bytes.count > 2, bytes[0] == 0x30 else { return "the file is neither PEM nor PKCS#12" }
-        // Below 0x80: the length itself. 0x80: an indefinite length. Above: the number of bytes that contain the length.
+        // Below 0x80: the length itself. 0x80: an indefinite length. Above: the number of bytes that contain the
+        // length.
         let lengthBytes = bytes[1] > 0x80 ? Int(bytes[1] & 0x7f) : 0
         guard lengthBytes <= 4, bytes.dropFirst(2 + lengthBytes).starts(with: [0x02, 0x01, 0x03]) else {
             return "the file is neither PEM nor PKCS#12"
@@ -75,6 +76,6 @@ enum KeyFileForm {
         let expected = 2 + lengthBytes + length
         return bytes.count == expected
             ? nil
-            : "the file has \(bytes.count) bytes, but is PKCS#12 of \(expected) bytes: it is damaged or incomplete"
+            : "the file has \(bytes.count) bytes, but its PKCS#12 header states \(expected) bytes: it is damaged or incomplete"
     }
 }

@@ -12,7 +12,7 @@ struct KeyFileImport: Sendable {
 
     let admin: AdminClient
     let fields: KeyImportFields
-    /// nil for the merchants that the certificates name.
+    /// nil if each key belongs to the merchant that its certificate names.
     let merchant: MerchantIdentifier?
     /// The daemon's time at the start of the run.
     let runStart: Timestamp
@@ -27,7 +27,7 @@ struct KeyFileImport: Sendable {
         }
     }
 
-    /// Imports the private keys one after the other, until the daemon responds that the file has no more. A refused
+    /// Imports the private keys one after another, until the daemon responds that the file has no more. A refused
     /// private key does not stop the others.
     private func importEach(_ fileRequest: ImportKeyRequest) async throws -> BulkOutcome {
         var request = fileRequest

@@ -9,9 +9,10 @@ struct KeyImportAll: AsyncParsableCommand {
         commandName: "import-all", abstract: "Import all private keys of a directory or of a Java keystore.",
         discussion: """
             Imports each file whose name ends in .p12, .pfx, .pem or .key, and each private key of a Java keystore \
-            (.jks, .jceks, .keystore, .ks), for which keytool must be installed. The certificate of a PEM key is in \
-            the same file, or in a file with the same name that ends in .cer, .crt, .der or .pem. From a PKCS#12 \
-            file, the command imports each private key whose certificate is in the file; the report names the others.
+            (.jks, .jceks, .keystore, .ks). For a Java keystore, keytool must be installed. The certificate of a PEM \
+            key is in the same file, or in a file with the same name and the suffix .cer, .crt, .der or .pem. From a \
+            PKCS#12 file, the command imports each private key whose certificate is in the file; the report names the \
+            others.
 
             By default, each key belongs to the merchant that its certificate names. The merchant must exist \
             ('merchant import'). All files must have the same passphrase. No file is changed. Run the command again \
@@ -101,7 +102,7 @@ struct KeyImportAll: AsyncParsableCommand {
         if global.output == .table {
             let rows = items.map { item in
                 [
-                    Cell(item.name), Cell((merchant ?? merchants?[item.name])?.rawValue ?? "of the certificate"),
+                    Cell(item.name), Cell((merchant ?? merchants?[item.name])?.rawValue ?? "from certificate"),
                     Cell(item.fault),
                 ]
             }

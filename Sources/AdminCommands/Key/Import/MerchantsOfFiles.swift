@@ -35,9 +35,9 @@ struct MerchantsOfFiles {
         self.merchants = merchants
     }
 
-    /// The merchant of an item; nil for the merchant that the item's certificate names.
+    /// The merchant of an item; nil if the item belongs to the merchant that its certificate names.
     subscript(item: String) -> MerchantIdentifier? {
-        // The name of a keystore's entry is such as `store.jks#alias`.
+        // The item of a keystore entry has a name such as `store.jks#alias`.
         merchants[item] ?? item.firstIndex(of: "#").flatMap { merchants[String(item[..<$0])] }
     }
 }

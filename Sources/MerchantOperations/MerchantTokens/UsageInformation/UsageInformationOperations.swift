@@ -118,7 +118,7 @@ extension MerchantError {
     package static var usageInformationNotAuthorized: MerchantError {
         MerchantError(
             .unauthorized,
-            "the request needs the header 'Authorization: ApplePayMerchantTokenUsageInformation TOKEN' with the merchant token's present authentication token"
+            "the request needs the header 'Authorization: ApplePayMerchantTokenUsageInformation TOKEN' with the merchant token's current authentication token"
         )
     }
 }

@@ -11,7 +11,7 @@ enum ChartValue {
     /// The largest width of a label with a month and a year, as a share of a chart on a screen of 320 pixels.
     private static let labelWidth = 0.28
 
-    /// How a text is aligned at a position, so that it stays inside of the chart.
+    /// How a text is aligned at a position, so that the text stays inside the chart.
     static func anchor(at share: Double) -> String {
         if share < labelWidth / 2 { return "start" }
         return share > 1 - labelWidth / 2 ? "end" : "middle"

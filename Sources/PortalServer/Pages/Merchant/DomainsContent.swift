@@ -16,11 +16,11 @@ struct DomainsContent {
         let path = PortalPaths.unregistration
         let partner: String
         let domain: String
-        /// Which domain the button is for, for screen readers.
+        /// The domain that the button unregisters, for screen readers.
         let of: String
     }
 
-    /// Apple allows 99 domains for a registration.
+    /// Apple allows 99 domains for each registration, but a merchant can have several registrations.
     private static let maximumRows = 500
 
     /// The outcome of a form, except for ``formProblem``.

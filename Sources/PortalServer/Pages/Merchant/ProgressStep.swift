@@ -30,7 +30,7 @@ package struct ProgressStep: Hashable, Sendable {
 struct StepContent {
     let state: String
     let isNext: Bool
-    /// The sign in the circle before the name.
+    /// The step's number or a check mark, in the circle before the name.
     let mark: String
     let name: String
     let stateText: String

@@ -1,7 +1,8 @@
 package import MerchantCore
 import Vocabulary
 
-/// The page of a new invitation. It shows the link once: when it is loaded again, it says so.
+/// The page of a new invitation. It shows the link once. If the page is loaded again, it says that the link was already
+/// shown.
 package struct InvitationCreatedPage: HTMLPage {
     private struct Content {
         let heading: String

@@ -46,7 +46,7 @@ package struct InvitationsPage: HTMLPage {
 struct InvitationsContent {
     struct Revocation {
         let path: String
-        /// Which invitation the button is for, for screen readers.
+        /// The invitation that the button revokes, for screen readers.
         let of: String
     }
 
@@ -60,7 +60,7 @@ struct InvitationsContent {
         let created: TimeContent
         let createdBy: String
         let expires: TimeContent
-        /// nil for an invitation that is not open.
+        /// nil for an invitation that was revoked, or that expired without being used.
         let revocation: Revocation?
 
         init(_ invitation: Invitation, _ text: PageText) {

@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// The search of the operators.
+/// The page on which operators search for merchants.
 package struct SearchPage: HTMLPage {
     package struct Result: Hashable, Sendable {
         /// The kind of record in which the query was found.

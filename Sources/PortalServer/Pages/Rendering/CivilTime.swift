@@ -1,7 +1,7 @@
 import Vocabulary
 
-/// A time in the Gregorian calendar, in UTC. Times outside the years 1 to 9999 become the first or the last of them, so
-/// that every time has four digits for the year.
+/// A time in the Gregorian calendar, in UTC. A time outside the years 1 to 9999 becomes the first or the last time of
+/// these years, so that every year has four digits.
 struct CivilTime {
     let year: Int
     let month: Int

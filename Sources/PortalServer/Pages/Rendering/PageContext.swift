@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// What a page needs to know about the request, besides its own values.
+/// The information about the request that a page needs in addition to its own values.
 package struct PageContext: Sendable {
     package enum Visitor: Hashable, Sendable {
         /// Without a session.
@@ -21,7 +21,7 @@ package struct PageContext: Sendable {
     /// - Parameters:
     ///   - csrf: the CSRF token for the forms of the page; nil if the page has no form.
     ///   - signOutToken: the CSRF token for the form to sign out, which is derived from the session. On the page of a
-    ///     link, the other forms have a token that is derived from the link. nil: the same as `csrf`.
+    ///     link, the other forms have a token that is derived from the link. nil means the same token as `csrf`.
     ///   - idempotencyKey: the value of the field `idempotencyKey` in the forms of the page.
     package init(
         visitor: Visitor, csrf: String?, signOutToken: String? = nil, environment: Environment, now: Timestamp,

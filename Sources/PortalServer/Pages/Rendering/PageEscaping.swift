@@ -8,7 +8,7 @@ struct PageEscaping: MustacheContentType {
     /// The name of this content type in templates.
     private static let name = "PORTAL"
 
-    /// Makes the content type known to swift-mustache. Call this before templates are compiled.
+    /// Registers the content type with swift-mustache. Call this before templates are compiled.
     static func register() { MustacheContentTypes.register(PageEscaping(), named: name) }
 
     /// The source of a template that uses this content type. Every template needs it: swift-mustache returns to its own

@@ -8,7 +8,7 @@ package enum PageHeaders {
         "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'",
     ].joined(separator: "; ")
 
-    /// `no-store`, because a page can contain a CSRF token, and the link of a new invitation.
+    /// `Cache-Control` is `no-store`, because a page can contain a CSRF token or the link of a new invitation.
     package static let fields: [(name: String, value: String)] = [
         ("Content-Type", "text/html; charset=utf-8"),
         ("Content-Security-Policy", contentSecurityPolicy),

@@ -13,10 +13,10 @@ package struct PageText: Sendable {
 
     subscript(_ key: TextKey) -> String { texts.plain(key.rawValue) }
 
-    /// The text with the values in place of their marks.
+    /// The text with values in place of the placeholders, such as `{name}`.
     func filled(_ key: TextKey, _ values: [String: String]) -> String { Self.fill(self[key], values) }
 
-    /// The text in the form for the number, which is the value of the mark `{count}`.
+    /// The text in its singular or plural form, depending on `count`, which also replaces the placeholder `{count}`.
     func counted(_ key: CountedTextKey, _ count: Int, _ values: [String: String] = [:]) -> String {
         var values = values
         values["count"] = number(count)
@@ -42,7 +42,7 @@ package struct PageText: Sendable {
     /// A number of bytes as a number of kilobytes of 1,024 bytes, rounded down.
     func kilobytes(_ bytes: Int) -> String { number(bytes / 1024) }
 
-    /// Replaces the marks in one pass, so that a value which contains a mark stays as it is.
+    /// Replaces the placeholders in one pass, so that a value that contains a placeholder stays unchanged.
     private static func fill(_ pattern: String, _ values: [String: String]) -> String {
         guard pattern.utf8.contains(UInt8(ascii: "{")) else { return pattern }
         let pieces = pattern.split(separator: "{", omittingEmptySubsequences: false)

@@ -18,7 +18,7 @@ package struct PortalAsset: Sendable {
 
     package static let all = [styleSheet, script, icon]
 
-    /// The parts of the style sheet. A later part overrides an earlier one, so the rules for screens come last.
+    /// The parts of the style sheet. A later part overrides an earlier one, so the rules for screen widths come last.
     private static var styles: [UInt8] {
         [
             PackageResources.base_css, PackageResources.frame_css, PackageResources.controls_css,

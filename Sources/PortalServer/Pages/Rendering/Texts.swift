@@ -4,8 +4,8 @@ import StrictJSON
 /// All texts of the pages in one language, read from `texts.json`. A translation is another file with the same names.
 ///
 /// The file contains groups of texts. A text is a string, or an object with the members `one` and `other` if its form
-/// depends on a number. `{name}` in a text marks the place of a value. The name of a text is its path in the file, such
-/// as `site.name`.
+/// depends on a number. `{name}` in a text is a placeholder for a value. The name of a text is its path in the file,
+/// such as `site.name`.
 package struct Texts: Sendable {
     private enum Entry: Sendable {
         case plain(String)

@@ -1,4 +1,4 @@
-/// A page that asks for a confirmation before a form is carried out.
+/// A page that asks for a confirmation before a change is made.
 struct ConfirmationContent {
     struct Fact {
         let label: String

@@ -58,7 +58,7 @@ package enum MerchantNotice: String, Sendable, CaseIterable {
     }
 }
 
-/// Why a form was not carried out, other than an upload.
+/// Why a form had no effect. The problems of uploads are in ``UploadProblem``.
 package enum MerchantProblem: String, Sendable, CaseIterable {
     case keyLimit, keyConflict, rollConflict
     case domainMissing, domainInvalid, nameMissing, domainNotRegistered, registrationBusy, tooManyDomains

@@ -70,7 +70,7 @@ package struct PageDomain: Hashable, Sendable {
         case unconfirmed
     }
 
-    /// The name in Apple's spelling, which may be no valid ``DomainName``.
+    /// The name in Apple's spelling, which may not be a valid ``DomainName``.
     package let name: String
     package let state: State
 

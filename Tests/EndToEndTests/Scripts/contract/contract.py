@@ -25,7 +25,7 @@ from unix_proxy import UnixProxy
 
 METHODS = {"get", "put", "post", "delete", "patch"}
 # Each of these paths is also a path of the operations on one resource, such as a registration, whose methods schemathesis does not
-# expect there. By path, the methods that no operation has.
+# expect there. The values list, for each path, the methods that no operation has.
 SHARED_PATHS = {
     "/v1/registrations/sync": ["PUT", "PATCH", "TRACE"],
     "/v1/keys/import": ["PUT", "PATCH", "DELETE", "TRACE"],

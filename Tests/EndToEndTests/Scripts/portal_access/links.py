@@ -78,7 +78,7 @@ def check_guessing(world, results):
 
 
 def form_token_of(secret):
-    """The token of the forms of a link, as an attacker can compute it who knows the sources."""
+    """The token of the forms of a link, as an attacker who knows the source code can compute it."""
     return hmac.new(secret.encode(), b"form token", hashlib.sha256).hexdigest()
 
 
@@ -102,7 +102,7 @@ def check_login(world, results):
     results.expect(client.send("GET", path).status == 404, "the used login's page")
     results.expect(client.send("GET", "/fleet", {"Cookie": f"{COOKIE}={cookies[0]}"}).status == 200,
                    "the winner is signed in")
-    # An invitation's secret is no login, and the other way round.
+    # An invitation's secret does not work as a login, and a login's secret does not work as an invitation.
     crossed = path_of(world.invitation()["url"]).replace("/invitations/", "/login/")
     results.expect(client.send("GET", crossed).status == 404, "an invitation's secret is no login")
     results.expect(client.send("GET", unused_path.replace("/login/", "/invitations/")).status == 404,

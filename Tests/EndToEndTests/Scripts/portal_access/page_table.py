@@ -10,7 +10,7 @@ Page = collections.namedtuple("Page", "path audience success fields foreign", de
 
 
 def page_table(world):
-    """By method and path: the audience, the statuses for callers who get in, the fields of the form, and the statuses for
+    """By method and path: the audience, the statuses for admitted callers, the fields of the form, and the statuses for
     a person at another merchant if the form or the path names a record of the own merchant."""
     key, revocation = world.spelled(world.own_key), f"/fleet/invitations/{world.open_invitation}/revoke"
     domain = f"partner={PARTNER}&domain=page.{OWN_DOMAIN}"

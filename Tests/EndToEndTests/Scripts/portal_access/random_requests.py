@@ -15,7 +15,7 @@ from results import wait_for
 from rest_table import CHECKOUT_SERVERS, FOREIGN, READERS, rest_table
 
 PUBLIC = re.compile(r"/(|assets/.*|invitations/.*|login/.*|sign-out|v1/health|v1/openapi\.yaml|\.well-known/[a-z-]+|tokenapi/.*)")
-# What concerns no merchant, for callers who have the permit for another one.
+# Requests that concern no merchant, for callers who have the permit for another merchant.
 NO_MERCHANT = re.compile(r"/v1/domain-(file|checks)")
 OWN_PAGES = re.compile(r"/merchant/(keys|roll|domains|domains/file)")
 

@@ -9,7 +9,7 @@ PAGES = ["/fleet", "/fleet/search?q=merchant", f"/fleet/merchants/{OWN}", "/flee
 
 
 def reload(world, callers):
-    """Replaces the settings file, and returns the names of the settings that the reload has taken up."""
+    """Replaces the settings file, and returns the names of the settings that the reload has applied."""
     world.site.configuration(callers)
     return world.site.ctl("reload")["changed"]
 

@@ -1,4 +1,4 @@
-"""The table of REST operations: who gets in, and what the others get."""
+"""The table of REST operations: which callers are admitted, and the responses to all others."""
 import collections
 import json
 import re
@@ -25,12 +25,12 @@ REST = collections.namedtuple("REST", "path admits success foreign body type", d
 
 
 def rest_table(world):
-    """By method and path: who gets in, the outcomes for those callers, and the outcome for callers who have the permit
-    only for another merchant."""
+    """By method and path: which callers are admitted, the outcomes for them, and the outcome for callers who have the
+    permit only for another merchant."""
     own, key, roll = f"/v1/merchants/{OWN}", world.spelled(world.own_key), world.roll
     no_merchant, no_key = (404, "merchantNotFound"), (404, "keyNotFound")
     ok, created = {(200, None)}, {(201, None)}
-    # Callers with the permit for whichever merchant, because these routes concern no merchant.
+    # Callers with the permit for any merchant, because these routes concern no merchant.
     any_machine, any_reader = MACHINES | {"token for another merchant"}, READERS | FOREIGN
     return {
         "GET /v1/merchants/{merchantIdentifier}": REST(own, READERS, ok, no_merchant),
@@ -87,7 +87,7 @@ def rest_table(world):
 
 
 def rest_refusal(caller, method, route):
-    """The outcome for a caller who does not get in."""
+    """The outcome for a caller who is not admitted."""
     if caller.name in NO_CALLER | REFUSED_TOKENS:
         return (401, "unauthorized")
     # Another site could make a browser send the cookie, so a session only reads.

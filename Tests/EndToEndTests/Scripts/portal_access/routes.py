@@ -1,4 +1,4 @@
-"""Each route with each kind of caller: exactly the callers get in that the tables list."""
+"""Each route with each kind of caller: the portal admits exactly the callers that the tables list."""
 import os
 import secrets
 

@@ -5,8 +5,8 @@ usage: portal_browser.py --programs DIR --socket PATH --apple DIR --site CERTIFI
 
 The daemon, the sandbox's gateway and the web site shop.example run already. PATH is the admin socket, --apple the sandbox's
 directory, --site the portal's TLS certificate, and --texts the file texts.json of the pages.
-Ends with status 1 and a message if the browser cannot go on. Prints one JSON object with what it found; the keys of the
-object are the attributes of Report.
+Ends with status 1 and a message if the browser cannot continue. Prints one JSON object with what it found; the keys of
+the object are the attributes of Report.
 """
 import argparse
 import dataclasses

@@ -4,7 +4,7 @@ import Testing
 extension Installation {
     /// `GET /v1/health`.
     struct Health {
-        /// Of the response.
+        /// The status of the response.
         let status: String
         let isReady: Bool
         /// The codes of the findings.
@@ -110,7 +110,7 @@ extension Installation {
         ]
     }
 
-    /// Runs statements on a database, as anyone with access to its file could. The daemon must not run.
+    /// Runs statements on a database, as a user with access to its file could. The daemon must not run.
     ///
     /// - Parameter file: the path of the database; nil for the main database.
     func sql(_ script: String, in file: String? = nil) throws -> String {

@@ -3,7 +3,7 @@ import MerchantTestSupport
 import Testing
 
 extension Installation {
-    /// What a program that has ended left behind.
+    /// The result of a program that has ended.
     struct Outcome: Sendable {
         let status: Int32
         let bytes: Data

@@ -2,8 +2,8 @@ import Foundation
 import MerchantTestSupport
 import Testing
 
-/// A daemon with a directory of its own, made of the real programs. The daemon is stopped and the directory removed with
-/// this value.
+/// A daemon with a directory of its own, run from the real programs. When this value is released, the daemon is stopped
+/// and the directory is removed.
 final class Installation: Sendable {
     /// Where the build puts the programs.
     static let programs = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path
@@ -114,7 +114,7 @@ final class Installation: Sendable {
 }
 
 extension Installation {
-    /// Waits until a condition holds that another process brings about.
+    /// Waits until a condition holds that depends on another process.
     func eventually(
         _ condition: String, within limit: Duration = .seconds(10), sourceLocation: SourceLocation = #_sourceLocation,
         _ holds: () throws -> Bool

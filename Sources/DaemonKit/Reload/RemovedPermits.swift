@@ -4,9 +4,9 @@ import Vocabulary
 /// The permits that the setting `callers` gives now, and that a changed setting no longer gives, by user and group.
 ///
 /// A reload that is refused names them, because an operator who withdraws a permit must know that it is still in force.
-struct WithdrawnPermits: Sendable {
-    /// How many users and groups the text names.
-    static let longestList = 20
+struct RemovedPermits: Sendable {
+    /// How many users and groups the text names at most.
+    static let maximumListed = 20
 
     /// One text for each user or group, in the order of the present setting.
     private let entries: [String]
@@ -24,8 +24,8 @@ struct WithdrawnPermits: Sendable {
     /// nil if no permit is withdrawn.
     var text: String? {
         guard !entries.isEmpty else { return nil }
-        let more = entries.count - Self.longestList
-        return entries.prefix(Self.longestList).joined(separator: "; ") + (more > 0 ? "; and \(more) more" : "")
+        let more = entries.count - Self.maximumListed
+        return entries.prefix(Self.maximumListed).joined(separator: "; ") + (more > 0 ? "; and \(more) more" : "")
     }
 
     /// - Returns: nil if `new` gives the permit for all merchants for which `old` gives it.

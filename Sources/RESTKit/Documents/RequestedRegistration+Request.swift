@@ -3,7 +3,7 @@ package import MerchantOperations
 package import Vocabulary
 package import WireAPI
 
-extension RegistrationOrder {
+extension RequestedRegistration {
     /// - Throws: `tooManyDomains`.
     package init(_ request: RegisterRequest) throws(MerchantError) {
         self.init(
@@ -15,7 +15,7 @@ extension RegistrationOrder {
 }
 
 extension Registration {
-    /// - Returns: the same names.
+    /// - Returns: `names`, unchanged.
     /// - Throws: `tooManyDomains` if there are more names than a registration can have.
     package static func checkCount(_ names: [DomainName]) throws(MerchantError) -> [DomainName] {
         guard names.count <= maximumDomains else {

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Secrets
 
 /// Decrypts card data with the sandbox's key. If EV_ECC_v2 fails, it tries the schemes that result from common faults.
-struct DecryptionTrial {
+struct DecryptionAttempt {
     private static let counter: [UInt8] = [0, 0, 0, 1]
     private static let algorithm = Array("id-aes256-GCM".utf8)
     private static let partyU = Array("Apple".utf8)
@@ -14,7 +14,8 @@ struct DecryptionTrial {
     let point: [UInt8]
     let privateKey: P256.KeyAgreement.PrivateKey
 
-    /// Calls a closure with the plaintext and with what the sender did wrong, which is empty for EV_ECC_v2.
+    /// Calls a closure with the plaintext and the faults of the sender. There are no faults if EV_ECC_v2 decrypts the
+    /// card data.
     ///
     /// - Returns: false if no scheme decrypts the card data. Then the closure is not called.
     func decrypt(_ body: (UnsafeRawBufferPointer, [PassDataFinding]) -> Void) -> Bool {
@@ -68,7 +69,7 @@ struct DecryptionTrial {
         }
     }
 
-    /// One round of the single-step key derivation, with parts before and after the shared secret.
+    /// One round of the one-step key derivation, with parts before and after the shared secret.
     private func derived(_ secret: SharedSecret, before: [[UInt8]], after: [[UInt8]]) -> SymmetricKey {
         var hash = SHA256()
         hash.update(data: Self.counter)

@@ -2,8 +2,8 @@ import FoundationEssentials
 import StrictJSON
 import Vocabulary
 
-/// An event that a test orders on the control socket.
-struct TokenEventOrder {
+/// A test's request on the control socket to create an event of a merchant token.
+struct TokenEventRequest {
     /// The name is a guess: no published source shows the field that contains encrypted metadata.
     private static let defaultMetadataField = "encryptedTokenMetadata"
 
@@ -17,8 +17,8 @@ struct TokenEventOrder {
     private let isWrapped: Bool?
     private let response: String
 
-    /// Parses an order. Lengths and values are not checked, so that a test can order an event that Apple would never
-    /// send.
+    /// Parses the body of the request. Lengths and values are not checked, so that a test can create an event that
+    /// Apple would never send.
     ///
     /// - Throws: ``JSONFault`` or ``SandboxError``.
     init(_ body: [UInt8], by authority: SandboxAuthority, at now: Timestamp) throws {
@@ -45,7 +45,7 @@ struct TokenEventOrder {
         try fields.refuseUnknown()
     }
 
-    /// - Parameter wraps: whether the event is wrapped if the order has no `wrapped` member.
+    /// - Parameter wraps: whether the event is wrapped if the request has no `wrapped` member.
     func event(wraps: Bool) -> SandboxTokenEvent {
         SandboxTokenEvent(
             eventIdentifier: UUID().uuidString.lowercased(), merchantIdentifier: merchantIdentifier,
