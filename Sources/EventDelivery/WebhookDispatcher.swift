@@ -6,9 +6,9 @@ import Vocabulary
 
 /// Delivers events to one webhook.
 ///
-/// The events of one merchant form a *lane*. Events of the same lane are delivered one after another; different lanes
-/// are delivered concurrently. The store records which events were delivered. This actor only remembers in which lanes
-/// an attempt is running or has failed.
+/// The events of one merchant form a *lane*, and the events without a merchant form another one. Events of the same
+/// lane are delivered one after another; different lanes are delivered concurrently. The store records which events
+/// were delivered. This actor only remembers in which lanes an attempt is running or has failed.
 actor WebhookDispatcher {
     /// If attempts fail in this many lanes without a success in between, the receiver is considered down. From then on
     /// only one attempt runs at a time, with pauses between attempts, until an attempt succeeds.
@@ -16,8 +16,8 @@ actor WebhookDispatcher {
     /// The longest pause between attempts while the receiver is down. The pause is short, because new
     /// events must wait for its end too.
     static let longestPauseWhileDown = Duration.seconds(10)
-    /// The longest time that the timer runs. If the machine's clock is set, the dispatcher therefore compares the due
-    /// times with the new time within one minute.
+    /// The timer never runs for longer than this. So if the machine's clock is changed, the dispatcher notices within
+    /// one minute which deliveries are due by the new time.
     static let longestSleep = Duration.seconds(60)
 
     private let name: String

@@ -32,6 +32,7 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case keyRevoked
         case keyDestroyed
         case rollNotFound
+        /// There is no access, the portal credential of a machine, with this name.
         case accessNotFound
         case invitationNotFound
         case notFound
@@ -49,6 +50,7 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case keyBelongsToAnotherMerchant
         /// Too many key pairs of the merchant wait for a certificate.
         case tooManyPendingKeys
+        /// There is an access, the portal credential of a machine, with this name.
         case accessExists
         /// The lease of a node is valid.
         case nodeInUse
@@ -69,7 +71,7 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case privateKeyUploaded
         case privateKeyMalformed
         case wrongPassphrase
-        /// The file has several private keys, or fewer than the request's number.
+        /// The request does not say which of the file's private keys to import, or its `number` is above their count.
         case privateKeyNotChosen
         case keyUnsupported
         // A payment token that is refused.

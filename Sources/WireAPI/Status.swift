@@ -92,7 +92,7 @@ package struct StatusDocument: Codable, Hashable, Sendable {
     /// nil if the audit has no record yet.
     package var auditHead: AuditHeadDocument?
     package var backups: BackupCoverageDocument?
-    /// Merchants with at least one domain that should be registered with Apple.
+    /// Registrations that should exist at Apple: those whose desired state has at least one domain.
     package var registrations = 0
     /// Registrations whose desired state differs from Apple's record, as the daemon last read it.
     package var registrationsDrifting = 0

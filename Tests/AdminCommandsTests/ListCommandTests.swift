@@ -135,7 +135,7 @@ import WireAPI
             let lines = transcript.output.split(separator: "\n")
             #expect(lines.count == 2)
             for line in lines { #expect(try JSONSerialization.jsonObject(with: Data(line.utf8)) is [String: Any]) }
-            #expect(transcript.error.contains("retrying") && transcript.error.contains("reconnected"))
+            #expect(transcript.error.contains("retrying") && transcript.error.contains("responds again"))
         }
         let program = try Program()
         defer { program.remove() }

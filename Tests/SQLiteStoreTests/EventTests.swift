@@ -105,9 +105,9 @@ import Vocabulary
                     let query = EventQuery(
                         .after(0), merchants: merchants, kind: kind, severity: severity, limit: 100)
                     let expected = all.indices.filter { query.matches(all[$0]) }.map { $0 + 1 }
-                    func found(_ part: EventQuery.Selection, _ limit: Int) throws -> [Int] {
+                    func found(_ selection: EventQuery.Selection, _ limit: Int) throws -> [Int] {
                         var query = query
-                        (query.part, query.limit) = (part, limit)
+                        (query.selection, query.limit) = (selection, limit)
                         return try store.readNow { try $0.events(query).map(\.sequence) }
                     }
                     #expect(try found(.after(0), 100) == expected)

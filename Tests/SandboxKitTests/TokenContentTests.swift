@@ -112,7 +112,7 @@ struct TokenContentTests {
         for parameters in parameters {
             #expect(throws: SandboxError.self) { try fixture.authority.mintToken(parameters, certificate: ec) }
         }
-        let secret = fixture.parameters { $0.leadingZeroSecret = true }
+        let secret = fixture.parameters { $0.secretBeginsWithZero = true }
         #expect(throws: SandboxError.self) { try fixture.authority.mintToken(secret, certificate: rsa) }
     }
 }

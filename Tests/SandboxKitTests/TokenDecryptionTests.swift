@@ -59,7 +59,7 @@ struct TokenDecryptionTests {
     @Test("Python's cryptography decrypts 24 tokens whose shared secret begins with a zero byte")
     func leadingZeros() throws {
         let certificate = try fixture.certificate(.ec)
-        let parameters = fixture.parameters { $0.leadingZeroSecret = true }
+        let parameters = fixture.parameters { $0.secretBeginsWithZero = true }
         let tokens = try (0..<24).map { _ in try fixture.authority.mintToken(parameters, certificate: certificate) }
         let lines = try decrypt(tokens, .ec)
         #expect(lines.map(\.plaintext) == tokens.map(\.plaintext))

@@ -7,7 +7,7 @@ struct NodeList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the daemons that share the PostgreSQL database, with their leases.",
         discussion: """
-            LEASE (S) is how many more seconds a daemon may use its caches. 'ended': the daemon was killed, is frozen, \
+            LEASE (S) is the seconds until the daemon's lease ends; while it has a lease, it may use its caches. 'ended': the daemon was killed, is frozen, \
             or can't reach the database. 'stale 240': its lease has ended, but it may use the keys in its memory for \
             240 more seconds (the setting store.postgresql.serve-stale). UNAPPLIED is the number of key pair changes \
             that the daemon has not applied yet. If it is above 0 for more than a second, changes of keys wait for \

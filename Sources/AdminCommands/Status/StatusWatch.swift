@@ -13,21 +13,21 @@ struct StatusWatch {
         self.printer = printer
     }
 
-    /// - Throws: an error if the daemon refuses a request, or can't be reached at the first request. If the daemon
-    ///   can't be reached at a later request, the request is repeated.
+    /// - Throws: an error if the first request fails, or if a later request fails for a reason that does not pass by
+    ///   itself. If the daemon can't be reached or is overloaded at a later request, the request is repeated.
     func run(every interval: Duration) async throws {
         try show(try await admin.status())
-        var isDisconnected = false
+        var isFailing = false
         while true {
             try await Task.sleep(for: interval)
             do {
                 let status = try await admin.status()
-                if isDisconnected { printer.note("reconnected to the daemon") }
-                isDisconnected = false
+                if isFailing { printer.note("the daemon responds again") }
+                isFailing = false
                 try show(status)
             } catch let error as ClientError where error.isTemporary {
-                if !isDisconnected { printer.note("\(error); retrying") }
-                isDisconnected = true
+                if !isFailing { printer.note("\(error); retrying") }
+                isFailing = true
             }
         }
     }

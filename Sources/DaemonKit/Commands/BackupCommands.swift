@@ -41,7 +41,7 @@ struct BackupRestoreCommand: AsyncParsableCommand {
         commandName: "backup-restore", abstract: "Replace the database by a backup.", shouldDisplay: false)
 
     @Argument var file: String
-    @Flag(help: "Move an existing database to another directory, or to another schema of a PostgreSQL database.")
+    @Flag(help: "Replace an existing database. Its data is kept, in another directory or PostgreSQL schema.")
     var replace = false
     @Flag(help: "Restore the backup even if its verification fails. Use this only if there is no other backup.")
     var acceptFindings = false
@@ -57,6 +57,7 @@ struct BackupRestoreCommand: AsyncParsableCommand {
         /// The directory, or the schema of a PostgreSQL database, that contains the old database now; absent if there
         /// was none.
         let aside: String?
+        /// The changes since the backup, which the restore has reverted.
         let undone: RevertedChangesDocument
     }
 

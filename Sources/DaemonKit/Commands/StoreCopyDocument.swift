@@ -31,11 +31,11 @@ extension StoreCopy.Report {
                 let rows = table.source.rows.counted("row")
                 return (table.name, table.isEqual ? "\(rows), equal" : "\(rows), NOT EQUAL (\(table.target.rows))")
             }
-            + (content.map { content in
+            + (verification.map {
                 [
-                    ("key pairs verified", "\(content.keyPairsVerified)"),
-                    ("certificates checked", "\(content.certificatesChecked)"),
-                    ("audit records checked", "\(content.auditRecordsChecked)"),
+                    ("key pairs verified", "\($0.keyPairsVerified)"),
+                    ("certificates checked", "\($0.certificatesChecked)"),
+                    ("audit records checked", "\($0.auditRecordsChecked)"),
                 ]
             } ?? []) + [("duration (seconds)", "\(seconds)")] + warnings.map { ("warning", $0) }
             + findings.map { ("finding", $0) }
@@ -79,9 +79,9 @@ struct StoreCopyDocument: Encodable {
                 name: table.name, rows: table.source.rows, rowsInTarget: table.target.rows, copied: table.copied,
                 sha256: Hex.encode(table.source.sha256), equal: table.isEqual)
         }
-        keyPairsVerified = report.content?.keyPairsVerified
-        certificatesChecked = report.content?.certificatesChecked
-        auditRecordsChecked = report.content?.auditRecordsChecked
+        keyPairsVerified = report.verification?.keyPairsVerified
+        certificatesChecked = report.verification?.certificatesChecked
+        auditRecordsChecked = report.verification?.auditRecordsChecked
         (seconds, warnings, findings) = (report.seconds, report.warnings, report.findings)
         self.next = next
     }

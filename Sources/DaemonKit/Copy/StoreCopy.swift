@@ -25,8 +25,8 @@ struct StoreCopy {
         let target: String
         let isResumed: Bool
         let tables: [DatabaseCopy.Table]
-        /// Nil if the tables differ.
-        let content: BackupContentVerifier?
+        /// The verification of the keys and the audit; nil if it was not performed, because the tables differ.
+        let verification: BackupContentVerifier?
         /// Faults of the copy; empty if a daemon can use it.
         let findings: [String]
         let warnings: [String]
@@ -54,12 +54,12 @@ struct StoreCopy {
         let copied = try copy.copyRows(report: report)
         let (tables, differences) = try copy.compare(copied: copied, report: report)
         var findings = differences
-        var content: BackupContentVerifier?
+        var verification: BackupContentVerifier?
         if findings.isEmpty {
             report("verifying every key and the audit")
             let (verified, store) = try await verify(target, masterKeys)
             defer { target.close(store) }
-            content = verified
+            verification = verified
             findings = verified.findings
             try source.requireUnchanged()
             if findings.isEmpty {
@@ -73,8 +73,8 @@ struct StoreCopy {
         withExtendedLifetime((source, target)) {}
         let (seconds, attoseconds) = (ContinuousClock.now - begin).components
         return Report(
-            source: source.name, target: target.name, isResumed: target.isResumed, tables: tables, content: content,
-            findings: findings, warnings: source.warnings.map(\.message),
+            source: source.name, target: target.name, isResumed: target.isResumed, tables: tables,
+            verification: verification, findings: findings, warnings: source.warnings.map(\.message),
             seconds: Double(seconds) + (Double(attoseconds) / 1e15).rounded() / 1e3)
     }
 
@@ -91,6 +91,7 @@ struct StoreCopy {
     private func checkedMasterKeys(_ source: CopySource) throws -> MasterKeys {
         let dataKeys = try source.sealedDataKeys()
         func checked(_ settings: Settings, _ option: String, advice: String) throws -> MasterKeys {
+            let usesSettings = masterKeyFiles.isEmpty
             do {
                 let keys = try MasterKeys(files: masterKeyFiles, else: settings.masterKey)
                 _ = try keys.keyring(opening: dataKeys, at: clock.now)
@@ -98,7 +99,7 @@ struct StoreCopy {
             } catch let error as MerchantError {
                 throw MerchantError(
                     .masterKeyConflict,
-                    "the master key of \(masterKeyFiles.isEmpty ? option : "--master-key-file") does not open \(source.name): \(error.detail); \(advice)"
+                    "the master key of \(usesSettings ? option : "--master-key-file") does not open \(source.name): \(error.detail); \(usesSettings ? advice : "name the master key of the daemon that uses this database")"
                 )
             }
         }
@@ -126,8 +127,8 @@ extension StoreCopy {
         do {
             var verifier = BackupContentVerifier()
             for fault in faults { verifier.note(fault) }
-            // The closure, which would read a key pair from a store, is never needed, because the content verifier
-            // passes each key pair itself.
+            // `KeyCustody` calls this closure to read a key pair. It never does here, because the verifier passes it
+            // each key pair.
             let custody = KeyCustody(
                 keyring: try masterKeys.keyring(opening: store, at: clock.now), cache: UnsealedKeyCache()
             ) { _ in nil }

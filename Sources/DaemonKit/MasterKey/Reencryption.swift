@@ -4,7 +4,8 @@ import MerchantCore
 import Vocabulary
 
 /// Performs a rotation that ``MasterKeyRotation`` has stored in the database: re-encrypts the private keys and
-/// the account numbers of merchant tokens, then erases the old data key and master key.
+/// the account numbers of merchant tokens, then erases the old data key. Also erases the old master key if the rotation
+/// replaces the master key and the daemon exchanges the files (see ``MasterKeyRotation``).
 struct Reencryption: Sendable {
     /// How many private keys or account numbers are re-encrypted in one transaction. Other changes wait a few
     /// milliseconds for such a transaction.
@@ -20,7 +21,7 @@ struct Reencryption: Sendable {
     let store: any KeyRotationStore
     let keyring: Keyring
     let nodes: any NodeKeyDirectory
-    /// Without this lease, another daemon performs the rotation.
+    /// The lease of the leader: only the leader performs the rotation.
     let lease: Lease
     /// The caller in the audit record of the rotation's end.
     let daemonAsCaller: Caller
@@ -34,11 +35,11 @@ struct Reencryption: Sendable {
     func resume() async -> Duration? {
         do {
             guard let rotation = try await store.lastRotation(), rotation.state != .finished else {
-                rotationStatus.reportUnusedKey()
+                rotationStatus.updateFindingOfUnusedKey()
                 return nil
             }
-            // If the keyring lacks the new data key, the request that began the rotation has stored this key in the
-            // database, and is about to add it to the keyring.
+            // The new data key is stored in the database before it is added to the keyring. Until this daemon has added
+            // it, the rotation waits.
             guard keyring.holds(rotation.dataKeyIdentifier) else {
                 rotationStatus.reportWaiting(for: ["this daemon"])
                 return .milliseconds(50)
@@ -55,14 +56,14 @@ struct Reencryption: Sendable {
             rotationStatus.reportNotWaiting()
             if rotation.state == .sealing, let unreadable = try await reseal(rotation) {
                 rotationStatus.reportBlocked(
-                    "\(unreadable.counted("private key")) cannot be unsealed, so the old data key and master key must be kept; revoke and destroy every such key ('backup verify' lists them), or restore a backup"
+                    "\(unreadable.counted("private key")) cannot be unsealed, so the old data key and master key must be kept; revoke and destroy the key pair of each such private key ('backup verify' lists them), or restore a backup"
                 )
                 return Self.pauseWithUnreadableKeys
             }
             try await erase(rotation)
             return nil
         } catch is CancellationError {
-            // The caller's wait then throws, because its task is cancelled.
+            // The daemon shuts down, or another daemon is the leader now. The caller checks both before it continues.
             return .zero
         } catch {
             let why = (error as? MerchantError)?.detail ?? "\(error)"
@@ -72,10 +73,10 @@ struct Reencryption: Sendable {
         }
     }
 
-    /// Whether every other daemon with a lease has loaded the data key, or seals under it. Otherwise reports for which
-    /// ones the rotation waits.
-    private func others(have dataKey: Int, _ known: (NodeKeys) -> Int) async throws -> Bool {
-        let lacking = try await nodes.keysOfOthers().filter { known($0.value) < dataKey }
+    /// Whether `newest` is at least `dataKey` for every other daemon with a lease. Otherwise reports for which daemons
+    /// the rotation waits.
+    private func others(have dataKey: Int, _ newest: (NodeKeys) -> Int) async throws -> Bool {
+        let lacking = try await nodes.keysOfOthers().filter { newest($0.value) < dataKey }
         guard lacking.isEmpty else {
             rotationStatus.reportWaiting(for: lacking.keys.map(\.rawValue).sorted())
             return false
@@ -118,7 +119,7 @@ struct Reencryption: Sendable {
             try await resealMPANs(rotation)
             // A request may have sealed a secret under the old data key before the rotation began, and stored it only
             // now. So this repeats until only unreadable private keys are left.
-            let remaining = try await store.retireDataKeys(in: rotation)
+            let remaining = try await store.retireUnusedDataKeys(in: rotation)
             if remaining == 0 { return nil }
             if remaining <= unreadable { return remaining }
         }
@@ -140,7 +141,7 @@ struct Reencryption: Sendable {
             var renewed: [(old: SealedMPANRow, new: SealedMPAN)] = []
             for stored in page {
                 do { renewed.append((stored, try keyring.resealed(stored.sealed))) } catch {
-                    guard keyring.canUnseal(stored.sealed) else { throw error }
+                    guard keyring.knowsKeyAndFormat(of: stored.sealed) else { throw error }
                     try await eraseDamaged(stored, because: error)
                 }
             }
@@ -164,8 +165,8 @@ struct Reencryption: Sendable {
         try await store.eraseTraces(of: rotation)
         let rows = try store.dataKeys()
         let dataKey = rows.last { $0.identifier == rotation.dataKeyIdentifier }
-        // The daemon exchanges the files only if it created the new master key, or if the file `next` contains that
-        // key.
+        // The daemon replaces the file of the master key only if it created the new master key, or if the file
+        // `….next` beside it contains the new master key.
         if rotation.replacesMasterKey, let file = settings.current.file, let needed = dataKey?.masterKeyIdentifier,
             try await store.generatedMasterKey() == needed || file.hasNext(needed)
         {
@@ -177,7 +178,7 @@ struct Reencryption: Sendable {
             recording: AuditEntry(
                 .masterKeyRotationFinished, by: daemonAsCaller, at: now, after: dataKey?.summary,
                 reason: "\(rotation.total.counted("private key")) re-encrypted since \(rotation.startedAt)"))
-        logger.notice("rotation finished", metadata: ["now": "\(dataKey?.summary ?? "")"])
+        logger.notice("rotation finished", metadata: ["to": "\(dataKey?.summary ?? "")"])
         rotationStatus.reportFinished()
     }
 }

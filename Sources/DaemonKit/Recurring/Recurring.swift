@@ -9,7 +9,7 @@ package protocol RecurringTask: Sendable {
     /// - Throws: only `CancellationError`, if the daemon shuts down during the round.
     mutating func run() async throws
 
-    /// How long to wait before the next round; nil for the interval of the service. Read after each round.
+    /// How long to wait before the next round; nil for the interval of ``Recurring``. Read after each round.
     var nextPause: Duration? { get }
 
     /// Does the last work before the daemon exits. Called after the servers have finished their requests.

@@ -2,7 +2,8 @@ import Logging
 import MerchantCore
 import MerchantOperations
 
-/// Writes audit records of the requests whose `validationURL` is not Apple's and that were only counted until now.
+/// Writes audit records of the requests that were refused because their `validationURL` is not Apple's. The daemon
+/// counts such requests first, so that a flood of them does not flood the audit.
 struct ValidationURLRecording: RecurringTask {
     let audit: ValidationURLAudit
     let caller: Caller

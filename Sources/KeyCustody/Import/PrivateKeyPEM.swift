@@ -62,15 +62,20 @@ enum PrivateKeyPEM {
         }
     }
 
-    /// The DER before the scalar: SEQUENCE { 0, { id-ecPublicKey, prime256v1 }, OCTET STRING { SEQUENCE { 1, and the
-    /// tag and length of an OCTET STRING of 32 bytes. ``ecBeforePoint`` continues this structure. The whole PKCS#8 has
-    /// 138 bytes.
+    /// The DER of a P-256 private key before its scalar. The whole PKCS#8 has 138 bytes:
+    ///
+    ///     SEQUENCE {
+    ///       0, { id-ecPublicKey, prime256v1 },
+    ///       OCTET STRING { SEQUENCE { 1, OCTET STRING (the scalar), [1] { BIT STRING (the public point) } } }
+    ///     }
+    ///
+    /// Source: RFC 5915 section 3.
     private static let ecBeforeScalar: [UInt8] = [
         0x30, 0x81, 0x87, 0x02, 0x01, 0x00, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06,
         0x08,
         0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x04, 0x6d, 0x30, 0x6b, 0x02, 0x01, 0x01, 0x04, 0x20,
     ]
-    /// The DER between the scalar and the public point: [1] { BIT STRING of 65 bytes } } }. Source: RFC 5915 section 3.
+    /// The DER between the scalar and the public point.
     private static let ecBeforePoint: [UInt8] = [0xa1, 0x44, 0x03, 0x42, 0x00]
     /// The DER of the fields before the key: 0, { rsaEncryption, NULL }.
     private static let rsaBeforeKey: [UInt8] = [

@@ -11,7 +11,7 @@ extension Keyring {
 
     /// Whether this keyring has the data key of a stored account number, and supports the version of its format. If so,
     /// and the number still cannot be unsealed, its sealed bytes are damaged.
-    package func canUnseal(_ stored: SealedMPAN) -> Bool {
+    package func knowsKeyAndFormat(of stored: SealedMPAN) -> Bool {
         stored.version == Self.mpanSealVersion && holds(stored.dataKeyIdentifier)
     }
 

@@ -131,7 +131,7 @@ package protocol KeyRotationStore: DataKeyRepository {
     ///
     /// - Returns: how many private keys and account numbers are still sealed under those data keys; 0 if the data keys
     ///   were overwritten.
-    func retireDataKeys(in rotation: KeyRotation) async throws -> Int
+    func retireUnusedDataKeys(in rotation: KeyRotation) async throws -> Int
     /// Removes copies of old sealed private keys and data keys from the database file, its write-ahead log and the
     /// daemon's memory.
     func eraseTraces(of rotation: KeyRotation) async throws

@@ -1,10 +1,13 @@
 package import Vocabulary
 
 /// Calls Apple's Merchant Token Management API. A call is repeated only if this is safe.
+///
+/// The parameter `owner` of each method says with whose identity certificate the daemon authenticates: the merchant's
+/// or the platform's.
 package protocol MerchantTokenGateway: Sendable {
     /// Fetches an event.
     ///
-    /// - Throws: `refused` if Apple does not know the event.
+    /// - Throws: `notFound` or `refused` if Apple does not know the event.
     func event(
         _ event: MerchantTokenEventIdentifier, of merchant: MerchantIdentifier, as owner: IdentityOwner
     ) async throws(GatewayError) -> MerchantTokenEvent
@@ -38,7 +41,8 @@ package struct MerchantTokenEvent: Sendable {
     package let reason: String
     package let card: MerchantTokenCard?
     /// The JSON of the encrypted token metadata (`data`, `publicKeyHash`, `signature`, and `ephemeralPublicKey` or
-    /// `wrappedKey`); nil if the event has none. Only the daemon's own key can decrypt it.
+    /// `wrappedKey`); nil if the event has none. Only the payment processing
+    /// key with this `publicKeyHash` can decrypt it.
     package let encryptedMetadata: [UInt8]?
 
     package init(

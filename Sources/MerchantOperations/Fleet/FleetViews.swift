@@ -45,7 +45,7 @@ package struct FleetList<Item: Sendable>: Sendable {
     /// Whether there are more items than ``items`` has.
     package let hasMore: Bool
 
-    /// - Parameter found: `limit` items, and one more if there are more.
+    /// - Parameter found: at most `limit` + 1 items. The last one beyond `limit` only shows that there are more.
     init(_ found: [Item], limit: Int) {
         items = Array(found.prefix(max(0, limit)))
         hasMore = found.count > items.count

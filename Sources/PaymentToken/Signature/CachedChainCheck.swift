@@ -11,8 +11,8 @@ import Crypto
 struct CachedChainCheck {
     let cache: ChainCache
 
-    /// Makes all checks except environment and signing time, which the caller makes. Records the results in the builder
-    /// if all of these checks pass.
+    /// Makes all checks except two: the caller checks the environment and the signing time. Records the results in the
+    /// builder if all of these checks pass.
     ///
     /// - Returns: the signer's details for the checks of the caller; nil, with nothing recorded, if a check does not
     ///   pass.

@@ -9,7 +9,7 @@ struct FullSignatureCheck {
     let chainVerifier: ChainVerifier
     let cache: ChainCache
 
-    /// Records the results of all checks except environment and signing time, which the caller makes.
+    /// Records the results of all checks except two: the caller checks the environment and the signing time.
     ///
     /// - Returns: the signer's details for the checks of the caller; nil if the message does not have the required
     ///   structure.
@@ -21,7 +21,7 @@ struct FullSignatureCheck {
             cms = try Self.parse(message.signature)
             signer = try Self.onlySigner(of: cms)
             try Self.checkAlgorithms(of: signer, version: message.version)
-            try Self.checkUnsignedFields(of: cms)
+            try Self.checkFieldsOutsideSignature(of: cms)
             attributes = try SignedAttributes(signer)
         } catch {
             builder.fail(.structure, reason: error.reason, error.finding)
@@ -89,8 +89,9 @@ struct FullSignatureCheck {
         return signers[0]
     }
 
-    private static func checkUnsignedFields(of message: CMSMessage) throws(StructureFailure) {
-        guard let fields = UnsignedFields(message.derRepresentation) else {
+    /// Checks the fields of the message that the signature does not protect.
+    private static func checkFieldsOutsideSignature(of message: CMSMessage) throws(StructureFailure) {
+        guard let fields = FieldsOutsideSignature(message.derRepresentation) else {
             throw StructureFailure(
                 .unexpectedElements, "the signed data contains elements that Apple's signatures do not have")
         }

@@ -56,7 +56,7 @@ extension PostgresStore: KeyRotationStore {
         }
     }
 
-    package func retireDataKeys(in rotation: KeyRotation) async throws -> Int {
+    package func retireUnusedDataKeys(in rotation: KeyRotation) async throws -> Int {
         try await writeStore { transaction in
             let remaining =
                 try transaction.countSealedKeys(notUnder: rotation.dataKeyIdentifier)

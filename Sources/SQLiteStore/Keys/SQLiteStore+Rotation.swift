@@ -57,7 +57,7 @@ extension SQLiteStore: KeyRotationStore {
         }
     }
 
-    package func retireDataKeys(in rotation: KeyRotation) async throws -> Int {
+    package func retireUnusedDataKeys(in rotation: KeyRotation) async throws -> Int {
         try await writeStore { transaction in
             let remaining =
                 try transaction.countSealedKeys(notUnder: rotation.dataKeyIdentifier)

@@ -95,7 +95,7 @@ struct MintTokenCommand: ParsableCommand {
         parameters.currency = currency
         parameters.applicationData = applicationData.map { Array($0.utf8) }
         parameters.dataType = dataType
-        parameters.leadingZeroSecret = leadingZeroSecret
+        parameters.secretBeginsWithZero = leadingZeroSecret
         parameters.merchantTokenIdentifier = merchantToken ?? merchantTokenIdentifier
         parameters.hasMerchantTokenMetadata = merchantTokenMetadata || merchantToken != nil
         parameters.authenticationResponses = authenticationResponse

@@ -39,7 +39,7 @@ extension SandboxAuthority {
     ) throws -> String {
         let certificate = try ProcessingCertificate(certificate)
         let encryption = try TokenEncryption(
-            Array(metadata.plaintext.utf8), to: certificate, leadingZeroSecret: false)
+            Array(metadata.plaintext.utf8), to: certificate, secretBeginsWithZero: false)
         let signedContent = encryption.keyMaterial + encryption.data
         let signature = try signature(
             over: hasValidSignature ? signedContent : signedContent.reversed(), algorithm: certificate.algorithm,

@@ -46,7 +46,7 @@ extension SandboxAuthority {
         let unsigned = UnsignedToken(
             algorithm: certificate.algorithm, publicKeyHash: certificate.publicKeyHash,
             encryption: try TokenEncryption(
-                Array(plaintext.utf8), to: certificate, leadingZeroSecret: parameters.leadingZeroSecret),
+                Array(plaintext.utf8), to: certificate, secretBeginsWithZero: parameters.secretBeginsWithZero),
             transactionIdentifier: randomBytes(32),
             applicationDataHash: parameters.applicationData.map { Array(SHA256.hash(data: $0)) })
         let signature = try signature(

@@ -12,18 +12,18 @@ struct TokenEncryption {
 
     /// Encrypts a plaintext to a payment processing certificate.
     ///
-    /// - Parameter leadingZeroSecret: whether to generate ephemeral keys until the shared secret begins with a zero
+    /// - Parameter secretBeginsWithZero: whether to generate ephemeral keys until the shared secret begins with a zero
     ///   byte, as one secret in 256 does by chance. A decryptor that treats the secret as a number drops the zero byte,
     ///   and its decryption fails.
-    init(_ plaintext: [UInt8], to certificate: ProcessingCertificate, leadingZeroSecret: Bool) throws {
+    init(_ plaintext: [UInt8], to certificate: ProcessingCertificate, secretBeginsWithZero: Bool) throws {
         switch certificate.key {
         case .p256(let publicKey):
-            let (ephemeral, secret) = try Self.agree(with: publicKey, leadingZeroSecret: leadingZeroSecret)
+            let (ephemeral, secret) = try Self.agree(with: publicKey, secretBeginsWithZero: secretBeginsWithZero)
             keyMaterial = Array(ephemeral.publicKey.derRepresentation)
             let key = Self.deriveKey(secret: secret, merchantHash: try certificate.merchantHash)
             data = try Self.seal(plaintext, under: key)
         case .rsa(let publicKey):
-            guard !leadingZeroSecret else {
+            guard !secretBeginsWithZero else {
                 throw SandboxError(
                     "a shared secret with a leading zero byte needs an EC(P-256) certificate, "
                         + "because RSA_v1 has no shared secret"
@@ -40,12 +40,12 @@ struct TokenEncryption {
 
     /// Generates an ephemeral key, and computes its shared secret with the merchant's public key.
     private static func agree(
-        with publicKey: P256.KeyAgreement.PublicKey, leadingZeroSecret: Bool
+        with publicKey: P256.KeyAgreement.PublicKey, secretBeginsWithZero: Bool
     ) throws -> (P256.KeyAgreement.PrivateKey, SharedSecret) {
         while true {
             let ephemeral = P256.KeyAgreement.PrivateKey()
             let secret = try ephemeral.sharedSecretFromKeyAgreement(with: publicKey)
-            if !leadingZeroSecret || secret.withUnsafeBytes({ $0.first == 0 }) { return (ephemeral, secret) }
+            if !secretBeginsWithZero || secret.withUnsafeBytes({ $0.first == 0 }) { return (ephemeral, secret) }
         }
     }
 

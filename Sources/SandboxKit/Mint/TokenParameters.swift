@@ -29,7 +29,7 @@ package struct TokenParameters: Sendable {
     package var dataType = DataType.threeDSecure
     /// Whether the shared secret of the key agreement begins with a zero byte. EC_v1 only. With such a token, a test
     /// can detect a decryptor that drops leading zero bytes of the secret and so derives a wrong key.
-    package var leadingZeroSecret = false
+    package var secretBeginsWithZero = false
     /// The identifier of a merchant token; nil if the token is not a merchant token.
     package var merchantTokenIdentifier: String?
     /// Whether the token contains `merchantTokenMetadata`, with a fictitious card.

@@ -6,8 +6,8 @@ import Vocabulary
 struct PaymentSessionService: Sendable {
     let authority: SandboxAuthority
     let registrations: RegistrationStore
-    /// The domains of merchants with an identity certificate of their own. A merchant without an entry may use any
-    /// domain.
+    /// The domains of merchants with an identity certificate of their own. Such a merchant may use any domain if it has
+    /// no entry here.
     let merchantDomains: [MerchantDomain]
     let log: SessionLog
 
@@ -31,7 +31,8 @@ struct PaymentSessionService: Sendable {
             return domains.isEmpty ? nil : Self.refusal(of: request, unlessAmong: domains)
         }
         guard let merchant = registrations.merchant(identifier) else {
-            // A platform's merchant that is not registered has no registered domain.
+            // An identifier in another form than Apple's (`merchant.…`) was chosen by a platform. If it is not
+            // registered, Apple responds to the platform as for a domain that is not registered.
             guard MerchantIdentifier(identifier) == nil, client.isPlatformIntegrator, request.domain != nil else {
                 return Self.unauthorized(client, for: identifier, "the client certificate belongs to another merchant")
             }

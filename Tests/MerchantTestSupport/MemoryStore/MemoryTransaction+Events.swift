@@ -39,7 +39,7 @@ extension MemoryTransaction {
 
     package func events(_ query: EventQuery) -> [StoredEvent] {
         let found = state.events.filter { query.matches($0.event) }
-        switch query.part {
+        switch query.selection {
         case .after(let sequence): return Array(found.filter { $0.sequence > sequence }.prefix(query.limit))
         case .newest: return found.suffix(query.limit)
         }

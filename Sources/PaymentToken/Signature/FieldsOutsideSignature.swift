@@ -3,7 +3,7 @@
 ///
 /// A token is rejected unless these fields have values that Apple sends. So an attacker cannot change them to any other
 /// values.
-struct UnsignedFields {
+struct FieldsOutsideSignature {
     private static let version1: [UInt8] = [1]
     /// The permitted sets of digest algorithms: SHA-256 without parameters, as in tokens of 2023, or with NULL as
     /// parameters, as in tokens of 2014.
