@@ -79,7 +79,7 @@ public final class Decrypt {
                     close(open);
                 }
             };
-            timer.schedule(timeout, 10_000);
+            timer.schedule(timeout, 15_000);
             boolean stayOpen = false;
             try {
                 String head = "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -169,8 +169,14 @@ public final class Decrypt {
         // Each attempt to take a payment has its own random idempotency key. Store the key and the body with the
         // attempt.
         String key = UUID.randomUUID().toString();
-        Response response = new Decryptor(Path.of(arguments[0]))
-            .post("/v1/payment-tokens/decrypt", request.getBytes(StandardCharsets.UTF_8), key);
+        Response response = null;
+        try {
+            response = new Decryptor(Path.of(arguments[0]))
+                .post("/v1/payment-tokens/decrypt", request.getBytes(StandardCharsets.UTF_8), key);
+        } catch (IOException error) {
+            System.err.println("no response from " + arguments[0] + ": " + error);
+            System.exit(1);
+        }
         if (response.status() != 200) {
             System.err.println(response.status() + " " + field(response.body(), "code") + ": "
                 + field(response.body(), "detail"));

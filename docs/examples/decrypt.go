@@ -35,7 +35,7 @@ func client(socket string) *http.Client {
 	}
 	// Set MaxIdleConnsPerHost to the number of concurrent requests of your service. The default is 2.
 	transport := &http.Transport{DialContext: dial, MaxIdleConnsPerHost: 16}
-	return &http.Client{Transport: transport, Timeout: 10 * time.Second}
+	return &http.Client{Transport: transport, Timeout: 15 * time.Second}
 }
 
 // postOnce sends a request and reads the complete response.

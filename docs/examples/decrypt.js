@@ -13,7 +13,7 @@ function postOnce (socketPath, path, body, idempotencyKey) {
   return new Promise((resolve, reject) => {
     const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey }
     // The option `timeout` would limit only the time between two bytes.
-    const signal = AbortSignal.timeout(10000)
+    const signal = AbortSignal.timeout(15000)
     const request = http.request({ agent, socketPath, path, method: 'POST', headers, signal }, (response) => {
       let text = ''
       response.setEncoding('utf8')

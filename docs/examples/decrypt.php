@@ -24,7 +24,7 @@ function postOnce(CurlHandle $curl, string $path, string $body, string $idempote
             return strlen($line);
         },
         CURLOPT_RETURNTRANSFER => true,
-        CURLOPT_TIMEOUT => 10,
+        CURLOPT_TIMEOUT => 15,
     ]);
     $text = curl_exec($curl);
     if ($text === false) {

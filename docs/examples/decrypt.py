@@ -14,7 +14,7 @@ class UnixConnection(http.client.HTTPConnection):
     """HTTP over a Unix socket."""
 
     def __init__(self, path):
-        super().__init__("localhost", timeout=10)
+        super().__init__("localhost", timeout=15)
         self.path = path
 
     def connect(self):
@@ -71,7 +71,10 @@ body = json.dumps({
         "currencyCode": "840",  # US dollars, ISO 4217
     },
 })
-status, answer = Decryptor(socket_path).post("/v1/payment-tokens/decrypt", body, key)
+try:
+    status, answer = Decryptor(socket_path).post("/v1/payment-tokens/decrypt", body, key)
+except (OSError, http.client.HTTPException) as error:
+    sys.exit(f"no response from {socket_path}: {error}")
 
 if status != 200:
     sys.exit(f"{status} {answer['code']}: {answer['detail']}")
