@@ -56,6 +56,21 @@ import Testing
         #expect(try database.server.execute("SELECT count(*) FROM pg_class", in: database.name) == before)
     }
 
+    /// A restore with `--replace` keeps the old data in such a schema.
+    @Test func `a database whose schema was removed after a restore is not treated as a new one`() throws {
+        let kept = "merchantkeyd_replaced_20261127t140000z"
+        _ = try database.open()
+        try database.server.execute("ALTER SCHEMA merchantkeyd RENAME TO \(kept)", in: database.name)
+        let error = refusalNow { _ = try database.open() }
+        #expect(error?.code == .storeUnavailable)
+        #expect(error?.detail.contains("ALTER SCHEMA \(kept) RENAME TO merchantkeyd") == true)
+        #expect(
+            try PostgresCopy.hasData(
+                ConnectionSettings(database.server.connection(to: database.name)), durability: .notRequired) == false)
+        try database.server.execute("ALTER SCHEMA \(kept) RENAME TO merchantkeyd", in: database.name)
+        _ = try database.open()
+    }
+
     @Test func `a server that cannot be reached, and a database that does not exist, are reported as such`() throws {
         let scratch = try Scratch()
         for connection in [

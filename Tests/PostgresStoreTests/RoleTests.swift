@@ -70,6 +70,16 @@ import Vocabulary
         }
     }
 
+    @Test func `a daemon that may not create the schema is told to migrate`() throws {
+        let server = try PostgresServer(settings: ["fsync=off"])
+        try server.execute("CREATE ROLE merchantkeyd_daemon LOGIN")
+        let name = try server.createDatabase()
+        let daemon = try ConnectionSettings("host=\(server.directory) user=merchantkeyd_daemon dbname=\(name)")
+        let error = refusalNow { _ = try PostgresDatabase(daemon, clock: SystemClock(), durability: .notRequired) }
+        #expect(error?.code == .storeUnavailable)
+        #expect(error?.detail.contains("merchantkeyd migrate") == true)
+    }
+
     @Test func `a daemon that may not upgrade the schema is refused, until the owner has migrated it`() throws {
         let server = try PostgresServer(settings: ["fsync=off"])
         try server.execute("CREATE ROLE merchantkeyd_daemon LOGIN")

@@ -8,7 +8,8 @@ struct BackupCreate: AsyncParsableCommand {
         discussion: """
             The daemon writes FILE as its own user, with mode 0600, and never replaces an existing file. The private keys in \
             the backup are sealed (encrypted), as in the database. The backup does not contain the master key, and is useless \
-            without the master key.
+            without the master key. If the verification fails, the exit status is 1 and FILE stays: rename or remove it, so \
+            that nobody takes it for a good backup.
             """,
         examples: ["backup create /var/backups/merchantkeyd/monday.backup"])
 

@@ -59,7 +59,7 @@ struct PostgresRestore {
     }
 
     private static func schemaName(at now: Timestamp) -> String {
-        "merchantkeyd_replaced_\(now.rfc3339.filter { $0.isLetter || $0.isNumber }.lowercased())"
+        "\(PostgresCopy.keptSchemaPrefix)\(now.rfc3339.filter { $0.isLetter || $0.isNumber }.lowercased())"
     }
 
     /// Writes the data that is replaced to a SQLite database, to compare it with the backup.

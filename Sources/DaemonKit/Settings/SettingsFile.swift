@@ -38,14 +38,15 @@ struct SettingsFile {
         flatten(node, at: "")
     }
 
-    /// The place and the kind of an error. Does not contain Yams's own message, which quotes the line: a line may
-    /// contain a secret, and the log and `status` show the error of a reload.
+    /// The place and the kind of an error. Does not contain Yams's own message, which quotes the line: the value in a
+    /// line may be a secret, and the log and `status` show the error of a reload.
     private static func position(of error: any Error) -> String {
         switch error as? YamlError {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
             ": line \(mark.line), column \(mark.column): \(problem)"
-        case .duplicatedKeysInMapping: ": a name occurs twice in a mapping"
+        case .duplicatedKeysInMapping(let names, let context):
+            ": line \(context.mark.line): '\(names.first ?? "")' occurs more than once; write one '\(names.first ?? ""):' with all its settings below it"
         default: ""
         }
     }

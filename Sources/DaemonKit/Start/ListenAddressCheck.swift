@@ -33,17 +33,16 @@ struct ListenAddressCheck {
     private func run(_ findings: inout PreparationFindings) {
         guard let failure = bindingFailure else { return }
         let problem = "'\(setting)': cannot listen on \(listen.text): \(failure.text)"
-        guard purpose != .start else {
-            return findings.refuse("\(problem); choose another address or port, or stop the program that uses it")
-        }
         switch failure.errorNumber {
-        // The program that uses the port may be the daemon itself.
-        case EADDRINUSE: break
-        // The daemon's unit can give the daemon a capability that this process does not have.
+        case EADDRINUSE:
+            // Without a start, the program that uses the port may be the daemon itself.
+            guard purpose == .start else { return }
+            findings.refuse("\(problem); choose another port, or stop the program that uses this port")
         case EACCES:
-            findings.warn(
+            let text =
                 "\(problem); for a port below 1024, the daemon needs the capability CAP_NET_BIND_SERVICE, which this process does not have"
-            )
+            // The daemon's unit can give the daemon a capability that the process of a check does not have.
+            if purpose == .start { findings.refuse(text) } else { findings.warn(text) }
         default: findings.refuse("\(problem); choose an address of this machine")
         }
     }

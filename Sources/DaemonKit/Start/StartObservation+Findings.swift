@@ -97,8 +97,8 @@ extension StartObservation {
             .masterKeyMissing, "the master key of the database \(databasePath) is missing",
             why: "there is no file \(path)",
             remedy: isDaemonRunning
-                ? "put the file back from your copy before the daemon stops; if you have no copy, run 'merchantkeyctl master-key rotate' before the daemon stops, which writes a new key to the file"
-                : "put the file back from your copy")
+                ? "correct 'master-key.file' if it names the wrong path, or put the file back from your copy, before the daemon stops; if you have no copy, run 'merchantkeyctl master-key rotate' before the daemon stops, which writes a new key to the file"
+                : "correct 'master-key.file' if it names the wrong path, or put the file back from your copy")
     }
 
     private var warnings: [StartFinding] {

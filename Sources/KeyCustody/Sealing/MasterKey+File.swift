@@ -129,7 +129,8 @@ extension MasterKey {
 
     /// The error for a failed system call, with the system's error message.
     static func failure(_ predicate: String, _ path: String) -> MerchantError {
-        MerchantError(
-            .storeUnavailable, "the master key file \(path) \(predicate): \(String(cString: strerror(errno)))")
+        let (reason, isRefused) = (String(cString: strerror(errno)), errno == EACCES)
+        let advice = isRefused ? "; the daemon's user must own the file, and be able to enter its directories" : ""
+        return MerchantError(.storeUnavailable, "the master key file \(path) \(predicate): \(reason)\(advice)")
     }
 }

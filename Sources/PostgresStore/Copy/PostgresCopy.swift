@@ -25,6 +25,9 @@ package struct PostgresCopy: TableWriting {
         case replaced(keptAs: String)
     }
 
+    /// How the names of the schemas begin in which restores keep the data that they replace.
+    package static let keptSchemaPrefix = "merchantkeyd_replaced_"
+
     /// Creates the schema, or resumes an unfinished copy of the same data.
     ///
     /// - Parameter durability: only tests pass `notRequired`.

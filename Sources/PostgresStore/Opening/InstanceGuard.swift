@@ -23,7 +23,7 @@ enum InstanceGuard {
                 to_regclass('merchantkeyd.\(CopyMark.table)') IS NOT NULL AS is_unfinished_copy,
                 (SELECT n.nspname || '.' || c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
                     WHERE c.relkind IN ('r', 'p', 'f') AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%'
-                        AND n.nspname <> 'merchantkeyd'
+                        AND n.nspname <> 'merchantkeyd' AND NOT starts_with(n.nspname, '\(PostgresCopy.keptSchemaPrefix)')
                         AND NOT EXISTS (SELECT 1 FROM pg_depend AS d WHERE d.objid = c.oid AND d.deptype = 'e')
                     ORDER BY 1 LIMIT 1) AS other_table
             """
@@ -49,6 +49,31 @@ enum InstanceGuard {
             )
         }
         return try found.flag("is_unfinished_copy") ? .unfinishedCopy : .merchantkeyd
+    }
+
+    /// Checks that a daemon or `migrate` may create the schema in a database that has none.
+    ///
+    /// - Throws: `storeUnavailable` if the database contains data that a restore has replaced, because then the schema
+    ///   was removed and is not merely missing, or if the role may not create a schema.
+    static func requireCreatable(_ connection: Connection) throws {
+        let found = try connection.query(
+            """
+            SELECT (SELECT max(nspname::text) FROM pg_namespace WHERE starts_with(nspname, '\(PostgresCopy.keptSchemaPrefix)')) AS replaced,
+                has_database_privilege(current_database(), 'CREATE') AS may_create
+            """
+        ).first
+        if let schema = try found?.textIfAny("replaced") {
+            throw MerchantError(
+                .storeUnavailable,
+                "the database has no schema merchantkeyd, but the schema \(schema) with the data from before a restore: restore a backup with 'merchantkeyctl backup restore', or use this data again with ALTER SCHEMA \(schema) RENAME TO merchantkeyd"
+            )
+        }
+        guard try found?.flag("may_create") ?? true else {
+            throw MerchantError(
+                .storeUnavailable,
+                "the database has no schema merchantkeyd, and the role of the connection may not create it: check that the connection string names the daemon's database, and run 'merchantkeyd migrate' as the owner of the database"
+            )
+        }
     }
 
     /// Whether the role of the connection owns the schema, so that it can change it.

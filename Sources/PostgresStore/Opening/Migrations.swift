@@ -28,17 +28,14 @@ enum Migrations {
         try connection.removeTimeLimits()
         try connection.run("SELECT pg_advisory_lock(\(lock))")
         defer { _ = try? connection.run("SELECT pg_advisory_unlock(\(lock))") }
-        let version =
-            switch try InstanceGuard.check(connection) {
-            case .empty: 0
-            case .merchantkeyd: try requireKnownMigrations(migrations, on: connection)
-            case .unfinishedCopy:
-                if acceptsUnfinishedCopy {
-                    try requireKnownMigrations(migrations, on: connection)
-                } else {
-                    throw InstanceGuard.unfinishedCopy(connection)
-                }
-            }
+        let version: Int
+        switch try InstanceGuard.check(connection) {
+        case .empty:
+            try InstanceGuard.requireCreatable(connection)
+            version = 0
+        case .unfinishedCopy where !acceptsUnfinishedCopy: throw InstanceGuard.unfinishedCopy(connection)
+        case .merchantkeyd, .unfinishedCopy: version = try requireKnownMigrations(migrations, on: connection)
+        }
         // The schema may be one version newer than this program.
         let missing = version < migrations.count ? version..<migrations.count : 0..<0
         if version > 0, !missing.isEmpty { try requireOwner(connection, version: version, newest: migrations.count) }
