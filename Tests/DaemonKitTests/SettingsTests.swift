@@ -156,6 +156,10 @@ import Vocabulary
         ("callers:\n  - uid: 0\n    permits: [read]\n    merchants:\n", "'callers.0.merchants'"),
         ("callers:\n  - uid: 0\n    merchants: [shop]\n", "'callers.0.merchants'"),
         ("callers:\n", "'callers'"), ("callers: {}\n", "'callers'"), ("a: [", "YAML"),
+        (
+            "trust:\n  token-roots: [/a]\nlog:\n  level: info\ntrust:\n  token-roots: [/b]\n",
+            "'trust' occurs more than once"
+        ),
         ("callers: root", "'callers'"), ("callers: [root]", "'callers.0'"), ("log: info", "'log.level'"),
         ("log: [info]", "'log.level'"), ("enviroment:\n", "enviroment"), ("- log", "mapping"),
         ("backup:\n  every: 1d", "'backup.directory'"), ("backup:\n  keep: 7", "'backup.directory'"),

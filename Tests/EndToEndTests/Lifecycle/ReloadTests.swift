@@ -207,11 +207,13 @@ import Testing
     {
         _ = try installation.write("0123456789abcdef\n", "secret")
         #expect(chmod(installation.path("secret"), 0o600) == 0)
-        func webhooks(_ path: String) -> String {
-            "events: {webhooks: [{url: \"https://127.0.0.1:1/\(path)\", secret-file: \(installation.path("secret")), name: w, allow-internal-addresses: true}]}"
+        func webhook(_ path: String, _ name: String) -> String {
+            "{url: \"https://127.0.0.1:1/\(path)\", secret-file: \(installation.path("secret")), name: \(name), allow-internal-addresses: true}"
         }
-        try start(webhooks("token-1"))
-        try write(permits: "read, administer", webhooks("token-2"))
+        try start("events: {webhooks: [\(webhook("token-1", "w"))]}")
+        try write(
+            permits: "read, administer",
+            "events: {webhooks: [\(webhook("token-2", "w")), \(webhook("token-3", "added"))]}")
         for arguments in [["--dry-run"], []] {
             let outcome = try Installation.run(
                 [
@@ -225,6 +227,9 @@ import Testing
             #expect((permits["after"] as? String)?.contains("resolve") == false, "\(permits)")
             #expect(!changes.contains { $0["name"] as? String == "callers.0.uid" })
             #expect(changes.contains { $0["name"] as? String == "events.webhooks.0.url" })
+            #expect(changes.contains { $0["name"] as? String == "events.webhooks.1.name" })
+            // A field that the new entry does not set.
+            #expect(!changes.contains { $0["name"] as? String == "events.webhooks.1.kinds" })
             #expect(!outcome.output.contains("token-"), "\(outcome.output)")
         }
     }
