@@ -39,12 +39,14 @@ extension BackupFile {
         }
         // Creates the draft here and not through SQLite, so that other users can never open the draft.
         let file = Glibc.open(draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { throw failure("cannot create a file beside \(target)") }
+        guard file >= 0 else { throw failure("the daemon's user cannot create a file in the directory of \(target)") }
         defer {
             removeDraft(draft)
             Glibc.close(file)
         }
-        guard fchmod(file, 0o600) == 0 else { throw failure("cannot create a file beside \(target)") }
+        guard fchmod(file, 0o600) == 0 else {
+            throw failure("the daemon's user cannot create a file in the directory of \(target)")
+        }
         try await writeDatabase()
         let manifest = try await manifest(of: draft, file: file, programVersion: programVersion, at: now)
         let line = try ManifestText(manifest).line()

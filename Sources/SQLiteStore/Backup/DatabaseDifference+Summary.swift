@@ -53,14 +53,22 @@ extension DatabaseDifference.Kind {
         case .exports:
             count.counted("export of a private key is not recorded", "exports of private keys are not recorded")
         case .certificates: count.counted("certificate is missing", "certificates are missing")
-        case .rolls: count.counted("roll is in its earlier state", "rolls are in their earlier states")
+        case .rolls:
+            count.counted("roll is missing or in its earlier state", "rolls are missing or in their earlier states")
         case .registrations:
-            count.counted("registration is in its earlier state", "registrations are in their earlier states")
-        case .merchants: count.counted("merchant is in its earlier state", "merchants are in their earlier states")
+            count.counted(
+                "registration is missing or in its earlier state",
+                "registrations are missing or in their earlier states")
+        case .merchants:
+            count.counted(
+                "merchant is missing or in its earlier state", "merchants are missing or in their earlier states")
         case .accesses:
-            count.counted("portal access is in its earlier state", "portal accesses are in their earlier states")
+            count.counted(
+                "portal access is missing or in its earlier state",
+                "portal accesses are missing or in their earlier states")
         case .invitations:
-            count.counted("invitation is in its earlier state", "invitations are in their earlier states")
+            count.counted(
+                "invitation is missing or in its earlier state", "invitations are missing or in their earlier states")
         case .tokenNotificationPaths:
             count.counted(
                 "URL for notifications of merchant tokens is missing",
@@ -70,7 +78,9 @@ extension DatabaseDifference.Kind {
                 "waiting notification of a merchant token is missing",
                 "waiting notifications of merchant tokens are missing")
         case .merchantTokens:
-            count.counted("merchant token is in its earlier state", "merchant tokens are in their earlier states")
+            count.counted(
+                "merchant token is missing or in its earlier state",
+                "merchant tokens are missing or in their earlier states")
         }
     }
 }

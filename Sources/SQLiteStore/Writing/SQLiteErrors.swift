@@ -37,7 +37,7 @@ enum SQLiteErrors {
     /// The beginning of an error message for a corrupt database. The message names two causes, because SQLite reports
     /// the same error for a damaged file and for a disk that cannot be read.
     static func damaged(_ kind: DatabaseKind) -> String {
-        "\(kind.name) is damaged or its disk cannot be read: check the kernel log for disk errors, and run 'merchantkeyctl diagnose' on a copy of the database; if the file is damaged, \(kind.repair)"
+        "\(kind.name) is damaged or its disk cannot be read: check the kernel log for disk errors, and run 'merchantkeyctl diagnose --state-directory COPY' on a copy of the state directory; if the file is damaged, \(kind.repair)"
     }
 
     /// Whether the error shows that the storage is no longer reliable, so that the store must refuse all further
