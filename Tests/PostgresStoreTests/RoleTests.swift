@@ -70,7 +70,7 @@ import Vocabulary
         }
     }
 
-    @Test func `a daemon that may not create the schema is told to migrate`() throws {
+    @Test func `a daemon that may not create the schema is refused with a message that names migrate`() throws {
         let server = try PostgresServer(settings: ["fsync=off"])
         try server.execute("CREATE ROLE merchantkeyd_daemon LOGIN")
         let name = try server.createDatabase()
