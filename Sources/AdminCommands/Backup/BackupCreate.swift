@@ -9,7 +9,7 @@ struct BackupCreate: AsyncParsableCommand {
             The daemon writes FILE as its own user, with mode 0600, and never replaces an existing file. The private keys in \
             the backup are sealed (encrypted), as in the database. The backup does not contain the master key, and is useless \
             without the master key. If the verification fails, the exit status is 1 and FILE stays: rename or remove it, so \
-            that nobody takes it for a good backup.
+            that it is not used as a backup.
             """,
         examples: ["backup create /var/backups/merchantkeyd/monday.backup"])
 

@@ -126,7 +126,7 @@ struct Reencryption: Sendable {
     }
 
     /// Re-encrypts the account numbers of merchant tokens. Erases an account number whose sealed bytes are damaged:
-    /// nobody can ever unseal it, and it must not keep the old data key in use.
+    /// it can never be unsealed, and it must not keep the old data key in use.
     ///
     /// - Throws: `keyDamaged` if the daemon lacks the data key or does not know the format of a sealed number. The
     ///   number is kept, because another version of the daemon or another copy of the database may unseal it.

@@ -21,7 +21,7 @@ struct KeyUseStorage: RecurringTask {
         }
         do { try await nodes.recordUsesStored(ago: ContinuousClock.now - begin) } catch {
             logger.error(
-                "the time at which uses of keys were stored could not be recorded; until it is, no roll can be finished",
+                "the time at which uses of keys were stored could not be recorded; until it is recorded, other daemons refuse to finish rolls",
                 metadata: ["error": "\(error)"])
         }
     }

@@ -15,9 +15,7 @@ struct SettingTexts: Sendable {
         for setting in settings {
             let table = tables.first { setting.name == $0 || setting.name.hasPrefix("\($0).") }
             let name = table ?? setting.name
-            // A field that an entry of the list does not set is no difference to an entry that does not exist.
-            let isUnset = setting.name != name && setting.origin == .standard
-            self[name] = (self[name] ?? []) + (isUnset ? [] : [Entry(name: setting.name, value: setting.value)])
+            self[name] = (self[name] ?? []) + [Entry(name: setting.name, value: setting.value)]
         }
     }
 

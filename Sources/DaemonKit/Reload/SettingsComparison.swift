@@ -134,7 +134,9 @@ struct SettingsComparison {
         return (former.map(\.name) + added).compactMap { entry in
             let before = former.first { $0.name == entry }?.value
             let after = new.first { $0.name == entry }?.value
-            return before == after ? nil : change(entry, before, to: after)
+            // A new entry of a list may have fields without a value, as an entry that does not exist.
+            let hasChanged = (before ?? SettingInForce.noValue) != (after ?? SettingInForce.noValue)
+            return hasChanged ? change(entry, before, to: after) : nil
         }
     }
 

@@ -13,16 +13,16 @@ extension CallerPolicy {
 
     private static func rule(_ entry: SettingsReader, _ path: String) throws -> Rule {
         let uid = entry.optional(
-            "uid", .userOrGroupID, whenUnset: "-", "The ID of the user who gets the permits.")
+            "uid", .userOrGroupID, whenUnset: SettingInForce.noValue, "The ID of the user who gets the permits.")
         let gid = entry.optional(
-            "gid", .userOrGroupID, whenUnset: "-",
+            "gid", .userOrGroupID, whenUnset: SettingInForce.noValue,
             "The ID of the group that gets the permits: a caller's primary group or a supplementary group.")
         let user = entry.optional(
-            "user", .text, whenUnset: "-",
+            "user", .text, whenUnset: SettingInForce.noValue,
             "The name of the user who gets the permits, instead of uid. It is looked up at the start and at each reload."
         )
         let group = entry.optional(
-            "group", .text, whenUnset: "-",
+            "group", .text, whenUnset: SettingInForce.noValue,
             "The name of the group that gets the permits, instead of gid. It is looked up at the start and at each reload."
         )
         let permits =

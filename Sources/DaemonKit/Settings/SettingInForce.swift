@@ -9,6 +9,9 @@ package struct SettingInForce: Hashable, Sendable {
         case standard = "default"
     }
 
+    /// The value of a setting that is not set and has no default.
+    static let noValue = "-"
+
     /// The dotted name, with the index of an entry in a list of mappings: `log.level`, `callers.0.uid`.
     package let name: String
     /// The value as it is written in the file, such as `12h`. If the setting is not set and has no fixed default, a

@@ -46,7 +46,7 @@ struct SettingsFile {
             .composer(_, let problem, let mark, _):
             ": line \(mark.line), column \(mark.column): \(problem)"
         case .duplicatedKeysInMapping(let names, let context):
-            ": line \(context.mark.line): '\(names.first ?? "")' occurs more than once; write one '\(names.first ?? ""):' with all its settings below it"
+            ": line \(context.mark.line): '\(names.first ?? "")' occurs more than once in the same place; keep one, with everything that belongs to it"
         default: ""
         }
     }

@@ -14,7 +14,13 @@ extension MasterKey {
     package static func load(from path: String, isCredential: Bool = false) throws(MerchantError) -> MasterKey {
         // With O_NONBLOCK, opening a FIFO does not wait for a writer; the check below then refuses the FIFO.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw failure("cannot be opened", path) }
+        guard descriptor >= 0 else {
+            guard errno == EACCES else { throw failure("cannot be opened", path) }
+            throw MerchantError(
+                .storeUnavailable,
+                "the daemon may not read the master key file \(path): the daemon's user must own the file, and be able to enter its directories"
+            )
+        }
         defer { close(descriptor) }
         try check(descriptor, path, withoutPermissions: isCredential ? 0o037 : 0o077)
 
@@ -129,8 +135,7 @@ extension MasterKey {
 
     /// The error for a failed system call, with the system's error message.
     static func failure(_ predicate: String, _ path: String) -> MerchantError {
-        let (reason, isRefused) = (String(cString: strerror(errno)), errno == EACCES)
-        let advice = isRefused ? "; the daemon's user must own the file, and be able to enter its directories" : ""
-        return MerchantError(.storeUnavailable, "the master key file \(path) \(predicate): \(reason)\(advice)")
+        MerchantError(
+            .storeUnavailable, "the master key file \(path) \(predicate): \(String(cString: strerror(errno)))")
     }
 }

@@ -24,7 +24,7 @@ package struct PostgresTables: TableReading {
             case .empty:
                 throw MerchantError(
                     .storeUnavailable,
-                    "the PostgreSQL database \(settings.databaseName) is empty, so there is nothing to copy: check the connection string"
+                    "the PostgreSQL database \(settings.databaseName) has no schema merchantkeyd, so there is nothing to copy: check the connection string"
                 )
             }
             try Migrations.requireCurrent(Schema.postgresqlMigrations, on: connection)

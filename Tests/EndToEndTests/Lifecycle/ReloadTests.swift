@@ -207,13 +207,12 @@ import Testing
     {
         _ = try installation.write("0123456789abcdef\n", "secret")
         #expect(chmod(installation.path("secret"), 0o600) == 0)
-        func webhook(_ path: String, _ name: String) -> String {
-            "{url: \"https://127.0.0.1:1/\(path)\", secret-file: \(installation.path("secret")), name: \(name), allow-internal-addresses: true}"
+        func webhooks(_ path: String) -> String {
+            "events: {webhooks: [{url: \"https://127.0.0.1:1/\(path)\", secret-file: \(installation.path("secret")), name: w, allow-internal-addresses: true}]}"
         }
-        try start("events: {webhooks: [\(webhook("token-1", "w"))]}")
-        try write(
-            permits: "read, administer",
-            "events: {webhooks: [\(webhook("token-2", "w")), \(webhook("token-3", "added"))]}")
+        try start(webhooks("token-1"))
+        let addedCaller = "  - uid: 4242\n    permits: [read"
+        try write(permits: "read, administer]\n\(addedCaller)", webhooks("token-2"))
         for arguments in [["--dry-run"], []] {
             let outcome = try Installation.run(
                 [
@@ -227,9 +226,13 @@ import Testing
             #expect((permits["after"] as? String)?.contains("resolve") == false, "\(permits)")
             #expect(!changes.contains { $0["name"] as? String == "callers.0.uid" })
             #expect(changes.contains { $0["name"] as? String == "events.webhooks.0.url" })
-            #expect(changes.contains { $0["name"] as? String == "events.webhooks.1.name" })
-            // A field that the new entry does not set.
-            #expect(!changes.contains { $0["name"] as? String == "events.webhooks.1.kinds" })
+            func added(_ field: String) -> [String: Any]? {
+                changes.first { $0["name"] as? String == "callers.1.\(field)" }
+            }
+            #expect(added("uid")?["after"] as? String == "4242")
+            #expect(added("gid") == nil)
+            // The default is reported, because without the line the permits are valid for every merchant.
+            #expect(added("merchants")?["after"] as? String == "all merchants")
             #expect(!outcome.output.contains("token-"), "\(outcome.output)")
         }
     }
