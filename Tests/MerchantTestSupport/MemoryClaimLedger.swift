@@ -17,6 +17,7 @@ package final class MemoryClaimLedger: ClaimLedger {
 
     package var count: Int { claims.withLock { $0.count } }
 
+    package func retryIfImpaired() {}
     package var health: StoreHealth { failure.withLock { $0 }.map { .failed($0) } ?? .ready }
     package var clockBehindClaims: ClockBehindClaims? { behind.withLock { $0 } }
 

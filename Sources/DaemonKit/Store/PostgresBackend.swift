@@ -73,6 +73,7 @@ struct PostgresBackend: StoreBackend {
             Recurring(
                 every: .seconds(2), mayBlock: true,
                 PostgresRecovery(store: store, lease: lease, logger: parts.logger)),
+            Recurring(every: .seconds(2), ClaimsRecovery(claims: claims, logger: parts.logger)),
             Recurring(
                 every: .seconds(1), mayBlock: true,
                 DataKeyLoading(

@@ -54,6 +54,7 @@ struct SQLiteBackend: StoreBackend {
                 StoreRecovery(
                     store: store, lock: lock, reserve: DiskReserve(directory: settings.stateDirectory),
                     servers: parts.lifecycle.servers, activeFindings: parts.activeFindings, logger: parts.logger)),
+            Recurring(every: .seconds(2), ClaimsRecovery(claims: ledger, logger: parts.logger)),
         ]
     }
 

@@ -63,6 +63,8 @@ package protocol ClaimLedger: Sendable {
     func claim(of transactionId: Bits256) async throws -> TokenClaim?
     /// Whether the ledger can store claims. Does not wait.
     var health: StoreHealth { get }
+    /// If ``health`` is impaired, begins a trial write. If the write succeeds, ``health`` is ready again. Does not wait.
+    func retryIfImpaired()
     /// Why and until when the ledger refuses every new claim although it can store claims; nil if it accepts claims.
     /// Does not wait.
     var clockBehindClaims: ClockBehindClaims? { get }

@@ -79,6 +79,19 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
         if mustSchedule { thread.async { self.commitNextGroup() } }
     }
 
+    /// If the last write failed and no write is waiting, begins a trial write, which may set the health to `ready`. Does
+    /// not wait.
+    func retryIfImpaired() {
+        guard state.withLock({ $0.impairment != nil && !$0.isBusy }) else { return }
+        thread.async {
+            do {
+                // Assigns a number to the transaction, so that the server writes and syncs its commit.
+                try self.connection.transaction(self.kind) { _ = try $0.run("SELECT pg_current_xact_id()") }
+                self.state.withLock { $0.impairment = nil }
+            } catch { _ = self.translatedAndNoted(error) }
+        }
+    }
+
     /// Commits one write in a transaction of its own, on the calling thread. Blocks that thread.
     func writeNow<Result: Sendable>(_ body: (Connection) throws -> Result) throws -> Result {
         if let refusal = state.withLock({ $0.refusal }) { throw refusal }

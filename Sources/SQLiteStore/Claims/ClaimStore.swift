@@ -36,7 +36,7 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
         self.newestClaimTime = newestClaimTime
         groups = WriteGroups(
             of: .claims, writer: queue, openedFiles: openedFiles, largestGroup: Self.largestGroup,
-            longestQueue: Self.longestQueue, clock: clock
+            longestQueue: Self.longestQueue, clock: clock, trialWrite: Self.trialWrite
         ) { group, db in
             let limit = newestClaimTime.limit
             var claims = ClaimGroup()
@@ -56,12 +56,21 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
         }
     }
 
+    /// Writes one page of the database without changing its content.
+    private static func trialWrite(_ db: Database) throws {
+        try db.inTransaction(.immediate) {
+            let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+            try db.execute(sql: "PRAGMA user_version = \(version)")
+            return .commit
+        }
+    }
+
     /// Opens the database, and creates it if there is none.
     ///
     /// - Throws: ``MerchantError`` `storeUnavailable` for a file that other users can access, that is damaged, that
     ///   another program created, or that a newer version of this program wrote.
     package static func open(path: String, clock: any WallClock = SystemClock()) throws -> ClaimStore {
-        try SQLiteErrors.translating(of: .claims) {
+        try SQLiteErrors.translating(of: .claims, at: path) {
             // SQLite gives names such as ":memory:" a special meaning, but not paths that begin with "./".
             let path = path.hasPrefix("/") ? path : "./" + path
             try DatabaseFile.createOrCheck(at: path)
@@ -82,7 +91,7 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
     /// - Throws: ``MerchantError`` `storeUnavailable` for a file that is damaged, that another program created, or that
     ///   a newer version of this program wrote.
     package static func inspect(path: String) throws {
-        try SQLiteErrors.translating(of: .claims) {
+        try SQLiteErrors.translating(of: .claims, at: path) {
             let queue = try DatabaseInspection.openReadOnly(path)
             defer { try? queue.close() }
             try queue.read { db in
@@ -98,6 +107,7 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
     }
 
     package var health: StoreHealth { groups.health }
+    package func retryIfImpaired() { groups.retryIfImpaired() }
     package var clockBehindClaims: ClockBehindClaims? { newestClaimTime.clockBehindClaims(at: clock.now) }
 
     var metricsSource: StoreMetrics.Database {

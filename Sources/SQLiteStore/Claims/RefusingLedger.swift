@@ -9,6 +9,7 @@ package struct RefusingLedger: ClaimLedger, NonceLedger {
     package init(because reason: MerchantError) { self.reason = reason }
 
     package var health: StoreHealth { .failed(reason) }
+    package func retryIfImpaired() {}
     package var clockBehindClaims: ClockBehindClaims? { nil }
     package func claim(_ claim: TokenClaim) async throws -> ClaimOutcome { throw reason }
     package func claim(of transactionId: Bits256) async throws -> TokenClaim? { throw reason }

@@ -5,11 +5,13 @@ import MerchantCore
 enum SQLiteErrors {
     /// Runs `body` and translates its errors.
     ///
-    /// - Parameter kind: the database that `body` uses. The advice in the messages depends on it.
+    /// - Parameters:
+    ///   - kind: the database that `body` uses. The advice in the messages depends on it.
+    ///   - path: the path of the database, for messages; nil to leave it out.
     static func translating<Result>(
-        of kind: DatabaseKind = .merchants, _ body: () throws -> Result
+        of kind: DatabaseKind = .merchants, at path: String? = nil, _ body: () throws -> Result
     ) throws -> Result {
-        do { return try body() } catch { throw translated(error, of: kind) }
+        do { return try body() } catch { throw translated(error, of: kind, at: path) }
     }
 
     static func translating<Result>(
@@ -20,9 +22,11 @@ enum SQLiteErrors {
     }
 
     /// The `MerchantError` for an error of SQLite or GRDB; other errors are returned unchanged.
-    static func translated(_ error: any Error, of kind: DatabaseKind = .merchants) -> any Error {
+    static func translated(
+        _ error: any Error, of kind: DatabaseKind = .merchants, at path: String? = nil
+    ) -> any Error {
         switch error {
-        case let error as DatabaseError: MerchantError(code(of: error), detail(of: error, kind))
+        case let error as DatabaseError: MerchantError(code(of: error), detail(of: error, kind, path))
         case is RowDecodingError:
             MerchantError(.storeUnavailable, "\(kind.name) contains an invalid value: \(kind.repair)")
         case let error as DatabaseFile.ReplacedError:
@@ -36,8 +40,8 @@ enum SQLiteErrors {
 
     /// The beginning of an error message for a corrupt database. The message names two causes, because SQLite reports
     /// the same error for a damaged file and for a disk that cannot be read.
-    static func damaged(_ kind: DatabaseKind) -> String {
-        "\(kind.name) is damaged or its disk cannot be read: check the kernel log for disk errors, and run 'merchantkeyctl diagnose --state-directory COPY' on a copy of the state directory; if the file is damaged, \(kind.repair)"
+    static func damaged(_ kind: DatabaseKind, at path: String? = nil) -> String {
+        "\(kind.name)\(path.map { " \($0)" } ?? "") is damaged or its disk cannot be read: check the kernel log for disk errors, and run 'merchantkeyctl diagnose --state-directory COPY' on a copy of the state directory; if the file is damaged, \(kind.repair)"
     }
 
     /// Whether the error shows that the storage is no longer reliable, so that the store must refuse all further
@@ -71,17 +75,18 @@ enum SQLiteErrors {
     /// The text of the `MerchantError`: what failed, why, and what to do. The text may name constraints and columns,
     /// but never contains a stored value: GRDB's message contains no arguments of the statement, and this text omits
     /// the statement.
-    private static func detail(of error: DatabaseError, _ kind: DatabaseKind) -> String {
+    private static func detail(of error: DatabaseError, _ kind: DatabaseKind, _ path: String?) -> String {
+        let name = kind.name + (path.map { " \($0)" } ?? "")
         let cause = "\(error.message ?? "no message") (SQLite \(error.extendedResultCode.rawValue))"
         return switch error.resultCode {
         case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE, .SQLITE_FULL:
             "the disk is full, and nothing was changed: make room and try again: \(cause)"
         case .SQLITE_READONLY:
-            "\(kind.name) cannot be written: check the owner and mode of its file and directory; if they are right, the header of the file is damaged: \(kind.repair): \(cause)"
+            "\(name) cannot be written: check the owner and mode of its file and directory; if they are right, the header of the file is damaged: \(kind.repair): \(cause)"
         case .SQLITE_BUSY, .SQLITE_LOCKED:
-            "another program has locked the database: stop that program and try again: \(cause)"
-        case .SQLITE_NOTADB: "the file of \(kind.name) is not an SQLite database: \(kind.repair): \(cause)"
-        case .SQLITE_CORRUPT: "\(damaged(kind)): \(cause)"
+            "another program has locked \(name): stop that program and try again: \(cause)"
+        case .SQLITE_NOTADB: "the file of \(name) is not an SQLite database: \(kind.repair): \(cause)"
+        case .SQLITE_CORRUPT: "\(damaged(kind, at: path)): \(cause)"
         case .SQLITE_IOERR: "the storage failed: check the disk and the kernel log: \(cause)"
         case .SQLITE_CONSTRAINT: "the change violates a constraint of the database: \(cause)"
         default: "SQLite reported an error: \(cause)"

@@ -97,6 +97,13 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
         if mustSchedule { scheduleNextGroup() }
     }
 
+    /// If the last write failed and no write is waiting, begins a trial write, which may set the health to `ready`. Does
+    /// not wait.
+    func retryIfImpaired() {
+        guard state.withLock({ $0.impairment != nil && $0.failure == nil && !$0.isBusy }) else { return }
+        writer.asyncWriteWithoutTransaction { self.clearImpairmentIfTrialSucceeds(on: $0) }
+    }
+
     /// Whether the database's file may be damaged or lack committed changes, because the storage failed. False if the
     /// file was only moved or removed, because the content of the file is then intact.
     var isUnreliable: Bool { state.withLock { $0.isUnreliable } }

@@ -1,0 +1,28 @@
+import Logging
+import MerchantCore
+
+/// Finds out whether claims that could not be stored can be stored again, for example because another program has
+/// unlocked the file. Meanwhile the daemon is not ready.
+struct ClaimsRecovery: RecurringTask {
+    let claims: any ClaimLedger
+    let logger: Logger
+    private var wasImpaired = false
+
+    init(claims: any ClaimLedger, logger: Logger) {
+        self.claims = claims
+        self.logger = logger
+    }
+
+    mutating func run() async {
+        guard case .impaired(let error, _) = claims.health else {
+            if wasImpaired, claims.health == .ready { logger.notice("payment tokens can be claimed again") }
+            wasImpaired = false
+            return
+        }
+        if !wasImpaired {
+            logger.error("payment tokens cannot be claimed", metadata: ["error": "\(error.detail)"])
+        }
+        wasImpaired = true
+        claims.retryIfImpaired()
+    }
+}
