@@ -14,6 +14,18 @@ package struct BackupRequest: RequestBody {
     package init(file: String) { self.file = file }
 }
 
+/// The request to verify a backup.
+package struct BackupVerificationRequest: RequestBody {
+    /// An absolute path on the daemon's machine.
+    package let file: String
+    /// Whether to append `.not-good` to the name of the file if the verification finds a problem; nil means no.
+    package var renameIfNotGood: Bool?
+
+    package init(file: String, renameIfNotGood: Bool? = nil) {
+        (self.file, self.renameIfNotGood) = (file, renameIfNotGood)
+    }
+}
+
 /// The description of a backup, from the manifest in the backup's file.
 package struct BackupDocument: Codable, Hashable, Sendable {
     package let file: String

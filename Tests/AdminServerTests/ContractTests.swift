@@ -121,6 +121,7 @@ import Yams
             ("AuditRecordDocument", AuditRecordDocument.self), ("Caller", AuditRecordDocument.CallerDocument.self),
             ("AuditBreak", AuditBreakDocument.self),
             ("AuditVerificationDocument", AuditVerificationDocument.self), ("BackupRequest", BackupRequest.self),
+            ("BackupVerificationRequest", BackupVerificationRequest.self),
             ("BackupDocument", BackupDocument.self), ("BackupVerificationDocument", BackupVerificationDocument.self),
             ("BackupCoverageDocument", BackupCoverageDocument.self),
             ("RotateMasterKeyRequest", RotateMasterKeyRequest.self), ("MasterKeyDocument", MasterKeyDocument.self),

@@ -31,4 +31,13 @@ package final class MemoryBackups: BackupManaging {
     }
 
     package func discard(_ path: String) async { manifests.withLock { $0[path] = nil } }
+
+    package func rename(_ path: String, to newPath: String) async throws {
+        try manifests.withLock { manifests in
+            guard let manifest = manifests.removeValue(forKey: path) else {
+                throw MerchantError(.backupFailed, "\(path) does not exist")
+            }
+            manifests[newPath] = manifest
+        }
+    }
 }

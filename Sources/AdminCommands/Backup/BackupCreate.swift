@@ -8,8 +8,8 @@ struct BackupCreate: AsyncParsableCommand {
         discussion: """
             The daemon writes FILE as its own user, with mode 0600, and never replaces an existing file. The private keys in \
             the backup are sealed (encrypted), as in the database. The backup does not contain the master key, and is useless \
-            without the master key. If the verification fails, the exit status is 1 and FILE stays: rename or remove it, so \
-            that it is not used as a backup.
+            without the master key. If the verification fails, the exit status is 1 and the daemon renames FILE to FILE.not-good, \
+            so that it is not used as a backup.
             """,
         examples: ["backup create /var/backups/merchantkeyd/monday.backup"])
 
@@ -27,7 +27,7 @@ struct BackupCreate: AsyncParsableCommand {
             let created = try await admin.createBackup(at: path)
             guard !unverified else { return try global.printer.show(created.json) { created.document.blocks } }
             let verification: Response<BackupVerificationDocument>
-            do { verification = try await admin.verifyBackup(path) } catch {
+            do { verification = try await admin.verifyBackup(path, renameIfNotGood: true) } catch {
                 global.printer.note("\(path) was created, but not verified; run 'backup verify' to verify it")
                 throw error
             }

@@ -20,8 +20,10 @@ extension AdminHandlers {
     }
 
     func verifyBackup(_ call: RESTCall) async throws -> RESTResponse {
-        let body: BackupRequest = try call.read()
+        let body: BackupVerificationRequest = try call.read()
         let verification = try await operations.backups.verifyBackup(body.file, for: call.request)
-        return try RESTResponse(BackupVerificationDocument(verification, file: body.file))
+        let isRenamed = body.renameIfNotGood == true && !verification.findings.isEmpty
+        let file = isRenamed ? try await operations.backups.markNotGood(body.file) : body.file
+        return try RESTResponse(BackupVerificationDocument(verification, file: file))
     }
 }

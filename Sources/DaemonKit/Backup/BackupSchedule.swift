@@ -14,7 +14,7 @@ struct BackupSchedule: RecurringTask {
     /// The longest pause before the task checks again whether a backup is due, or repeats a backup that failed.
     static let longestPause = Duration.seconds(600)
     /// The name of the newest backup that failed its verification. That backup is kept because it may be the only one.
-    private static let failedBackupName = "not-good.backup"
+    private static let failedBackupName = "scheduled" + BackupOperations.notGoodSuffix
 
     private let settings: CurrentValue<BackupSettings?>
     /// Only with this lease does the daemon create backups.

@@ -45,6 +45,17 @@ final class BackupService: BackupManaging {
 
     func discard(_ path: String) async { await WorkThreads.blocking.run { _ = unlink(path) } }
 
+    func rename(_ path: String, to newPath: String) async throws {
+        try await WorkThreads.blocking.run {
+            guard Glibc.rename(path, newPath) == 0 else {
+                throw MerchantError(
+                    .backupFailed,
+                    "the backup \(path) is not good and cannot be renamed to \(newPath): \(String(cString: strerror(errno))); remove it, so that it is not used as a backup"
+                )
+            }
+        }
+    }
+
     /// Runs an operation on threads that may block, because the disk of a backup may hang.
     ///
     /// - Throws: `overloaded` if another operation is in progress.

@@ -116,7 +116,7 @@ struct BackupRestoreCommand: AsyncParsableCommand {
 extension BackupVerificationResult {
     fileprivate var lines: [(name: String, value: String)] {
         [
-            ("backup", findings.isEmpty ? "verified" : "VERIFICATION FAILED"),
+            ("backup", findings.isEmpty ? "good" : "not good"),
             ("created (UTC)", manifest.createdAt.rfc3339),
             ("merchants", "\(manifest.merchants)"),
             ("key pairs verified", "\(keyPairsVerified)"),

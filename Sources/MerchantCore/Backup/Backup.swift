@@ -98,6 +98,10 @@ package protocol BackupManaging: Sendable {
     func verify(_ path: String) async throws -> BackupVerificationResult
     /// Removes the file of a backup that could not be recorded in the store.
     func discard(_ path: String) async
+    /// Gives the file another name, which may be the name of another file that is then replaced.
+    ///
+    /// - Throws: `backupFailed`, with the reason.
+    func rename(_ path: String, to newPath: String) async throws
 }
 
 /// Decrypts the private keys and parses the certificates that a backup contains, to check them.

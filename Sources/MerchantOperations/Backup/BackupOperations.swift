@@ -78,6 +78,20 @@ package struct BackupOperations: Sendable {
         return verification
     }
 
+    /// The end of the name of a backup that failed its verification. A program that copies backups by the end of their
+    /// names then does not copy it.
+    package static let notGoodSuffix = ".not-good"
+
+    /// Appends ``notGoodSuffix`` to the name of a backup that failed its verification.
+    ///
+    /// - Returns: the new path.
+    package func markNotGood(_ path: String) async throws -> String {
+        try Self.check(path)
+        let newPath = path + Self.notGoodSuffix
+        try await service.rename(path, to: newPath)
+        return newPath
+    }
+
     /// The newest verified backup.
     ///
     /// - Parameter now: a backup that was created after this time is reported as a backup with a time in the future.

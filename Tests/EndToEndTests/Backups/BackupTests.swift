@@ -266,13 +266,22 @@ import Vocabulary
         try installation.start(config: config)
         var versions: Set<Date> = []
         try installation.eventually("three backups that fail verification") {
-            let path = "\(directory)/not-good.backup"
+            let path = "\(directory)/scheduled.not-good"
             if let changed = try? FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date {
                 versions.insert(changed)
             }
             return versions.count >= 3
         }
         #expect(try installation.findings().contains("backupFailed"))
+        let manual = installation.path("manual.backup")
+        // A scheduled backup may be in progress, which refuses another one with `overloaded`.
+        try installation.eventually("a backup by hand fails its verification") {
+            let created = try installation.ctl("backup", "create", manual)
+            #expect(created.status != 0)
+            return created.refusalCode != "overloaded"
+        }
+        #expect(!FileManager.default.fileExists(atPath: manual))
+        #expect(FileManager.default.fileExists(atPath: manual + ".not-good"))
         installation.stop()
         #expect(try scheduled(directory) == good)
     }
