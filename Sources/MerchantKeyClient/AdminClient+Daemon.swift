@@ -1,11 +1,16 @@
 package import FoundationEssentials
+import NIOCore
 package import WireAPI
 
 extension AdminClient {
     /// The numbers of merchants, keys and rolls, the state of backups and webhooks, and the problems that the daemon
     /// found.
-    package func status() async throws(ClientError) -> Response<StatusDocument> {
-        try await httpClient.fetch(SocketCall(path: Paths.status))
+    ///
+    /// - Parameter seconds: how long the call may take; nil: as long as any call.
+    package func status(within seconds: Int? = nil) async throws(ClientError) -> Response<StatusDocument> {
+        var call = SocketCall(path: Paths.status)
+        if let seconds { call.timeout = .seconds(Int64(seconds)) }
+        return try await httpClient.fetch(call)
     }
 
     /// Whether the daemon is live and ready. A daemon that is not ready sends the same document with status 503. This

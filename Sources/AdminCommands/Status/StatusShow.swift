@@ -9,7 +9,7 @@ struct StatusShow: AsyncParsableCommand {
         abstract: "Show the state of the daemon and its keys, and the problems it found, most urgent first.",
         examples: [
             "status",
-            "status --check",
+            "status --check --timeout 5s",
             "status --watch",
         ])
 
@@ -25,7 +25,17 @@ struct StatusShow: AsyncParsableCommand {
         transform: DurationArgument.parse)
     var interval: DurationArgument?
 
+    @Option(
+        help: ArgumentHelp(
+            "Wait this long for each response of the daemon. Default: 60s, with --check 10s.",
+            valueName: "duration"), transform: DurationArgument.parse)
+    var timeout: DurationArgument?
+
     @OptionGroup var global: GlobalOptions
+
+    /// A monitoring system stops a check that takes too long. The Monitoring Plugins Development Guidelines name 10 s as
+    /// the usual limit.
+    private var secondsPerResponse: Int { timeout?.seconds ?? (check ? 10 : 60) }
 
     func validate() throws {
         guard !(watch && check) else {
@@ -33,17 +43,21 @@ struct StatusShow: AsyncParsableCommand {
         }
         guard interval == nil || watch else { throw ValidationError("--interval needs --watch") }
         guard interval?.seconds != 0 else { throw ValidationError("--interval is 0s, expected 1s or more") }
+        guard (1...3600).contains(secondsPerResponse) else {
+            throw ValidationError("--timeout is \(secondsPerResponse)s, expected 1s to 1h")
+        }
     }
 
     func run() async throws {
         if watch {
             return try await global.withAdminClient { admin in
-                try await StatusWatch(admin, global.printer).run(every: .seconds(interval?.seconds ?? 2))
+                try await StatusWatch(admin, global.printer, within: secondsPerResponse)
+                    .run(every: .seconds(interval?.seconds ?? 2))
             }
         }
         guard check else {
             return try await global.withAdminClient { admin in
-                let response = try await admin.status()
+                let response = try await admin.status(within: secondsPerResponse)
                 try global.printer.show(response.json) { response.document.blocks }
             }
         }
@@ -57,7 +71,7 @@ struct StatusShow: AsyncParsableCommand {
     private func monitoringExit() async -> MonitoringExit {
         do {
             return try await global.withAdminClient { admin in
-                let response = try await admin.status()
+                let response = try await admin.status(within: secondsPerResponse)
                 let result = StatusCheck(response.document)
                 try global.printer.show(response.json) { [.text(result.line)] }
                 return MonitoringExit(status: result.status)

@@ -7,21 +7,23 @@ import WireAPI
 struct StatusWatch {
     private let admin: AdminClient
     private let printer: Printer
+    private let secondsPerResponse: Int
 
-    init(_ admin: AdminClient, _ printer: Printer) {
+    init(_ admin: AdminClient, _ printer: Printer, within secondsPerResponse: Int) {
         self.admin = admin
         self.printer = printer
+        self.secondsPerResponse = secondsPerResponse
     }
 
     /// - Throws: an error if the first request fails, or if a later request fails for a reason that does not pass by
     ///   itself. If the daemon can't be reached or is overloaded at a later request, the request is repeated.
     func run(every interval: Duration) async throws {
-        try show(try await admin.status())
+        try show(try await admin.status(within: secondsPerResponse))
         var isFailing = false
         while true {
             try await Task.sleep(for: interval)
             do {
-                let status = try await admin.status()
+                let status = try await admin.status(within: secondsPerResponse)
                 if isFailing { printer.note("the daemon responds again") }
                 isFailing = false
                 try show(status)
