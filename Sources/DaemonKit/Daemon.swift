@@ -22,7 +22,8 @@ enum Daemon {
                 "other programs may be able to read the process's memory", metadata: ["failure": "\(failure)"])
         }
         try StateDirectory.prepare(settings.stateDirectory)
-        let lock = try InstanceLock(path: settings.lockPath)
+        let lock = try InstanceLock(
+            path: settings.lockPath, listeningOn: prepared.sockets.paths + settings.listenAddresses)
         try prepared.sockets.requireFree()
         let start = DaemonStart(
             prepared: prepared, live: live, acceptsOlderDatabase: acceptsOlderDatabase, lock: lock,

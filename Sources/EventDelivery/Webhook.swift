@@ -19,29 +19,33 @@ package struct Webhook: Hashable, Sendable {
     package let allowsInternalAddresses: Bool
 
     /// - Parameter trustRoots: the contents of PEM files with root certificates; nil for the system's roots.
-    /// - Throws: ``WebhookConfigurationError`` for an internal address that is not allowed, secrets that cannot be
-    ///   read, or trust roots without certificates.
+    /// - Throws: ``WebhookConfigurationError`` that names everything that is wrong: an internal address that is not
+    ///   allowed, secrets that cannot be read, or trust roots without certificates.
     package init(
         name: String, address: WebhookAddress, secretFile: String, kinds: Set<Event.Kind>?,
         trustRoots: [[UInt8]]?, allowsInternalAddresses: Bool
     ) throws(WebhookConfigurationError) {
+        var faults: [String] = []
         if let ipAddress = address.ipAddress, ipAddress.isInternal, !allowsInternalAddresses {
-            throw WebhookConfigurationError(
+            faults.append(
                 "is at the internal address \(ipAddress); use a public address, or set 'allow-internal-addresses'")
         }
         // Each delivery reads the file again. Reading it here only reports a wrong file at start.
-        _ = try WebhookSecrets.read(secretFile)
+        do { _ = try WebhookSecrets.read(secretFile) } catch { faults.append(error.description) }
+        let roots = trustRoots.map { try? TrustRoots(pem: Array($0.joined(separator: [0x0A]))) } ?? .system
+        if roots == nil {
+            faults.append(
+                "has trust roots without a PEM certificate; the files of 'trust-roots' must contain root certificates in PEM"
+            )
+        }
+        guard let roots, faults.isEmpty else {
+            throw WebhookConfigurationError(faults.joined(separator: "; it also "))
+        }
         self.name = name
         self.address = address
         self.secretFile = secretFile
         self.kinds = kinds
-        do {
-            self.trustRoots = try trustRoots.map { try TrustRoots(pem: Array($0.joined(separator: [0x0A]))) } ?? .system
-        } catch {
-            throw WebhookConfigurationError(
-                "has trust roots without a PEM certificate; the files of 'trust-roots' must contain root certificates in PEM"
-            )
-        }
+        self.trustRoots = roots
         self.allowsInternalAddresses = allowsInternalAddresses
     }
 

@@ -73,6 +73,7 @@ import Testing
         content.log = LockFileContent.Log(generation: "generation-1", headWhenStarted: Observations.base)
         content.lossesNotInAudit = ["the write-ahead log is missing", "the shipped head is missing"]
         content.masterKeySource = "systemd credential master-key"
+        content.listeners = ["/run/merchantkeyd/admin.sock", "127.0.0.1:9464"]
         #expect(Self.read(content) == content)
         content.head = content.head?.asWrittenAtShutdown
         content.log = LockFileContent.Log(generation: "generation-1", headWhenStarted: nil)

@@ -23,20 +23,20 @@ struct ConfigCheckCommand: AsyncParsableCommand {
     var runCommands = false
 
     func run() async throws {
-        let prepared: PreparedStart
+        let checked: CheckedStart
         do {
-            prepared = try PreparedStart(
-                settingsOptions.settingsAsDaemon(), for: .check(runsCommands: runCommands))
+            checked = try await CheckedStart(settingsOptions.settingsAsDaemon(), runsCommands: runCommands)
         } catch let error as SettingsError {
             if report.output == .json { try report.show(Outcome(problems: error.problems), []) }
             throw error
         }
         try report.show(
-            Outcome(prepared, configurationFile: settingsOptions.config), lines(of: prepared))
-        guard prepared.warnings.isEmpty else { throw ChecksFailed(status: Self.warningStatus) }
+            Outcome(checked, configurationFile: settingsOptions.config), lines(of: checked))
+        guard checked.warnings.isEmpty else { throw ChecksFailed(status: Self.warningStatus) }
     }
 
-    private func lines(of prepared: PreparedStart) -> [(name: String, value: String)] {
+    private func lines(of checked: CheckedStart) -> [(name: String, value: String)] {
+        let prepared = checked.prepared
         let file =
             settingsOptions.config
             ?? "none: the defaults apply, with which the daemon serves only root and the user that runs it"
@@ -44,12 +44,31 @@ struct ConfigCheckCommand: AsyncParsableCommand {
             + prepared.settings.inForce.map { ($0.name, "\($0.value)  (\($0.origin.rawValue))") }
             + [
                 ("master key", prepared.masterKeyDescription),
+                ("database", checked.database),
                 ("issuers of certificates", prepared.certificateIssuers),
-            ] + prepared.warnings.map { ("warning", $0) }
+            ] + checked.warnings.map { ("warning", $0) }
     }
 }
 
 extension ConfigCheckCommand {
+    /// The settings and the database, if the daemon would start with them.
+    private struct CheckedStart {
+        let prepared: PreparedStart
+        /// The database and whether the master key opens it, as text for the operator.
+        let database: String
+        let warnings: [String]
+
+        /// - Throws: ``SettingsError`` with every problem of the settings and files. If there is none, with every
+        ///   problem of the database.
+        init(_ settings: Settings, runsCommands: Bool) async throws {
+            prepared = try PreparedStart(settings, for: .check(runsCommands: runsCommands))
+            var findings = PreparationFindings()
+            database = await StoreCheck(settings: settings, runsCommands: runsCommands).run(&findings)
+            guard findings.problems.isEmpty else { throw SettingsError(problems: findings.problems) }
+            warnings = prepared.warnings + findings.warnings
+        }
+    }
+
     /// The result as JSON.
     private struct Outcome: Encodable {
         struct Value: Encodable {
@@ -63,14 +82,17 @@ extension ConfigCheckCommand {
         var warnings: [String] = []
         var configurationFile: String?
         var masterKey: String?
+        var database: String?
         var certificateIssuers: String?
         /// Every setting, by its name.
         var settings: [String: Value]?
 
         init(problems: [String]) { self.problems = problems }
 
-        init(_ prepared: PreparedStart, configurationFile: String?) {
-            warnings = prepared.warnings
+        init(_ checked: CheckedStart, configurationFile: String?) {
+            let prepared = checked.prepared
+            warnings = checked.warnings
+            database = checked.database
             self.configurationFile = configurationFile
             masterKey = prepared.masterKeyDescription
             certificateIssuers = prepared.certificateIssuers

@@ -27,18 +27,17 @@ extension Diagnosis {
         }
         let now = clock.now
         let inspection: DatabaseInspection
+        let content: StartContent
         do {
-            // A restore stores a description of itself in the database. If there is such a description, the next start
-            // accepts that the database lacks the audit record of the last head in `audit.head.file`.
-            inspection = try DatabaseInspection(
-                of: settings.databasePath, at: now, restoreValueName: StartOperations.restoreValueName)
+            inspection = try DatabaseInspection(of: settings.databasePath, at: now)
+            content = try DatabaseInspection.read(from: settings.databasePath) { try StartContent($0, dataKeys: $1) }
         } catch is DatabaseInspection.SetupUnfinished {
             return note("database content", .warning, "the first start was interrupted; the next start completes it")
         } catch {
             return note("database content", .failure, Self.detail(of: error))
         }
         checkContent(inspection)
-        await checkNextStart(inspection)
+        await checkNextStart(content)
         checkMasterKey(inspection)
         checkCertificates(inspection)
         checkClock(inspection, now)
@@ -105,7 +104,8 @@ extension Diagnosis {
     private mutating func checkMasterKey(_ inspection: DatabaseInspection) {
         let current = settings.masterKey.current
         do {
-            _ = try MasterKeys(settings.masterKey).keyring(opening: InspectedDataKeys(inspection), at: clock.now)
+            _ = try MasterKeys(settings.masterKey).keyring(
+                opening: InspectedDataKeys(inspection.dataKeys), at: clock.now)
             let identifiers = Set(inspection.dataKeys.filter { !$0.isRetired }.map(\.masterKeyIdentifier.description))
             note(
                 "master key fits", .success,

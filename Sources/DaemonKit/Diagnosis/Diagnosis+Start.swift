@@ -1,30 +1,20 @@
 import MerchantCore
-import MerchantOperations
-import SQLiteStore
 import Vocabulary
 
 /// The checks that predict whether the daemon could start.
 extension Diagnosis {
     /// Reports the findings that the next start of the daemon would report.
     ///
-    /// - Parameter inspection: nil if there is no database.
-    mutating func checkNextStart(_ inspection: DatabaseInspection?) async {
-        let observer = StartObserver.forCheck(settings)
-        let lockFile = InstanceLock.content(ofFile: settings.lockPath)
-        var observation: StartObservation
-        do { observation = try observer.observeFiles(lockFile) } catch {
+    /// - Parameter content: nil if there is no database, or if no daemon has used it.
+    mutating func checkNextStart(_ content: StartContent?) async {
+        var forecast: StartForecast
+        do { forecast = try StartForecast(onFilesOf: settings) } catch {
             // The only error is that the marker of an unfinished restore cannot be read.
             return note("restore", .failure, Self.detail(of: error))
         }
-        if let inspection {
-            observation.environmentChange = StartObservation.EnvironmentChange(
-                from: DatabaseInspection.daemonValue(StartOperations.environmentValueName, in: settings.databasePath)
-                    .flatMap { Environment(rawValue: $0) },
-                to: settings.environment)
-            do { observation.auditComparison = try await auditComparison(inspection, observer, lockFile) } catch {
-                note("audit head", .failure, Self.detail(of: error))
-            }
-        }
+        if let content { await forecast.addContent(content) }
+        if let failure = forecast.comparisonFailure { note("audit head", .failure, Self.detail(of: failure)) }
+        let observation = forecast.observation
         let findings = observation.findings
         for finding in findings {
             note(
@@ -36,26 +26,12 @@ extension Diagnosis {
             // If an expected log is missing or empty, but no finding reports lost changes, the database already
             // contains the changes of the log.
             let logWithoutContent =
-                lockFile.expectsLog ? "already copied into the database" : "none, and none expected"
+                observation.lockFile.expectsLog ? "already copied into the database" : "none, and none expected"
             note("write-ahead log", .success, observation.hasLogContent ? "present" : logWithoutContent)
         }
         // While a restore is unfinished, the database may be incomplete, and the daemon compares no audit heads.
         if let comparison = observation.auditComparison, !observation.isRestoreUnfinished, hasNoFinding("audit head") {
             noteAuditHead(comparison)
-        }
-    }
-
-    private func auditComparison(
-        _ inspection: DatabaseInspection, _ observer: StartObserver, _ lockFile: LockFileContent
-    ) async throws -> StartObservation.AuditComparison {
-        let headInDatabase = inspection.counts.auditHead
-        return try await observer.compareAudit(
-            restoredFrom: inspection.restoredBackup, headInDatabase: headInDatabase, lockFile
-        ) { head in
-            guard !DatabaseInspection.contains(head, in: settings.databasePath) else { return nil }
-            return head.sequence > headInDatabase?.sequence ?? 0
-                ? "audit record \(head.sequence) is missing: records were removed, or an older copy of the database was put back"
-                : "audit record \(head.sequence) has another hash: the audit was rewritten, or this is another database"
         }
     }
 

@@ -33,6 +33,9 @@ package enum MasterKeySource: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether a program prints the key.
+    var isCommand: Bool { if case .command = self { true } else { false } }
+
     /// Why this process cannot check the source; nil if it can.
     ///
     /// systemd passes a credential only to the processes of the daemon's unit.

@@ -9,6 +9,8 @@ struct MasterKeys: Sendable {
     /// The keys are loaded in this order, until every data key is open.
     let sources: [MasterKeySource]
 
+    init(sources: [MasterKeySource]) { self.sources = sources }
+
     /// The sources from the settings: the current key, the new key of a rotation in progress, and the previous key.
     init(_ settings: MasterKeySettings) {
         let next = settings.current.file.flatMap { $0.hasNext ? MasterKeySource.file($0.nextPath) : nil }

@@ -34,15 +34,24 @@ extension CallerPolicy {
         let named = [
             uid.map { _ in "uid" }, gid.map { _ in "gid" }, user.map { _ in "user" }, group.map { _ in "group" },
         ].compactMap(\.self)
-        guard named.count == 1 else {
-            throw SettingsError(
-                "'\(path)' has \(named.isEmpty ? "none" : named.joined(separator: " and ")) of uid, gid, user and group, expected one of them"
-            )
+        // A wrong name is reported even if another field is wrong too.
+        let uidOfUser = user.flatMap { user in
+            entry.collect { try SystemAccount.uid(ofUser: user, setting: entry.path("user")) }
         }
-        let subject: Rule.Subject =
-            if let uid { .uid(uid) } else if let gid { .gid(gid) } else if let user {
-                try .uid(SystemAccount.uid(ofUser: user, setting: entry.path("user")))
-            } else { try .gid(SystemAccount.gid(ofGroup: group ?? "", setting: entry.path("group"))) }
+        let gidOfGroup = group.flatMap { group in
+            entry.collect { try SystemAccount.gid(ofGroup: group, setting: entry.path("group")) }
+        }
+        let subject: Rule.Subject? =
+            if let uid = uid ?? uidOfUser { .uid(uid) } else { (gid ?? gidOfGroup).map { .gid($0) } }
+        guard named.count == 1 else {
+            let problem =
+                "'\(path)' has \(named.isEmpty ? "none" : named.joined(separator: " and ")) of uid, gid, user and group, expected one of them"
+            // If there is none, the reason may be a wrong value.
+            if named.isEmpty { throw SettingsError(problem) }
+            entry.record(problem)
+            throw SettingsReader.ProblemsRecorded()
+        }
+        guard let subject else { throw SettingsReader.ProblemsRecorded() }
         return Rule(subject: subject, grant: Grant(permits: Set(permits), merchants: merchants.map(Set.init)))
     }
 }

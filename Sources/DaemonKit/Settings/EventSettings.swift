@@ -20,7 +20,7 @@ package struct EventSettings: Sendable {
             } ?? []
         for (index, webhook) in webhooks.enumerated()
         where webhooks[..<index].contains(where: { $0.name == webhook.name }) {
-            throw SettingsError(
+            reader.record(
                 "'events.webhooks' has two entries named '\(webhook.name)', expected a different 'name' for each")
         }
     }
@@ -47,26 +47,30 @@ package struct EventSettings: Sendable {
             guard let text, !text.isEmpty else { throw SettingsError("'\(path)' has no '\(field)'; add it") }
             return text
         }
-        let address: WebhookAddress
-        do { address = try WebhookAddress(try required(url, "url")) } catch let fault as WebhookConfigurationError {
-            throw SettingsError("'\(path).url' \(fault)")
+        let address = entry.collect {
+            do { return try WebhookAddress(try required(url, "url")) } catch let fault as WebhookConfigurationError {
+                throw SettingsError("'\(path).url' \(fault)")
+            }
         }
-        do { _ = try DisplayText(name ?? address.host, longest: 255) } catch {
-            throw SettingsError("'\(path).name' \(error)")
+        if let shownName = name ?? address?.host {
+            do { _ = try DisplayText(shownName, longest: 255) } catch { entry.record("'\(path).name' \(error)") }
         }
-        guard kinds != [] else {
-            throw SettingsError(
-                "'\(path).kinds' is empty; name at least one kind, or remove the line to send every kind")
+        if kinds == [] {
+            entry.record("'\(path).kinds' is empty; name at least one kind, or remove the line to send every kind")
         }
-        let roots = try rootFiles.map { files in
-            try files.map { try SmallFile.read($0, named: "'\(path).trust-roots' names \($0), which") }
+        let roots = rootFiles?.map { file in
+            entry.collect { try SmallFile.read(file, named: "'\(path).trust-roots' names \(file), which") }
         }
+        let areRootsRead = roots?.allSatisfy { $0 != nil } ?? true
+        let secretPath = entry.collect { try required(secretFile, "secret-file") }
+        guard let address, let secretPath else { throw SettingsReader.ProblemsRecorded() }
         do {
             return try Webhook(
-                name: name ?? address.host, address: address, secretFile: try required(secretFile, "secret-file"),
-                kinds: kinds.map(Set.init), trustRoots: roots, allowsInternalAddresses: allowsInternalAddresses)
-        } catch let fault as WebhookConfigurationError {
-            throw SettingsError("the webhook '\(name ?? address.host)' ('\(path)') \(fault)")
+                name: name ?? address.host, address: address, secretFile: secretPath,
+                kinds: kinds.map(Set.init), trustRoots: areRootsRead ? roots?.compactMap(\.self) : nil,
+                allowsInternalAddresses: allowsInternalAddresses)
+        } catch {
+            throw SettingsError("the webhook '\(name ?? address.host)' ('\(path)') \(error)")
         }
     }
 }

@@ -45,11 +45,14 @@ package struct GatewaySettings: Sendable {
             "apple.gateway.timeouts.answer", .timeout, default: "30s",
             "How long one attempt to call Apple may take, from the start of the request to the end of the response.")
 
-        do { endpoint = try url.map { try GatewayEndpoint($0) } } catch {
-            throw SettingsError("'apple.gateway.url': \(error)")
-        }
-        guard certificate != nil || (privateKey == nil && passphrase == nil) else {
-            throw SettingsError(
+        endpoint =
+            reader.collect {
+                do { return try url.map { try GatewayEndpoint($0) } } catch {
+                    throw SettingsError("'apple.gateway.url': \(error)")
+                }
+            } ?? nil
+        if certificate == nil, privateKey != nil || passphrase != nil {
+            reader.record(
                 "'apple.gateway.identity' has a private key or passphrase but no 'certificate'; set 'certificate', or remove the other settings"
             )
         }

@@ -13,11 +13,17 @@ package struct MasterKeySettings: Hashable, Sendable {
     }
 
     init(reading reader: SettingsReader, in directory: String, environment variables: [String: String]) throws {
+        let before = reader.problems.count
         let current = SourceSettings(reading: reader, "master-key", of: "the master key")
         let previous = SourceSettings(reading: reader, "master-key.previous", of: "the previous master key")
-        self.init(
-            current: try current.source(variables, defaultFile: "\(directory)/master.key"),
-            previous: previous.isGiven ? try previous.source(variables, defaultFile: nil) : nil)
+        // Further problems may only be consequences of a wrong value.
+        guard reader.problems.count == before else { throw SettingsReader.ProblemsRecorded() }
+        let currentSource = reader.collect { try current.source(variables, defaultFile: "\(directory)/master.key") }
+        let previousSource = reader.collect {
+            previous.isGiven ? try previous.source(variables, defaultFile: nil) : nil
+        }
+        guard let currentSource, let previousSource else { throw SettingsReader.ProblemsRecorded() }
+        self.init(current: currentSource, previous: previousSource)
         if case .file(let path) = self.current { reader.showDefault(path, of: "master-key.file") }
         // The defaults apply only if there is a previous key.
         if self.previous == nil {
@@ -78,11 +84,11 @@ private struct SourceSettings {
             (.file, "file", file != nil), (.systemdCredential, "credential", credential != nil),
             (.command, "command", command != nil), (.command, "timeout", seconds != nil),
         ]
-        for (other, field, isSet) in fields where isSet && other != kind {
-            throw SettingsError(
+        let problems = fields.filter { $0.isSet && $0.kind != kind }
+            .map { other, field, _ in
                 "'\(name).\(field)' is set, but has an effect only with '\(name).source: \(other.rawValue)'; set that or remove '\(name).\(field)'"
-            )
-        }
+            }
+        guard problems.isEmpty else { throw SettingsError(problems: problems) }
         switch kind {
         case .file:
             guard let path = file ?? defaultFile else {

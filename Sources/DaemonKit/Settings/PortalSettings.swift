@@ -83,11 +83,13 @@ extension PortalSettings {
             }
             return path
         }
-        let tlsFiles = PortalTLS.Files(
-            certificate: try required(certificate, "portal.tls.certificate"),
-            privateKey: try required(privateKey, "portal.tls.private-key"), clientCA: clientCA)
+        let certificatePath = reader.collect { try required(certificate, "portal.tls.certificate") }
+        let privateKeyPath = reader.collect { try required(privateKey, "portal.tls.private-key") }
+        guard let certificatePath, let privateKeyPath else { throw SettingsReader.ProblemsRecorded() }
         return PortalSettings(
-            listen: listen, publicURL: publicURL, tlsFiles: tlsFiles, trustedProxies: trustedProxies ?? [],
+            listen: listen, publicURL: publicURL,
+            tlsFiles: PortalTLS.Files(certificate: certificatePath, privateKey: privateKeyPath, clientCA: clientCA),
+            trustedProxies: trustedProxies ?? [],
             limits: limits)
     }
 }

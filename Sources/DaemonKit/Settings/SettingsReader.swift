@@ -72,7 +72,15 @@ final class SettingsReader {
     var problems: [String] { records.problems }
 
     /// Adds a problem that another type has found.
-    func record(_ problem: String) { records.problems.append(problem) }
+    func record(_ problem: String) { record([problem]) }
+
+    private func record(_ problems: [String]) {
+        // A reader that only declares settings finds required ones missing.
+        if !declaresOnly { records.problems += problems }
+    }
+
+    /// The error of a `body` of ``collect(_:)`` that has added all its problems itself.
+    struct ProblemsRecorded: Error {}
 
     /// Runs `body`, and adds the problems of the ``SettingsError`` that it throws.
     ///
@@ -83,8 +91,8 @@ final class SettingsReader {
     func collect<Value>(_ body: () throws -> Value) -> Value? {
         let before = records.problems.count
         do { return try body() } catch {
-            if records.problems.count == before {
-                records.problems += (error as? SettingsError)?.problems ?? ["\(error)"]
+            if records.problems.count == before, !(error is ProblemsRecorded) {
+                record((error as? SettingsError)?.problems ?? ["\(error)"])
             }
             return nil
         }

@@ -45,14 +45,14 @@ package enum StoreSettings: Sendable {
         )
         switch kind {
         case .sqlite:
-            for name in [
+            let names = [
                 "store.postgresql.connection", "store.postgresql.password-file", "store.postgresql.node",
                 "store.postgresql.lease", "store.postgresql.serve-stale",
-            ] where reader.isSet(name) {
-                throw SettingsError(
-                    "'\(name)' is set, but has an effect only with 'store.kind: postgresql'; set that or remove '\(name)'"
-                )
+            ]
+            let problems = names.filter(reader.isSet).map {
+                "'\($0)' is set, but has an effect only with 'store.kind: postgresql'; set that or remove '\($0)'"
             }
+            guard problems.isEmpty else { throw SettingsError(problems: problems) }
             self = .sqlite
         case .postgresql:
             self = .postgresql(

@@ -22,8 +22,9 @@ final class InstanceLock: Sendable {
     let previousContent: LockFileContent
     private let state: Mutex<State>
 
+    /// - Parameter listeners: the sockets and TCP addresses on which this process will listen.
     /// - Throws: ``SettingsError`` naming the process that uses the directory.
-    init(path: String) throws {
+    init(path: String, listeningOn listeners: [String] = []) throws {
         self.path = path
         let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else {
@@ -49,7 +50,10 @@ final class InstanceLock: Sendable {
         previousContent = content
         state = Mutex(State(content: content))
         // Also writes the identifier of this process into the first line.
-        try update { $0.masterKeySource = nil }
+        try update {
+            $0.masterKeySource = nil
+            $0.listeners = listeners
+        }
     }
 
     /// Whether a daemon has locked the directory. ``Diagnosis`` uses this to detect that the daemon's lock file was
@@ -93,6 +97,13 @@ final class InstanceLock: Sendable {
         defer { close(file) }
         guard isDirectoryLocked(path), let holder = read(file)?.holder else { return nil }
         return pid_t(holder)
+    }
+
+    /// The sockets and TCP addresses on which the daemon that uses a state directory listens. Empty if no daemon uses the
+    /// directory.
+    static func listeners(inDirectory path: String) -> [String] {
+        guard isDirectoryLocked(path) else { return [] }
+        return content(ofFile: Self.path(inDirectory: path)).listeners
     }
 
     /// The source from which the daemon that uses a state directory read its master key, in the form of

@@ -6,12 +6,17 @@ struct ListenAddressCheck {
     private let listen: ListenAddress
     private let setting: String
     private let purpose: PreparedStart.Purpose
+    /// The addresses on which the running daemon listens; empty if no daemon runs.
+    private let daemonAddresses: [ListenAddress]
 
     /// - Parameter setting: the name of the setting with the address.
-    private init(_ listen: ListenAddress, setting: String, purpose: PreparedStart.Purpose) {
+    private init(
+        _ listen: ListenAddress, setting: String, purpose: PreparedStart.Purpose, _ daemonAddresses: [ListenAddress]
+    ) {
         self.listen = listen
         self.setting = setting
         self.purpose = purpose
+        self.daemonAddresses = daemonAddresses
     }
 
     /// Checks the addresses of all TCP listeners.
@@ -23,8 +28,12 @@ struct ListenAddressCheck {
             return findings.refuse(
                 "'portal.listen' and 'metrics.listen' have the same port \(portal.port); set two different ports")
         }
-        if let portal { Self(portal, setting: "portal.listen", purpose: purpose).run(&findings) }
-        if let metrics { Self(metrics, setting: "metrics.listen", purpose: purpose).run(&findings) }
+        let daemonAddresses = InstanceLock.listeners(inDirectory: settings.stateDirectory)
+            .compactMap { ListenAddress(text: $0) }
+        for (listen, setting) in [(portal, "portal.listen"), (metrics, "metrics.listen")] {
+            guard let listen else { continue }
+            Self(listen, setting: setting, purpose: purpose, daemonAddresses).run(&findings)
+        }
     }
 
     /// Whether a listener on this host has the port on every address of the machine.
@@ -35,8 +44,8 @@ struct ListenAddressCheck {
         let problem = "'\(setting)': cannot listen on \(listen.text): \(failure.text)"
         switch failure.errorNumber {
         case EADDRINUSE:
-            // Without a start, the program that uses the port may be the daemon itself.
-            guard purpose == .start else { return }
+            // During a check, the program that uses the port may be the daemon itself.
+            guard !daemonAddresses.contains(where: overlaps) else { return }
             findings.refuse("\(problem); choose another port, or stop the program that uses this port")
         case EACCES:
             let text =
@@ -47,14 +56,37 @@ struct ListenAddressCheck {
         }
     }
 
+    /// Whether two listeners with these addresses would need the same port of the same address of the machine.
+    private func overlaps(_ other: ListenAddress) -> Bool {
+        guard listen.port == other.port else { return false }
+        return listen.host == other.host || Self.isWildcard(listen.host) || Self.isWildcard(other.host)
+            || Self.firstAddress(of: listen) == Self.firstAddress(of: other)
+    }
+
+    /// The bytes of the first address of the host with the port, as `bind` takes them; nil if the host name cannot be
+    /// resolved.
+    private static func firstAddress(of listen: ListenAddress) -> [UInt8]? {
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard resolve(listen, &list) == 0, let first = list?.pointee else { return nil }
+        defer { freeaddrinfo(list) }
+        return Array(UnsafeRawBufferPointer(start: first.ai_addr, count: Int(first.ai_addrlen)))
+    }
+
+    /// - Returns: the status of `getaddrinfo`. If it is 0, the caller must free the list.
+    private static func resolve(
+        _ listen: ListenAddress, _ list: inout UnsafeMutablePointer<addrinfo>?
+    ) -> CInt {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        return getaddrinfo(listen.host, "\(listen.port)", &hints, &list)
+    }
+
     /// Binds a socket to the first address of the host, as the portal does, and closes it.
     ///
     /// - Returns: why this fails. `errorNumber` is 0 if the host name cannot be resolved. nil if it succeeds.
     private var bindingFailure: (errorNumber: CInt, text: String)? {
-        var hints = addrinfo()
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?
-        let status = getaddrinfo(listen.host, "\(listen.port)", &hints, &list)
+        let status = Self.resolve(listen, &list)
         guard status == 0, let first = list?.pointee else { return (0, String(cString: gai_strerror(status))) }
         defer { freeaddrinfo(list) }
         let descriptor = socket(first.ai_family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -67,4 +99,9 @@ struct ListenAddressCheck {
         guard bind(descriptor, first.ai_addr, first.ai_addrlen) == 0 else { return (errno, PathAccess.lastError) }
         return nil
     }
+}
+
+extension Settings {
+    /// The TCP addresses, `HOST:PORT`, on which the daemon listens.
+    var listenAddresses: [String] { [portal?.listen, metrics?.listen].compactMap { $0?.text } }
 }

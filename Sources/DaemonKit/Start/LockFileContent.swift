@@ -14,6 +14,7 @@ import Vocabulary
 /// | `claims open` | the claims file is in use, or was left with a write-ahead log |
 /// | `lost TEXT` | a loss that the operator accepted and that the audit does not contain yet |
 /// | `master-key SOURCE` | where the daemon that uses the directory read the master key |
+/// | `listens ADDRESS` | a socket's path or a TCP address, `HOST:PORT`, of the daemon that uses the directory |
 /// | `node RUN BOOT` | the number of the daemon's run on a PostgreSQL database; BOOT identifies the boot |
 /// | `end` | the last line; lines below it are the rest of an earlier, longer content and are ignored |
 ///
@@ -40,6 +41,9 @@ package struct LockFileContent: Equatable, Sendable {
     /// The source from which the daemon that uses the directory read its master key, in the form of
     /// ``MasterKeySource/description``. Nil until the database is open.
     package var masterKeySource: String?
+    /// The paths of the sockets and the TCP addresses, `HOST:PORT`, on which the daemon that uses the directory listens.
+    /// `config check` must not report them as used by another program.
+    package var listeners: [String] = []
     /// The number of the last daemon's run on a PostgreSQL database; nil if the machine was restarted since, or if the
     /// file was copied from another machine. The next daemon with this state directory replaces that run at once,
     /// because only one process at a time has the lock file.
@@ -155,6 +159,7 @@ extension LockFileContent {
     private static let claimsOpen = "claims open"
     private static let lost = "lost "
     private static let masterKey = "master-key "
+    private static let listens = "listens "
     private static let node = "node "
     private static let end = "end"
 
@@ -167,6 +172,7 @@ extension LockFileContent {
         if let log { lines.append(Self.log + log.text) }
         if expectsClaimsLog { lines.append(Self.claimsOpen) }
         if let nodeRun { lines.append("\(Self.node)\(nodeRun) \(Machine.bootIdentifier)") }
+        lines += listeners.map { Self.listens + Self.oneLine($0) }
         lines += lossesNotInAudit.map { Self.lost + Self.oneLine($0) }
         // The source comes last, because its text can be long, and content beyond the largest size is cut off.
         if let masterKeySource { lines.append(Self.masterKey + Self.oneLine(masterKeySource)) }
@@ -195,6 +201,8 @@ extension LockFileContent {
                 log = Log(text: text)
             } else if let text = after(Self.lost) {
                 lossesNotInAudit.append(String(text))
+            } else if let text = after(Self.listens) {
+                listeners.append(String(text))
             } else if let text = after(Self.node) {
                 let words = text.split(separator: " ")
                 nodeRun = words.count == 2 && words[1] == Machine.bootIdentifier ? Int64(words[0]) : nil

@@ -9,6 +9,8 @@ struct PreparationFindings {
 
     mutating func refuse(_ problem: String) { problems.append(problem) }
 
+    mutating func refuse(_ error: any Error) { problems += Self.texts(of: error) }
+
     mutating func warn(_ warning: String) { warnings.append(warning) }
 
     /// Runs `body`. Its error is a problem.
@@ -16,13 +18,18 @@ struct PreparationFindings {
     /// - Parameter prefix: the beginning of the problem, such as "'master-key.file': ".
     /// - Returns: nil if `body` throws.
     mutating func collect<Value>(_ prefix: String = "", _ body: () throws -> Value) -> Value? {
-        do { return try body() } catch let error as SettingsError {
-            problems += error.problems.map { prefix + $0 }
-        } catch let error as MerchantError {
-            problems.append(prefix + error.detail)
-        } catch {
-            problems.append("\(prefix)\(error)")
+        do { return try body() } catch {
+            problems += Self.texts(of: error).map { prefix + $0 }
+            return nil
         }
-        return nil
+    }
+
+    /// What the operator reads about an error.
+    static func texts(of error: any Error) -> [String] {
+        switch error {
+        case let error as SettingsError: error.problems
+        case let error as MerchantError: [error.detail]
+        default: ["\(error)"]
+        }
     }
 }

@@ -79,12 +79,38 @@ struct SocketPaths {
 extension DaemonSockets {
     /// - Throws: ``SettingsError`` if another process listens on one of the sockets that the daemon must create.
     func requireFree() throws {
-        var sockets = [("admin", admin), ("decryptor", decryptor)]
-        if let issuer { sockets.append(("issuer", issuer)) }
-        let problems = sockets.filter { !$1.isInherited && UnixListener.isListenedOn($1.path) }
-            .map { name, socket in
-                "'sockets.\(name).path': another process listens on \(socket.path); give each daemon its own path (if it is systemd's socket unit, start the daemon with systemctl)"
-            }
+        let problems = created.filter { UnixListener.isListenedOn($0.source.path) }.map(Self.problem)
         if !problems.isEmpty { throw SettingsError(problems: problems) }
     }
+
+    /// The same for a check.
+    ///
+    /// - Parameter daemon: the sockets on which the daemon that uses the state directory listens.
+    func checkFree(besides daemon: [String], _ findings: inout PreparationFindings) {
+        for socket in created where !daemon.contains(where: { PathAccess.isSamePlace($0, socket.source.path) }) {
+            // systemd may pass its sockets to the daemon. Nothing is known about a process in another namespace.
+            guard let listener = UnixListener.listener(at: socket.source.path), listener.pid != 0, !listener.isSystemd
+            else { continue }
+            findings.refuse(Self.problem(socket))
+        }
+    }
+
+    /// The absolute paths of all sockets.
+    var paths: [String] { all.map { StateDirectory.absolutePath($0.source.path) } }
+
+    private var all: [(name: String, source: SocketSource)] {
+        [("admin", admin), ("decryptor", decryptor)] + (issuer.map { [("issuer", $0)] } ?? [])
+    }
+
+    /// The sockets that the daemon must create.
+    private var created: [(name: String, source: SocketSource)] { all.filter { !$0.source.isInherited } }
+
+    private static func problem(_ socket: (name: String, source: SocketSource)) -> String {
+        "'sockets.\(socket.name).path': another process listens on \(socket.source.path); give each daemon its own path (if it is systemd's socket unit, start the daemon with systemctl)"
+    }
+}
+
+extension PeerCredentials {
+    /// Whether the process is a service manager: the first process of the machine, or the one of a user.
+    fileprivate var isSystemd: Bool { pid == 1 || program.hasSuffix("/systemd") || program == "[systemd]" }
 }

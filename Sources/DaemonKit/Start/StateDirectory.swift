@@ -66,7 +66,7 @@ enum StateDirectory {
         return path
     }
 
-    private static func absolutePath(_ path: String) -> String {
+    static func absolutePath(_ path: String) -> String {
         guard !path.hasPrefix("/"), let current = getcwd(nil, 0) else { return path }
         defer { free(current) }
         return "\(String(cString: current))/\(path)"

@@ -11,9 +11,10 @@ package struct Node: Hashable, Sendable {
     /// The version of the program.
     package let version: String
 
-    package init(name: NodeName, version: String, replacing predecessor: Int64? = nil) {
+    /// - Parameter run: nil for a new run.
+    package init(name: NodeName, run: Int64? = nil, version: String, replacing predecessor: Int64? = nil) {
         self.name = name
-        run = Int64.random(in: Int64.min...Int64.max)
+        self.run = run ?? Int64.random(in: Int64.min...Int64.max)
         self.predecessor = predecessor
         self.version = version
     }

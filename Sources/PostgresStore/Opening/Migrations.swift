@@ -28,17 +28,10 @@ enum Migrations {
         try connection.removeTimeLimits()
         try connection.run("SELECT pg_advisory_lock(\(lock))")
         defer { _ = try? connection.run("SELECT pg_advisory_unlock(\(lock))") }
-        let version: Int
-        switch try InstanceGuard.check(connection) {
-        case .empty:
-            try InstanceGuard.requireCreatable(connection)
-            version = 0
-        case .unfinishedCopy where !acceptsUnfinishedCopy: throw InstanceGuard.unfinishedCopy(connection)
-        case .merchantkeyd, .unfinishedCopy: version = try requireKnownMigrations(migrations, on: connection)
-        }
+        let version = try requireUpgradable(
+            migrations, on: connection, acceptsUnfinishedCopy: acceptsUnfinishedCopy)
         // The schema may be one version newer than this program.
         let missing = version < migrations.count ? version..<migrations.count : 0..<0
-        if version > 0, !missing.isEmpty { try requireOwner(connection, version: version, newest: migrations.count) }
         for index in missing {
             try connection.inTransaction {
                 try run(migrations[index], version: index + 1, on: connection, at: now)
@@ -48,6 +41,24 @@ enum Migrations {
             try connection.inTransaction { try connection.run(Schema.postgresqlRights) }
         }
         return version
+    }
+
+    /// Checks what ``apply(_:on:at:grantingPrivileges:acceptsUnfinishedCopy:)`` requires of a database. Changes nothing.
+    ///
+    /// - Returns: the schema version of the database; 0 if it has no schema.
+    static func requireUpgradable(
+        _ migrations: [(name: String, sql: String)], on connection: Connection, acceptsUnfinishedCopy: Bool = false
+    ) throws -> Int {
+        switch try InstanceGuard.check(connection) {
+        case .empty:
+            try InstanceGuard.requireCreatable(connection)
+            return 0
+        case .unfinishedCopy where !acceptsUnfinishedCopy: throw InstanceGuard.unfinishedCopy(connection)
+        case .merchantkeyd, .unfinishedCopy:
+            let version = try requireKnownMigrations(migrations, on: connection)
+            if version < migrations.count { try requireOwner(connection, version: version, newest: migrations.count) }
+            return version
+        }
     }
 
     /// Only the owner may change the schema, and the daemon's role need not be the owner.

@@ -8,6 +8,8 @@ import Schema
 package struct PostgresDatabase: Sendable {
     let opener: ConnectionOpener
 
+    init(opener: ConnectionOpener) { self.opener = opener }
+
     /// Connects to the database, creates the schema if there is none, and upgrades it. Blocks the calling thread.
     ///
     /// - Parameters:

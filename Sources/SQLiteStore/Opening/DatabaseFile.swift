@@ -125,16 +125,21 @@ enum DatabaseFile {
         let file = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else {
             guard errno == EEXIST else { throw failure("cannot create the database '\(path)'") }
-            // Checks the files without opening them: closing any descriptor of the database would release the locks
-            // that SQLite holds for this process.
-            for name in [path, path + "-wal", path + "-shm"] { try requirePrivateIfPresent(name) }
-            return
+            return try requirePrivate(at: path)
         }
         defer { close(file) }
         guard fchmod(file, 0o600) == 0, fsync(file) == 0 else {
             throw failure("cannot create the database '\(path)'")
         }
         try syncDirectory(of: path)
+    }
+
+    /// Checks a database's file, its write-ahead log and its shared memory, as ``createOrCheck(at:)`` does. Changes
+    /// nothing.
+    static func requirePrivate(at path: String) throws(MerchantError) {
+        // Checks the files without opening them: closing any descriptor of the database would release the locks that
+        // SQLite holds for this process.
+        for name in [path, path + "-wal", path + "-shm"] { try requirePrivateIfPresent(name) }
     }
 
     /// Syncs the directory of a new file. Without this sync, a power failure may remove the file's name from the

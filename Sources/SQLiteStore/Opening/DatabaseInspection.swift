@@ -28,9 +28,6 @@ package struct DatabaseInspection: Sendable {
     /// How many certificates of active key pairs have expired or expire soon; nil if they cannot be counted, because
     /// the schema is older or an index is missing.
     package let expiryCounts: ExpiryCounts?
-    /// A description of the backup that was restored. nil if no backup was restored, or if the daemon has recorded the
-    /// restore in the audit since then.
-    package let restoredBackup: String?
 
     /// The error that the database has no schema or no data key, because the daemon's first start was interrupted. The
     /// daemon's next start creates the schema and the data key.
@@ -38,15 +35,11 @@ package struct DatabaseInspection: Sendable {
 
     /// Reads and checks the whole database.
     ///
-    /// - Parameters:
-    ///   - now: the present time, with which the expiry times of certificates are compared.
-    ///   - restoreValueName: the name of the row in `daemon_facts` to read into ``restoredBackup``.
+    /// - Parameter now: the present time, with which the expiry times of certificates are compared.
     /// - Throws: `storeUnavailable` if the file cannot be opened or is not a database of this program;
     ///   ``SetupUnfinished``.
-    package init(of path: String, at now: Timestamp, restoreValueName: String) throws {
-        self = try SQLiteErrors.translating {
-            try Self.read(path) { try Self(reading: $0, now, restoreValueName: restoreValueName) }
-        }
+    package init(of path: String, at now: Timestamp) throws {
+        self = try SQLiteErrors.translating(at: path) { try Self.read(path) { try Self(reading: $0, path, now) } }
         if let fault = DatabaseHeader.fault(of: path) { faults.insert(fault, at: 0) }
     }
 
@@ -98,10 +91,33 @@ package struct DatabaseInspection: Sendable {
         try SQLiteStore.faults(in: db, byCheck: "integrity_check").isEmpty
     }
 
-    /// The value of the row `name` in the table `daemon_facts`, in which the daemon stores texts about itself. nil if
-    /// there is no such row or the database cannot be read.
-    package static func daemonValue(_ name: String, in path: String) -> String? {
-        try? read(path) { try StoreReader(db: $0).daemonValue(name) }
+    /// Runs `body` on the content and the data keys of a database.
+    ///
+    /// - Throws: what `body` throws; `storeUnavailable` if the file cannot be opened, is not a database of this program
+    ///   or comes from a newer version of it; ``SetupUnfinished``.
+    package static func read<Result>(
+        from path: String, _ body: (any RepositoryReading, [SealedDataKey]) throws -> Result
+    ) throws -> Result {
+        try SQLiteErrors.translating(at: path) {
+            try read(path) { db in
+                try requireOwnProgram(db, path)
+                try Migrations.requireKnownMigrations(Schema.migrations, in: db)
+                let reader = StoreReader(db: db)
+                return try body(reader, try usedDataKeys(reader))
+            }
+        }
+    }
+
+    /// Checks what a start requires of the files before it opens a database: that no other user can access them, and
+    /// that SQLite can write to the database. Changes nothing.
+    ///
+    /// - Throws: `storeUnavailable`.
+    package static func requireUsableFiles(at path: String) throws {
+        try DatabaseFile.requirePrivate(at: path)
+        if let fault = DatabaseHeader.fault(of: path) {
+            throw MerchantError(
+                .storeUnavailable, "the database \(path) cannot be written: \(fault); \(DatabaseKind.merchants.repair)")
+        }
     }
 
     /// Identifies the content of a database's write-ahead log. SQLite changes this text when it starts to overwrite the
@@ -124,18 +140,23 @@ package struct DatabaseInspection: Sendable {
         return try DatabaseQueue(path: name, configuration: configuration)
     }
 
-    private init(reading db: Database, _ now: Timestamp, restoreValueName: String) throws {
-        let applicationId = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
-        guard applicationId == DatabaseKind.merchants.rawValue else {
-            // The first start creates an empty file before it creates the schema.
-            if try applicationId == 0 && Row.fetchOne(db, sql: "SELECT 1 FROM sqlite_schema LIMIT 1") == nil {
-                throw SetupUnfinished()
-            }
-            throw MerchantError(
-                .storeUnavailable,
-                "the file is another program's database: its application_id is \(applicationId), expected \(DatabaseKind.merchants.rawValue); check the path in the settings"
-            )
+    /// - Throws: `storeUnavailable` for a database of another program; ``SetupUnfinished`` for an empty database, because
+    ///   the first start creates an empty file before it creates the schema.
+    private static func requireOwnProgram(_ db: Database, _ path: String) throws {
+        try Connections.refuseForeignDatabase(db, path: path, kind: .merchants)
+        guard try Int32.fetchOne(db, sql: "PRAGMA application_id") == DatabaseKind.merchants.rawValue else {
+            throw SetupUnfinished()
         }
+    }
+
+    private static func usedDataKeys(_ reader: StoreReader) throws -> [SealedDataKey] {
+        let keys = try reader.dataKeys()
+        guard !keys.isEmpty else { throw SetupUnfinished() }
+        return keys
+    }
+
+    private init(reading db: Database, _ path: String, _ now: Timestamp) throws {
+        try Self.requireOwnProgram(db, path)
         schemaVersion = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         knownSchemaVersion = Schema.migrations.count
         faults = try String.fetchAll(db, sql: "PRAGMA quick_check").filter { $0 != "ok" }
@@ -143,8 +164,7 @@ package struct DatabaseInspection: Sendable {
         inconsistentContent = schemaVersion < knownSchemaVersion ? [] : IntegrityCheck.findings(in: db)
         let reader = StoreReader(db: db)
         auditBreaks = try Self.auditBreaks(reader)
-        dataKeys = try StoreReader(db: db).dataKeys()
-        guard !dataKeys.isEmpty else { throw SetupUnfinished() }
+        dataKeys = try Self.usedDataKeys(reader)
         counts = try reader.counts(at: now)
         // The values that are read with `try?` are nil if the schema is older or an index is missing, so that the other
         // values are still reported.
@@ -153,7 +173,6 @@ package struct DatabaseInspection: Sendable {
             try $0.timestamp("at")
         }
         expiryCounts = try? ExpiryCounts(in: reader, at: now)
-        restoredBackup = (try? reader.daemonValue(restoreValueName)).flatMap { $0.isEmpty ? nil : $0 }
     }
 
     private static func auditBreaks(_ reader: StoreReader) throws -> [AuditBreak] {
@@ -174,19 +193,5 @@ package struct DatabaseInspection: Sendable {
         (path.hasPrefix("/") ? "/" + path.drop { $0 == "/" } : path).replacing("%", with: "%25").replacing(
             "?", with: "%3F"
         ).replacing("#", with: "%23")
-    }
-}
-
-/// The data keys that a ``DatabaseInspection`` has read. Refuses to store new data keys.
-package struct InspectedDataKeys: DataKeyRepository {
-    private let rows: [SealedDataKey]
-
-    package init(_ inspection: DatabaseInspection) { rows = inspection.dataKeys }
-
-    package func dataKeys() throws -> [SealedDataKey] { rows }
-
-    package func insert(_ dataKey: SealedDataKey) throws {
-        throw MerchantError(
-            .storeUnavailable, "the database has no data key, and an inspection does not create one: start the daemon")
     }
 }

@@ -23,7 +23,7 @@ package struct OpenedDatabase: Sendable {
         path: String, clock: any WallClock, trace: (@Sendable (String) -> Void)? = nil,
         migrations: [(name: String, sql: String)] = Schema.migrations
     ) throws {
-        (openedFiles, pool) = try SQLiteErrors.translating {
+        (openedFiles, pool) = try SQLiteErrors.translating(at: path) {
             // SQLite gives names such as ":memory:" a special meaning, but not paths that begin with "./".
             let path = path.hasPrefix("/") ? path : "./" + path
             try DatabaseFile.createOrCheck(at: path)

@@ -123,17 +123,30 @@ import Testing
         let database = try postgres.server.createDatabase()
         let config = try postgres.config(database, node: "one")
         try first.start(config: config)
-        try second.expectRefusedStart(
-            "masterKeyMissing", ["--config", postgres.config(database, node: "two", named: "second.yaml")])
+        func expectRefusal(_ finding: String, _ config: String) throws {
+            let checked = try second.ctl(
+                "config", "check", "--config", config, "--state-directory", second.stateDirectory)
+            #expect(checked.status == 1 && checked.startFinding == finding, "\(checked.error)")
+            try second.expectRefusedStart(finding, ["--config", config])
+        }
+        let secondConfig = try postgres.config(database, node: "two", named: "second.yaml")
+        try expectRefusal("masterKeyMissing", secondConfig)
         #expect(!FileManager.default.fileExists(atPath: second.path("state/master.key")))
         try FileManager.default.copyItem(
             atPath: first.path("state/master.key"), toPath: second.path("state/master.key"))
-        try second.expectRefusedStart("nodeNameInUse", ["--config", config])
-        let sandbox = try String(
-            contentsOfFile: postgres.config(database, node: "two", named: "second.yaml"), encoding: .utf8)
+        try expectRefusal("nodeNameInUse", config)
+        let own = try first.ctl("config", "check", "--config", config, "--state-directory", first.stateDirectory)
+        #expect(own.status == 0, "\(own.error)")
+        let another = second.path("another.key")
+        try #require(try Installation.run(["openssl", "rand", "-out", another, "32"]).status == 0)
+        #expect(chmod(another, 0o600) == 0)
+        try expectRefusal(
+            "masterKeyRejected",
+            postgres.config(database, "master-key:\n  file: \(another)", node: "two", named: "another.yaml"))
+        let sandbox = try String(contentsOfFile: secondConfig, encoding: .utf8)
         let production = try second.write(
             sandbox.replacing("environment: sandbox", with: "environment: production"), "production.yaml")
-        try second.expectRefusedStart("environmentConflict", ["--config", production])
+        try expectRefusal("environmentConflict", production)
         #expect(try first.health().status == "200")
     }
 

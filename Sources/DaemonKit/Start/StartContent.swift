@@ -1,0 +1,22 @@
+import KeyCustody
+import MerchantCore
+import MerchantOperations
+import Vocabulary
+
+/// What the decision about a start needs from a database that a daemon has used before, as a check reads it.
+struct StartContent {
+    let dataKeys: [SealedDataKey]
+    let auditHead: AuditHead?
+    /// The description of a restore that the next start records; empty if there is none.
+    let restoredFrom: String
+    /// The setting `environment` of the last start; nil if no start was recorded.
+    let environment: Environment?
+
+    init(_ reading: some DaemonStateReading & AuditReading, dataKeys: [SealedDataKey]) throws {
+        self.dataKeys = dataKeys
+        auditHead = try reading.auditHead()
+        restoredFrom = try reading.daemonValue(StartOperations.restoreValueName) ?? ""
+        environment = try reading.daemonValue(StartOperations.environmentValueName)
+            .flatMap { Environment(rawValue: $0) }
+    }
+}

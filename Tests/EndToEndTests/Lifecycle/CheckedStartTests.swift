@@ -1,0 +1,213 @@
+import Foundation
+import Glibc
+import MerchantTestSupport
+import Testing
+
+/// `config check` and a start agree about what the settings name: the database, its master key, sockets and ports.
+@Suite(.onlyOnSQLite) struct CheckedStartTests {
+    let installation: Installation
+
+    init() throws { installation = try Installation() }
+
+    private func check(_ config: String, _ arguments: String...) throws -> Installation.Outcome {
+        try Installation.run(
+            [
+                "\(Installation.programs)/merchantkeyctl", "config", "check", "--config", config, "--state-directory",
+                installation.stateDirectory,
+            ] + arguments)
+    }
+
+    /// Expects that `config check` and a start refuse the settings, both with these words.
+    private func expectRefusal(
+        _ config: String, naming words: String, _ arguments: [String] = [],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let checked = try Installation.run(
+            [
+                "\(Installation.programs)/merchantkeyctl", "config", "check", "--config", config, "--state-directory",
+                installation.stateDirectory,
+            ] + arguments)
+        #expect(checked.status == 1, "\(checked.output)", sourceLocation: sourceLocation)
+        #expect(checked.error.contains(words), "\(checked.error)", sourceLocation: sourceLocation)
+        let started = try installation.failedStart([
+            "--config", config, "--state-directory", installation.stateDirectory,
+        ])
+        #expect(started.status == 1, "\(started.error)", sourceLocation: sourceLocation)
+        #expect(started.error.contains(words), "\(started.error)", sourceLocation: sourceLocation)
+    }
+
+    /// A file with a master key other than the one in the state directory.
+    private func otherKey() throws -> String {
+        let key = installation.path("other.key")
+        try #require(try Installation.run(["openssl", "rand", "-out", key, "32"]).status == 0)
+        #expect(chmod(key, 0o600) == 0)
+        return key
+    }
+
+    @Test func `a master key that does not fit the database is refused`() throws {
+        let sandbox = try installation.write("environment: sandbox\n", "sandbox.yaml")
+        let before = try check(sandbox)
+        #expect(before.status == 0, "\(before.error)")
+        try installation.start(config: sandbox)
+        let running = try check(sandbox, "--output", "json")
+        #expect(running.status == 0, "\(running.error)")
+        #expect(try running.text("database").contains(installation.database))
+        installation.stop()
+        #expect(try check(sandbox).status == 0)
+
+        let key = try otherKey()
+        let file = try installation.write(
+            "environment: sandbox\nmaster-key:\n  file: \(key)\n", "other.yaml")
+        try expectRefusal(file, naming: "[masterKeyRejected]")
+        let document = try check(file, "--output", "json").json()
+        #expect((document["problems"] as? [String])?.count == 1, "\(document)")
+
+        let script = try installation.write("#!/bin/sh\ncat \(key)\n", "key.sh")
+        #expect(chmod(script, 0o700) == 0)
+        let command = try installation.write(
+            "environment: sandbox\nmaster-key:\n  source: command\n  command: [\(script)]\n", "command.yaml")
+        #expect(try check(command).status == 0)
+        try expectRefusal(command, naming: "[masterKeyRejected]", ["--run-commands"])
+
+        // The key of the database as the previous key makes the other key acceptable, and a rotation starts.
+        let previous = try installation.write(
+            """
+            environment: sandbox
+            master-key:
+              file: \(key)
+              previous:
+                file: \(installation.path("state/master.key"))
+
+            """, "previous.yaml")
+        #expect(try check(previous).status == 0)
+    }
+
+    @Test func `a missing database, an older copy and a file of another program are refused`() throws {
+        let sandbox = try installation.write("environment: sandbox\n", "sandbox.yaml")
+        try installation.start(config: sandbox)
+        let copy = installation.path("copy.sqlite")
+        #expect(try installation.ctl("merchant", "add", "merchant.com.example.one").status == 0)
+        installation.stop()
+        try FileManager.default.copyItem(atPath: installation.database, toPath: copy)
+        try installation.start(config: sandbox)
+        #expect(try installation.ctl("merchant", "add", "merchant.com.example.two").status == 0)
+        installation.stop(SIGKILL)
+        #expect(try check(sandbox).status == 0)
+
+        func put(_ source: String?) throws {
+            for suffix in ["", "-wal", "-shm"] {
+                try? FileManager.default.removeItem(atPath: installation.database + suffix)
+            }
+            if let source { try FileManager.default.copyItem(atPath: source, toPath: installation.database) }
+        }
+        try put(copy)
+        try expectRefusal(sandbox, naming: "[logMissing]")
+        try put(nil)
+        try expectRefusal(sandbox, naming: "[databaseMissing]")
+
+        let foreign = installation.path("foreign.sqlite")
+        _ = try installation.sql("CREATE TABLE x (y); INSERT INTO x VALUES (1)", in: foreign)
+        #expect(chmod(foreign, 0o600) == 0)
+        try FileManager.default.removeItem(atPath: installation.path("state/merchantkeyd.lock"))
+        try put(foreign)
+        try expectRefusal(sandbox, naming: installation.database)
+        try put(try installation.write(String(repeating: "x", count: 8192), "text"))
+        #expect(chmod(installation.database, 0o600) == 0)
+        try expectRefusal(sandbox, naming: installation.database)
+        #expect(chmod(installation.database, 0o644) == 0)
+        try expectRefusal(sandbox, naming: "644")
+    }
+
+    @Test func `a port that another program uses is refused, and the port of the running daemon is not`() throws {
+        let other = try BoundSocket.loopback()
+        let used = try installation.write(
+            "environment: sandbox\nmetrics:\n  listen: 127.0.0.1:\(other.port)\n", "used.yaml")
+        try expectRefusal(used, naming: "'metrics.listen'")
+        let port = other.port
+        other.close()
+        try installation.start(config: used)
+        for host in ["127.0.0.1", "0.0.0.0", "localhost"] {
+            let same = try installation.write(
+                "environment: sandbox\nmetrics:\n  listen: \(host):\(port)\n", "same.yaml")
+            let checked = try check(same)
+            #expect(checked.status == 0, "\(host): \(checked.error)")
+        }
+        // While the daemon runs, a port of another program is refused too.
+        let another = try BoundSocket.loopback()
+        let changed = try installation.write(
+            "environment: sandbox\nmetrics:\n  listen: 127.0.0.1:\(another.port)\n", "changed.yaml")
+        let checked = try check(changed)
+        #expect(checked.status == 1 && checked.error.contains("'metrics.listen'"), "\(checked.error)")
+        installation.stop()
+        another.close()
+    }
+
+    @Test func `a socket of another daemon is refused, and the sockets of the running daemon are not`() throws {
+        let other = try Installation()
+        try other.start()
+        let shared = try installation.write(
+            "environment: sandbox\nsockets:\n  decryptor:\n    path: \(other.decryptorSocket)\n", "shared.yaml")
+        try expectRefusal(shared, naming: "'sockets.decryptor.path'")
+        let own = try installation.write("environment: sandbox\n", "own.yaml")
+        try installation.start(config: own)
+        let checked = try check(own)
+        #expect(checked.status == 0, "\(checked.error)")
+    }
+
+    @Test func `every problem of a caller, a webhook, the portal and Apple's gateway is reported at once`() throws {
+        let config = try installation.write(
+            """
+            environment: sandbox
+            callers:
+              - {user: nobody-of-this-name, uid: 7, permits: [read]}
+            portal:
+              listen: 127.0.0.1:0
+            apple:
+              gateway:
+                url: http://x
+                identity: {passphrase-file: /p}
+            master-key:
+              credential: a
+              timeout: 5s
+            events:
+              webhooks:
+                - {url: "http://x", secret-file: /nowhere, kinds: []}
+                - {url: "https://127.0.0.1/x", secret-file: /nowhere}
+            """, "wrong.yaml")
+        let checked = try check(config)
+        #expect(checked.status == 1)
+        for name in [
+            "'callers.0.user'", "'callers.0' has uid and user", "'portal.tls.certificate'", "'portal.tls.private-key'",
+            "'apple.gateway.url'", "'apple.gateway.identity'", "'master-key.credential'", "'master-key.timeout'",
+            "'events.webhooks.0.url'", "'events.webhooks.0.kinds'",
+            "('events.webhooks.1') is at the internal address 127.0.0.1", "it also has a secret file /nowhere",
+        ] {
+            #expect(checked.error.contains(name), "\(name): \(checked.error)")
+        }
+    }
+}
+
+/// A TCP socket that listens on a free port of the loopback interface.
+private struct BoundSocket {
+    let descriptor: CInt
+    let port: UInt16
+
+    static func loopback() throws -> BoundSocket {
+        let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        try #require(descriptor >= 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                bind(descriptor, generic, length) == 0 && listen(descriptor, 8) == 0
+                    && getsockname(descriptor, generic, &length) == 0
+            }
+        }
+        try #require(result)
+        return BoundSocket(descriptor: descriptor, port: UInt16(bigEndian: address.sin_port))
+    }
+
+    func close() { _ = Glibc.close(descriptor) }
+}
