@@ -39,6 +39,30 @@ import Vocabulary
         #expect(try temporary.rows() == payments)
     }
 
+    @Test func `while another program locks the file, one trial write runs at a time, and then the store is ready`()
+        async throws
+    {
+        let store = store
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: temporary.path, configuration: configuration)
+        try other.inDatabase { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        #expect(await refusal { _ = try await store.claim(.sample(1)) }?.code == .storeUnavailable)
+        #expect(store.health != .ready)
+        // Each trial waits for the lock for 5 s. A claim must not wait for many of them.
+        for _ in 0..<100 { store.retryIfImpaired() }
+        let begin = ContinuousClock.now
+        #expect(await refusal { _ = try await store.claim(.sample(2)) }?.code == .storeUnavailable)
+        #expect(ContinuousClock.now - begin < .seconds(60))
+        try other.inDatabase { try $0.execute(sql: "ROLLBACK") }
+        while store.health != .ready {
+            store.retryIfImpaired()
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(try await store.claim(.sample(1)) == .claimed)
+        #expect(try temporary.rows() == 1)
+    }
+
     @Test func `only an identical request of the same caller with the same key is a repeat`() async throws {
         let store = store
         #expect(try await store.claim(.sample(1, key: 1, request: 1)) == .claimed)

@@ -4,9 +4,9 @@ import Vocabulary
 import WireAPI
 
 extension HealthDocument {
-    /// The daemon is not ready while it cannot write the database. It is not ready either while it cannot record which
-    /// payment tokens were used (*claims*), or refuses to: with a wrong clock, until the clock is less than 30 minutes
-    /// behind the newest claim. All other problems are only findings.
+    /// The daemon is not ready while it cannot write the database, or cannot store claims (the records of used payment
+    /// tokens). It is also not ready while it refuses claims because the clock is 30 minutes or more behind the newest
+    /// claim. All other problems are only findings.
     init(of daemon: DaemonHealth, _ monitoring: Monitoring) {
         var reasons = daemon.storeFinding.map { [$0.detail] } ?? []
         switch monitoring.claimsHealth {

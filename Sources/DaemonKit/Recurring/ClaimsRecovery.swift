@@ -1,8 +1,8 @@
 import Logging
 import MerchantCore
 
-/// Finds out whether claims that could not be stored can be stored again, for example because another program has
-/// unlocked the file. Meanwhile the daemon is not ready.
+/// While claims cannot be stored, for example because another program has locked their file, begins a trial write in
+/// each round. When one succeeds, the daemon is ready again.
 struct ClaimsRecovery: RecurringTask {
     let claims: any ClaimLedger
     let logger: Logger

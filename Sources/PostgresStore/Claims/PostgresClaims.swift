@@ -77,7 +77,7 @@ package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
     }
 
     package var health: StoreHealth { groups.health }
-    package func retryIfImpaired() { groups.retryIfImpaired() }
+    package func retryIfImpaired() { groups.retryIfImpaired(NonceRows.tryToInsert) }
 
     /// How many claims wait for the next commit.
     var waitingClaims: Int { groups.waitingCount }

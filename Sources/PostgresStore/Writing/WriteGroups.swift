@@ -27,6 +27,8 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
         var isBusy = false
         /// The latest `storeUnavailable` error, and the time of the first one. A commit that succeeds sets this to nil.
         var impairment: (error: MerchantError, since: Timestamp)?
+        /// Whether ``WriteGroups/retryIfImpaired()`` has begun a trial write that has not ended.
+        var isTrialRunning = false
         /// If set, new writes are refused with this error.
         var refusal: MerchantError?
     }
@@ -79,16 +81,25 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
         if mustSchedule { thread.async { self.commitNextGroup() } }
     }
 
-    /// If the last write failed and no write is waiting, begins a trial write, which may set the health to `ready`. Does
-    /// not wait.
-    func retryIfImpaired() {
-        guard state.withLock({ $0.impairment != nil && !$0.isBusy }) else { return }
+    /// If ``health`` is impaired and no write is waiting, begins a trial write. If it succeeds, ``health`` is `ready`.
+    /// Does not wait.
+    ///
+    /// - Parameter trialWrite: fails for the same reasons as the writes of a group.
+    func retryIfImpaired(_ trialWrite: @escaping @Sendable (Connection) throws -> Void) {
+        let mustBegin = state.withLock { state in
+            guard state.impairment != nil, state.refusal == nil, !state.isBusy, !state.isTrialRunning else {
+                return false
+            }
+            state.isTrialRunning = true
+            return true
+        }
+        guard mustBegin else { return }
         thread.async {
             do {
-                // Assigns a number to the transaction, so that the server writes and syncs its commit.
-                try self.connection.transaction(self.kind) { _ = try $0.run("SELECT pg_current_xact_id()") }
+                try self.connection.transaction(self.kind, trialWrite)
                 self.state.withLock { $0.impairment = nil }
             } catch { _ = self.translatedAndNoted(error) }
+            self.state.withLock { $0.isTrialRunning = false }
         }
     }
 

@@ -56,11 +56,15 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
         }
     }
 
-    /// Writes one page of the database without changing its content.
+    /// The size of the trial write in bytes: more than a group of claims writes.
+    private static let trialSize = 1 << 20
+
+    /// Writes many bytes and removes them in the same transaction, to find out whether the disk has space.
     private static func trialWrite(_ db: Database) throws {
         try db.inTransaction(.immediate) {
-            let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-            try db.execute(sql: "PRAGMA user_version = \(version)")
+            try db.execute(sql: "CREATE TABLE trial (bytes BLOB NOT NULL)")
+            try db.execute(sql: "INSERT INTO trial VALUES (zeroblob(\(trialSize)))")
+            try db.execute(sql: "DROP TABLE trial")
             return .commit
         }
     }

@@ -30,6 +30,8 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
         /// The reason why the health is `impaired`: the latest `storeUnavailable` error, and the time of the first one.
         /// A successful trial write sets this to nil.
         var impairment: (error: MerchantError, since: Timestamp)?
+        /// Whether ``WriteGroups/retryIfImpaired()`` has begun a trial write that has not ended.
+        var isTrialRunning = false
         /// If set, new writes are refused with this error. Waiting writes are still committed.
         var refusal: MerchantError?
         /// If set, new and waiting writes are refused with this error until the daemon is restarted.
@@ -47,8 +49,7 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
     private let longestQueue: Int
     private let clock: any WallClock
     private let body: Body
-    /// Writes more than any transaction may write, and then frees the space. If this succeeds, the disk has space
-    /// again.
+    /// Writes more than any transaction may write, and then frees the space. If this succeeds, the storage works again.
     private let trialWrite: @Sendable (Database) throws -> Void
     private let state = Mutex(State())
     let metrics = WriteMetrics()
@@ -97,11 +98,23 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
         if mustSchedule { scheduleNextGroup() }
     }
 
-    /// If the last write failed and no write is waiting, begins a trial write, which may set the health to `ready`. Does
-    /// not wait.
+    /// If ``health`` is impaired and no write is waiting, begins a trial write. If it succeeds, ``health`` is `ready`.
+    /// Does not wait.
     func retryIfImpaired() {
-        guard state.withLock({ $0.impairment != nil && $0.failure == nil && !$0.isBusy }) else { return }
-        writer.asyncWriteWithoutTransaction { self.clearImpairmentIfTrialSucceeds(on: $0) }
+        let mustBegin = state.withLock { state in
+            guard state.impairment != nil, state.failure == nil, state.refusal == nil, !state.isBusy,
+                !state.isTrialRunning
+            else {
+                return false
+            }
+            state.isTrialRunning = true
+            return true
+        }
+        guard mustBegin else { return }
+        writer.asyncWriteWithoutTransaction { db in
+            self.clearImpairmentIfTrialSucceeds(on: db)
+            self.state.withLock { $0.isTrialRunning = false }
+        }
     }
 
     /// Whether the database's file may be damaged or lack committed changes, because the storage failed. False if the
@@ -219,7 +232,9 @@ extension WriteGroups {
     private func clearImpairmentIfTrialSucceeds(on db: Database) {
         guard state.withLock({ $0.impairment != nil }) else { return }
         do {
+            try openedFiles.requireOriginalFiles()
             try trialWrite(db)
+            try openedFiles.requireOriginalFiles()
             state.withLock { $0.impairment = nil }
         } catch { noteImpairment(translatedAndRecorded(error) as? MerchantError) }
     }

@@ -160,10 +160,10 @@ import Testing
         let health = try installation.health()
         #expect(health.status == "503" && !health.isReady && health.findings.contains("claimsRefused"))
         #expect(try installation.checkStatus() == 2)
-        // Keys are still found, and the main database accepts changes.
+        // The main database still accepts changes.
         #expect(try installation.ctl("merchant", "add", "merchant.com.example.more").status == 0)
         locker.killAndWait()
-        // No claim is needed for this.
+        // The daemon becomes ready again without a further claim.
         try installation.eventually("the daemon is ready again", within: .seconds(30)) {
             try installation.health().status == "200"
         }
