@@ -21,7 +21,7 @@ package final class MemoryBackups: BackupManaging {
         }
     }
 
-    package func verify(_ path: String) async throws -> BackupVerificationResult {
+    package func verify(_ path: String, renamingNotGoodTo newPath: String?) async throws -> BackupVerificationResult {
         guard let manifest = manifests.withLock({ $0[path] }) else {
             throw MerchantError(.backupFailed, "\(path) does not exist")
         }
@@ -31,13 +31,4 @@ package final class MemoryBackups: BackupManaging {
     }
 
     package func discard(_ path: String) async { manifests.withLock { $0[path] = nil } }
-
-    package func rename(_ path: String, to newPath: String) async throws {
-        try manifests.withLock { manifests in
-            guard let manifest = manifests.removeValue(forKey: path) else {
-                throw MerchantError(.backupFailed, "\(path) does not exist")
-            }
-            manifests[newPath] = manifest
-        }
-    }
 }

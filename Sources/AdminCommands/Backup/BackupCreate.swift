@@ -6,10 +6,11 @@ struct BackupCreate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create", abstract: "Create a backup while the daemon runs, and verify it.",
         discussion: """
-            The daemon writes FILE as its own user, with mode 0600, and never replaces an existing file. The private keys in \
+            The daemon writes FILE as its own user, with mode 0600, and never replaces an existing FILE. The private keys in \
             the backup are sealed (encrypted), as in the database. The backup does not contain the master key, and is useless \
-            without the master key. If the verification fails, the exit status is 1 and the daemon renames FILE to FILE.not-good, \
-            so that it is not used as a backup.
+            without the master key. If the verification finds a fault, the exit status is 1, and the daemon renames FILE to \
+            FILE.not-good, replacing an earlier file of that name. If the verification cannot run, FILE keeps its name: \
+            run 'backup verify'.
             """,
         examples: ["backup create /var/backups/merchantkeyd/monday.backup"])
 

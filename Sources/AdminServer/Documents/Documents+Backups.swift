@@ -17,7 +17,8 @@ extension BackupDocument {
 
 extension BackupVerificationDocument {
     package init(_ verification: BackupVerificationResult, file: String) {
-        self.init(BackupDocument(verification.manifest, file: file), findings: verification.findings)
+        let findings = ([verification.renameFailure].compactMap(\.self) + verification.findings).prefix(100)
+        self.init(BackupDocument(verification.manifest, file: file), findings: Array(findings))
         keyPairsVerified = verification.keyPairsVerified
         certificatesChecked = verification.certificatesChecked
         auditRecordsChecked = verification.auditRecordsChecked

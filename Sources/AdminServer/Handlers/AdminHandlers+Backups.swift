@@ -21,9 +21,8 @@ extension AdminHandlers {
 
     func verifyBackup(_ call: RESTCall) async throws -> RESTResponse {
         let body: BackupVerificationRequest = try call.read()
-        let verification = try await operations.backups.verifyBackup(body.file, for: call.request)
-        let isRenamed = body.renameIfNotGood == true && !verification.findings.isEmpty
-        let file = isRenamed ? try await operations.backups.markNotGood(body.file) : body.file
-        return try RESTResponse(BackupVerificationDocument(verification, file: file))
+        let verification = try await operations.backups.verifyBackup(
+            body.file, renamesIfNotGood: body.renameIfNotGood ?? false, for: call.request)
+        return try RESTResponse(BackupVerificationDocument(verification, file: verification.newPath ?? body.file))
     }
 }

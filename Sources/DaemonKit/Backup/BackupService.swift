@@ -37,23 +37,33 @@ final class BackupService: BackupManaging {
         }
     }
 
-    func verify(_ path: String) async throws -> BackupVerificationResult {
+    func verify(_ path: String, renamingNotGoodTo newPath: String?) async throws -> BackupVerificationResult {
         try await oneAtATime {
-            try await BackupVerification(masterKeys: MasterKeys(masterKey), clock: clock).run(onCopyOf: path)
+            let file = FileStatus(of: path)
+            var result = try await BackupVerification(masterKeys: MasterKeys(masterKey), clock: clock)
+                .run(onCopyOf: path)
+            guard let newPath, !result.findings.isEmpty else { return result }
+            do {
+                try Self.rename(path, verifiedAs: file, to: newPath)
+                result.newPath = newPath
+            } catch { result.renameFailure = PreparationFindings.texts(of: error).joined(separator: "; ") }
+            return result
         }
     }
 
     func discard(_ path: String) async { await WorkThreads.blocking.run { _ = unlink(path) } }
 
-    func rename(_ path: String, to newPath: String) async throws {
-        try await WorkThreads.blocking.run {
-            guard Glibc.rename(path, newPath) == 0 else {
-                throw MerchantError(
-                    .backupFailed,
-                    "the backup \(path) is not good and cannot be renamed to \(newPath): \(String(cString: strerror(errno))); remove it, so that it is not used as a backup"
-                )
-            }
+    /// - Throws: ``SettingsError`` if the file cannot be renamed.
+    private static func rename(_ path: String, verifiedAs verified: FileStatus?, to newPath: String) throws {
+        func failure(_ reason: String) -> SettingsError {
+            SettingsError(
+                "\(path) cannot be renamed to \(newPath): \(reason); remove or rename the file, so that it is not used as a backup"
+            )
         }
+        guard let verified, verified.kind == .regular, let found = FileStatus(of: path), found.isSameFile(as: verified)
+        else { throw failure("it is not a regular file, or was replaced during the verification") }
+        guard Glibc.rename(path, newPath) == 0 else { throw failure(PathAccess.lastError) }
+        try StableStorage.sync(PathAccess.directory(of: newPath))
     }
 
     /// Runs an operation on threads that may block, because the disk of a backup may hang.

@@ -45,6 +45,10 @@ package struct BackupVerificationResult: Sendable {
     package let seconds: Double
     /// The problems found, at most 100; empty for a valid backup.
     package let findings: [String]
+    /// The path that the file has now, if it was renamed because the backup is not good; otherwise nil.
+    package var newPath: String?
+    /// Why the file could not be renamed; nil if it was renamed, or was not to be renamed.
+    package var renameFailure: String?
 
     package init(
         manifest: BackupManifest, keyPairsVerified: Int, certificatesChecked: Int, auditRecordsChecked: Int,
@@ -95,13 +99,12 @@ package protocol BackupManaging: Sendable {
     func createBackup(at path: String) async throws -> BackupManifest
     /// Restores the backup to a temporary copy, checks the private keys, certificates and audit chain in the copy, and
     /// removes the copy. Never changes the backup.
-    func verify(_ path: String) async throws -> BackupVerificationResult
+    ///
+    /// - Parameter newPath: the path to which the file is renamed if the verification finds a fault. An existing file
+    ///   of that name is replaced. nil: the file keeps its name.
+    func verify(_ path: String, renamingNotGoodTo newPath: String?) async throws -> BackupVerificationResult
     /// Removes the file of a backup that could not be recorded in the store.
     func discard(_ path: String) async
-    /// Gives the file another name, which may be the name of another file that is then replaced.
-    ///
-    /// - Throws: `backupFailed`, with the reason.
-    func rename(_ path: String, to newPath: String) async throws
 }
 
 /// Decrypts the private keys and parses the certificates that a backup contains, to check them.

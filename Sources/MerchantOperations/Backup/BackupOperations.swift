@@ -48,9 +48,15 @@ package struct BackupOperations: Sendable {
 
     /// Verifies a backup file. If it is a backup of this database and the verification finds no faults, the store
     /// records the backup as verified.
-    package func verifyBackup(_ path: String, for request: Request) async throws -> BackupVerificationResult {
+    ///
+    /// - Parameter renamesIfNotGood: whether to append ``notGoodSuffix`` to the name of the file if the verification
+    ///   finds a fault.
+    package func verifyBackup(
+        _ path: String, renamesIfNotGood: Bool = false, for request: Request
+    ) async throws -> BackupVerificationResult {
         try Self.check(path)
-        let verification = try await service.verify(path)
+        let verification = try await service.verify(
+            path, renamingNotGoodTo: renamesIfNotGood ? path + Self.notGoodSuffix : nil)
         let manifest = verification.manifest
         // A backup of another database does not contain this database's keys, so it must not be recorded as verified.
         // A backup without audit records cannot be compared, and counts as a backup of this database.
@@ -72,7 +78,8 @@ package struct BackupOperations: Sendable {
             try transaction.append(
                 request.auditEntry(
                     .backupVerified, at: now,
-                    after: "sha256=\(Hex.encode(manifest.sha256)) findings=\(verification.findings.count)", reason: path
+                    after: "sha256=\(Hex.encode(manifest.sha256)) findings=\(verification.findings.count)",
+                    reason: verification.newPath ?? path
                 ))
         }
         return verification
@@ -81,16 +88,6 @@ package struct BackupOperations: Sendable {
     /// The end of the name of a backup that failed its verification. A program that copies backups by the end of their
     /// names then does not copy it.
     package static let notGoodSuffix = ".not-good"
-
-    /// Appends ``notGoodSuffix`` to the name of a backup that failed its verification.
-    ///
-    /// - Returns: the new path.
-    package func markNotGood(_ path: String) async throws -> String {
-        try Self.check(path)
-        let newPath = path + Self.notGoodSuffix
-        try await service.rename(path, to: newPath)
-        return newPath
-    }
 
     /// The newest verified backup.
     ///
