@@ -6,7 +6,7 @@ extension AdminClient {
     /// The numbers of merchants, keys and rolls, the state of backups and webhooks, and the problems that the daemon
     /// found.
     ///
-    /// - Parameter seconds: how long the call may take; nil: as long as any call.
+    /// - Parameter seconds: the timeout of the call; nil for the default of 60 s.
     package func status(within seconds: Int? = nil) async throws(ClientError) -> Response<StatusDocument> {
         var call = SocketCall(path: Paths.status)
         if let seconds { call.timeout = .seconds(Int64(seconds)) }

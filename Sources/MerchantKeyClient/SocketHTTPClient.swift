@@ -50,12 +50,7 @@ final class SocketHTTPClient: Sendable {
         }
         let response: HTTPClientResponse
         let body: Data
-        do {
-            response = try await execute(request, timeout: call.timeout)
-            body = Data(try await response.body.collect(upTo: Self.largestResponse).readableBytesView)
-        } catch {
-            throw failure(error)
-        }
+        do { (response, body) = try await execute(request, within: call.timeout) } catch { throw failure(error) }
         let status = response.status.code
         if (200..<300).contains(status) || call.documentStatuses.contains(status) { return body }
         let mediaType = response.headers.first(name: "Content-Type") ?? "no Content-Type"
@@ -73,6 +68,27 @@ final class SocketHTTPClient: Sendable {
     private static let retryTimeout = Duration.seconds(10)
     private static let shortestDelay = Duration.milliseconds(5)
     private static let longestDelay = Duration.milliseconds(10)
+
+    /// Executes a request, with all retries, and receives the whole body.
+    ///
+    /// - Throws: `HTTPClientError.deadlineExceeded` after `timeout`.
+    private func execute(
+        _ request: HTTPClientRequest, within timeout: TimeAmount
+    ) async throws -> (HTTPClientResponse, Data) {
+        try await withThrowingTaskGroup(of: (HTTPClientResponse, Data).self) { group in
+            group.addTask {
+                let response = try await self.execute(request, timeout: timeout)
+                return (response, Data(try await response.body.collect(upTo: Self.largestResponse).readableBytesView))
+            }
+            group.addTask {
+                try await Task.sleep(for: .nanoseconds(timeout.nanoseconds))
+                throw HTTPClientError.deadlineExceeded
+            }
+            defer { group.cancelAll() }
+            guard let first = try await group.next() else { throw CancellationError() }
+            return first
+        }
+    }
 
     /// Executes a request, and retries while the socket's connection queue is full: connect(2) then fails with EAGAIN.
     /// A retry is safe, because nothing was sent.

@@ -27,14 +27,14 @@ struct StatusShow: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Wait this long for each response of the daemon. Default: 60s, with --check 10s.",
+            "Wait at most this long for each response of the daemon, 1s to 1h. Default: 60s; with --check, 10s.",
             valueName: "duration"), transform: DurationArgument.parse)
     var timeout: DurationArgument?
 
     @OptionGroup var global: GlobalOptions
 
-    /// A monitoring system stops a check that takes too long. The Monitoring Plugins Development Guidelines name 10 s as
-    /// the usual limit.
+    /// A monitoring system stops a check that takes too long. The Monitoring Plugins Development Guidelines name 10 s
+    /// as the usual limit.
     private var secondsPerResponse: Int { timeout?.seconds ?? (check ? 10 : 60) }
 
     func validate() throws {
