@@ -108,35 +108,22 @@ package struct UnixListener: Sendable {
 
     /// Whether a process listens on the socket at a path. A killed daemon leaves its socket file, but the kernel
     /// refuses connections to that file.
-    package static func isListenedOn(_ path: String) -> Bool {
-        // After any other error, a process may listen. Examples are EAGAIN, if the queue of connections is full, and
-        // EACCES, if the socket belongs to another user.
-        tryToConnect(to: path) { _, error in error.map { ![ECONNREFUSED, ENOENT, ENOTDIR].contains($0) } ?? true }
-            ?? false
-    }
+    package static func isListenedOn(_ path: String) -> Bool { isInUse(path, type: SOCK_STREAM) }
 
-    /// The process that began to listen on the socket at a path. If systemd passed the socket to the daemon, this is
-    /// systemd.
-    ///
-    /// - Returns: nil if no process listens, or if no connection is possible. The identifier of the process is 0 if the
-    ///   process is in another namespace.
-    package static func listener(at path: String) -> PeerCredentials? {
-        tryToConnect(to: path) { descriptor, error in error == nil ? try? PeerCredentials(of: descriptor) : nil }
-            .flatMap(\.self)
-    }
+    /// Whether a process has the socket at a path open. As ``isListenedOn(_:)``, but nothing is connected: a connection
+    /// would make systemd start the daemon for which it holds the socket. The kernel refuses to connect a datagram socket
+    /// to a stream socket: with EPROTOTYPE if a process has it open, and with ECONNREFUSED if none has.
+    package static func isOpen(_ path: String) -> Bool { isInUse(path, type: SOCK_DGRAM) }
 
-    /// Tries to connect, without waiting.
-    ///
-    /// - Parameter body: receives the socket, and the error number of `connect`; nil if the socket is connected.
-    /// - Returns: nil if the path cannot be the path of a socket, or if no socket can be created.
-    private static func tryToConnect<Result>(to path: String, _ body: (CInt, CInt?) -> Result) -> Result? {
-        guard let address = UnixAddress(path: path) else { return nil }
-        let descriptor = socket(
-            AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
-        guard descriptor >= 0 else { return nil }
+    private static func isInUse(_ path: String, type: __socket_type) -> Bool {
+        guard let address = UnixAddress(path: path) else { return false }
+        let descriptor = socket(AF_UNIX, CInt(type.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         let result = address.withSocketAddress { connect(descriptor, $0, $1) }
-        return body(descriptor, result == 0 ? nil : errno)
+        // After any other error, a process may listen. Examples are EAGAIN, if the queue of connections is full, and
+        // EACCES, if the socket belongs to another user.
+        return result == 0 || ![ECONNREFUSED, ENOENT, ENOTDIR].contains(errno)
     }
 
     private static func bind(_ descriptor: CInt, to path: String) throws(SocketFault) {

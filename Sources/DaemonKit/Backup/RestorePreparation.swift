@@ -74,19 +74,14 @@ struct RestorePreparation {
     /// that is now replaced, and an operator may not have read it yet. So the new summary repeats it.
     private func summaryOfEarlierRestore(_ old: OldDatabase) -> String? {
         guard let old = old.path else { return nil }
-        let names = [
-            StartOperations.olderDatabaseAcceptedValueName, StartOperations.restoreValueName,
-            StartOperations.undoneByRestoreValueName,
-        ]
-        // The old database may be damaged.
-        let texts = try? DatabaseInspection.read(from: old) { reading, _ in
-            try names.map { try reading.daemonValue($0) ?? "" }
-        }
-        guard let texts, !texts[2].isEmpty else { return nil }
-        let (since, restore, undone) = (Timestamp(rfc3339: texts[0]), texts[1], texts[2])
-        guard !restore.isEmpty || since.map({ clock.now < $0.adding(StartRecord.noticePeriod) }) == true else {
-            return nil
-        }
+        func storedText(_ name: String) -> String { DatabaseInspection.daemonValue(name, in: old) ?? "" }
+        let since = Timestamp(rfc3339: storedText(StartOperations.olderDatabaseAcceptedValueName))
+        guard
+            !storedText(StartOperations.restoreValueName).isEmpty
+                || since.map({ clock.now < $0.adding(StartRecord.noticePeriod) }) == true
+        else { return nil }
+        let undone = storedText(StartOperations.undoneByRestoreValueName)
+        guard !undone.isEmpty else { return nil }
         let first = undone.hasPrefix(Self.earlierRestorePrefix) ? "" : Self.earlierRestorePrefix
         return first + undone.prefix(Self.longestEarlierSummary)
     }

@@ -6,7 +6,7 @@ import Vocabulary
 struct ConfigCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config-check",
-        abstract: "Check everything that the daemon reads when it starts, and print every setting.",
+        abstract: "Check whether the daemon would start, and print every setting.",
         discussion: """
             Exit status: 0 if the daemon would start; 1 if it would refuse to start; \(warningStatus) if it would \
             start, but a setting does not work or could not be checked.
@@ -19,7 +19,7 @@ struct ConfigCheckCommand: AsyncParsableCommand {
     @OptionGroup var settingsOptions: SettingsOptions
     @OptionGroup var report: ReportOptions
 
-    @Flag(help: "Run the command of the setting master-key.command, as the daemon does when it starts.")
+    @Flag(help: "Run the commands of the settings master-key.command and master-key.previous.command, as a start does.")
     var runCommands = false
 
     func run() async throws {
@@ -59,10 +59,14 @@ extension ConfigCheckCommand {
         let warnings: [String]
 
         /// - Throws: ``SettingsError`` with every problem of the settings and files. If there is none, with every
-        ///   problem of the database.
+        ///   problem of the ports and the database.
         init(_ settings: Settings, runsCommands: Bool) async throws {
             prepared = try PreparedStart(settings, for: .check(runsCommands: runsCommands))
             var findings = PreparationFindings()
+            let daemonListeners = InstanceLock.listeners(inDirectory: settings.stateDirectory)
+            ListenAddressCheck.findUsed(settings, except: daemonListeners, &findings)
+            // If a daemon runs whose sockets are not known, it listens on these sockets.
+            if let daemonListeners { prepared.sockets.checkFree(except: daemonListeners, &findings) }
             database = await StoreCheck(settings: settings, runsCommands: runsCommands).run(&findings)
             guard findings.problems.isEmpty else { throw SettingsError(problems: findings.problems) }
             warnings = prepared.warnings + findings.warnings

@@ -66,8 +66,8 @@ struct SettingsOptions: ParsableArguments {
         completion: .directory)
     var stateDirectory: String?
 
-    func settings() throws -> Settings {
-        try Settings.read(
-            file: config, stateDirectory: stateDirectory, environment: ProcessInfo.processInfo.environment)
+    /// - Parameter variables: the environment variables.
+    func settings(_ variables: [String: String] = ProcessInfo.processInfo.environment) throws -> Settings {
+        try Settings.read(file: config, stateDirectory: stateDirectory, environment: variables)
     }
 }

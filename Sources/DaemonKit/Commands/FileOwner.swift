@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 
 /// Lets a command that root runs continue as the daemon's user. The command then has the access to files that the
@@ -13,7 +14,11 @@ enum FileOwner {
             return false
         }
         _ = setegid(found.gid)
-        return seteuid(found.uid) == 0
+        guard seteuid(found.uid) == 0 else { return false }
+        // libpq searches for certificates in $HOME, and fails if it cannot enter root's home directory. Without HOME,
+        // it uses the home directory of the effective user.
+        unsetenv("HOME")
+        return true
     }
 
     /// As ``become(of:)``, for a command that then reads files that may belong to root.
@@ -38,8 +43,9 @@ extension SettingsOptions {
     /// - Parameter files: further files that the command reads.
     /// - Throws: ``SettingsError``, also if that user has no permission to read one of `files`.
     func settingsAsDaemon(reading files: [String] = []) throws -> Settings {
-        let settings = try settings()
+        let variables = ProcessInfo.processInfo.environment
+        let settings = try settings(variables)
         guard try FileOwner.become(of: settings.stateDirectory, reading: files) else { return settings }
-        return try self.settings()
+        return try self.settings(variables)
     }
 }

@@ -27,16 +27,18 @@ extension Diagnosis {
         }
         let now = clock.now
         let inspection: DatabaseInspection
-        let content: StartContent
-        do {
-            inspection = try DatabaseInspection(of: settings.databasePath, at: now)
-            content = try DatabaseInspection.read(from: settings.databasePath) { try StartContent($0, dataKeys: $1) }
-        } catch is DatabaseInspection.SetupUnfinished {
+        do { inspection = try DatabaseInspection(of: settings.databasePath, at: now) } catch is DatabaseInspection
+            .SetupUnfinished
+        {
             return note("database content", .warning, "the first start was interrupted; the next start completes it")
         } catch {
             return note("database content", .failure, Self.detail(of: error))
         }
         checkContent(inspection)
+        var content: StartContent?
+        do {
+            content = try DatabaseInspection.read(from: settings.databasePath) { try StartContent($0, dataKeys: $1) }
+        } catch { note("database content", .failure, Self.detail(of: error)) }
         await checkNextStart(content)
         checkMasterKey(inspection)
         checkCertificates(inspection)

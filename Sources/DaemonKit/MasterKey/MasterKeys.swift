@@ -48,6 +48,17 @@ struct MasterKeys: Sendable {
         let sources: [MasterKeyIdentifier: MasterKeySource]
     }
 
+    /// A faulty command could print a different key each time. This must be detected before the first data key is
+    /// sealed: no later start could open a data key that is sealed under such a master key.
+    ///
+    /// - Throws: `masterKeyConflict` if the first source returns another key than `firstKey` now.
+    func requireSameKeyEachTime(_ firstKey: borrowing MasterKey) throws {
+        guard try sources[0].load().identifier != firstKey.identifier else { return }
+        throw MerchantError(
+            .masterKeyConflict,
+            "\(sources[0]) returns a different master key each time; it must always return the same one")
+    }
+
     /// As ``open(_:at:)``, for a caller that needs no sources.
     func keyring(opening repository: some DataKeyRepository, at now: Timestamp) throws -> Keyring {
         try open(repository, at: now).keyring
@@ -58,15 +69,7 @@ struct MasterKeys: Sendable {
     /// - Throws: what a source throws, or `masterKeyConflict` with the identifier of a missing master key.
     func open(_ repository: some DataKeyRepository, at now: Timestamp) throws -> Opened {
         let firstKey = try sources[0].load()
-        // A faulty command could print a different key each time. This must be detected before the first data key is
-        // sealed: no later start could open a data key that is sealed under such a master key.
-        if sources[0].file == nil, try repository.dataKeys().isEmpty,
-            try sources[0].load().identifier != firstKey.identifier
-        {
-            throw MerchantError(
-                .masterKeyConflict,
-                "\(sources[0]) returns a different master key each time; it must always return the same one")
-        }
+        if sources[0].file == nil, try repository.dataKeys().isEmpty { try requireSameKeyEachTime(firstKey) }
         try Keyring.createFirst(in: repository, under: firstKey, at: now)
         var unsealing = DataKeyUnsealing(of: try repository.dataKeys())
         unsealing.unseal(with: firstKey)

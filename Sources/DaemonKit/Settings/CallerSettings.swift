@@ -46,7 +46,8 @@ extension CallerPolicy {
         guard named.count == 1 else {
             let problem =
                 "'\(path)' has \(named.isEmpty ? "none" : named.joined(separator: " and ")) of uid, gid, user and group, expected one of them"
-            // If there is none, the reason may be a wrong value.
+            // If no field has a value, a field with a wrong value may be the reason. ``SettingsReader/collect(_:)``
+            // then ignores this error, because the wrong value is already recorded.
             if named.isEmpty { throw SettingsError(problem) }
             entry.record(problem)
             throw SettingsReader.ProblemsRecorded()

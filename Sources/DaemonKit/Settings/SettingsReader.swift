@@ -75,11 +75,11 @@ final class SettingsReader {
     func record(_ problem: String) { record([problem]) }
 
     private func record(_ problems: [String]) {
-        // A reader that only declares settings finds required ones missing.
+        // A reader that only declares settings reads no values, so it would report required settings as missing.
         if !declaresOnly { records.problems += problems }
     }
 
-    /// The error of a `body` of ``collect(_:)`` that has added all its problems itself.
+    /// Thrown by the `body` of ``collect(_:)`` after it has recorded its problems.
     struct ProblemsRecorded: Error {}
 
     /// Runs `body`, and adds the problems of the ``SettingsError`` that it throws.

@@ -80,6 +80,18 @@ final class InstanceLock: Sendable {
         throw SettingsError(inUse(by: read(file)?.holder, path))
     }
 
+    /// Checks whether ``init(path:listeningOn:)`` could open the file.
+    ///
+    /// - Returns: why it could not; nil if it could, or if there is no file.
+    static func problem(ofFile path: String) -> String? {
+        guard let found = FileStatus(of: path) else { return nil }
+        guard found.kind == .regular, PathAccess.allows(R_OK | W_OK, path) else {
+            return
+                "the lock file \(path) cannot be opened: \(found.kind == .regular ? PathAccess.lastError : "it is not a regular file"); the daemon's user must be able to write to the file and its directory"
+        }
+        return nil
+    }
+
     private static func inUse(by holder: Substring?, _ path: String) -> String {
         "the state directory is in use by another merchantkeyd, process \(holder ?? "unknown") (lock \(path)); stop that daemon first"
     }
@@ -99,11 +111,16 @@ final class InstanceLock: Sendable {
         return pid_t(holder)
     }
 
-    /// The sockets and TCP addresses on which the daemon that uses a state directory listens. Empty if no daemon uses the
-    /// directory.
-    static func listeners(inDirectory path: String) -> [String] {
+    /// The sockets and TCP addresses on which the daemon that uses a state directory listens. Empty if no daemon uses
+    /// the directory; nil if the daemon's lock file was moved away.
+    static func listeners(inDirectory path: String) -> [String]? {
         guard isDirectoryLocked(path) else { return [] }
-        return content(ofFile: Self.path(inDirectory: path)).listeners
+        let file = open(Self.path(inDirectory: path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        // If this process gets the lock, the file is not the one that the daemon has locked.
+        guard flock(file, LOCK_SH | LOCK_NB) != 0 else { return nil }
+        return read(file)?.content.listeners
     }
 
     /// The source from which the daemon that uses a state directory read its master key, in the form of

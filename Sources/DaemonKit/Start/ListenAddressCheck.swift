@@ -5,18 +5,11 @@ import PortalServer
 struct ListenAddressCheck {
     private let listen: ListenAddress
     private let setting: String
-    private let purpose: PreparedStart.Purpose
-    /// The addresses on which the running daemon listens; empty if no daemon runs.
-    private let daemonAddresses: [ListenAddress]
 
     /// - Parameter setting: the name of the setting with the address.
-    private init(
-        _ listen: ListenAddress, setting: String, purpose: PreparedStart.Purpose, _ daemonAddresses: [ListenAddress]
-    ) {
+    private init(_ listen: ListenAddress, setting: String) {
         self.listen = listen
         self.setting = setting
-        self.purpose = purpose
-        self.daemonAddresses = daemonAddresses
     }
 
     /// Checks the addresses of all TCP listeners.
@@ -28,25 +21,50 @@ struct ListenAddressCheck {
             return findings.refuse(
                 "'portal.listen' and 'metrics.listen' have the same port \(portal.port); set two different ports")
         }
-        let daemonAddresses = InstanceLock.listeners(inDirectory: settings.stateDirectory)
-            .compactMap { ListenAddress(text: $0) }
-        for (listen, setting) in [(portal, "portal.listen"), (metrics, "metrics.listen")] {
-            guard let listen else { continue }
-            Self(listen, setting: setting, purpose: purpose, daemonAddresses).run(&findings)
+        for check in all(settings) { check.run(for: purpose, &findings) }
+    }
+
+    /// Finds the addresses that another program uses, for a check during which a daemon may run.
+    ///
+    /// - Parameter daemonListeners: the addresses on which the daemon of the state directory listens; nil if a daemon
+    ///   runs, but its addresses are not known.
+    static func findUsed(
+        _ settings: Settings, except daemonListeners: [String]?, _ findings: inout PreparationFindings
+    ) {
+        let daemonAddresses = daemonListeners?.compactMap { ListenAddress(text: $0) }
+        for check in all(settings) {
+            guard let failure = check.bindingFailure, failure.errorNumber == EADDRINUSE else { continue }
+            // With port 0, the kernel has chosen the port on which the daemon listens.
+            if let daemonAddresses, !daemonAddresses.contains(where: { $0.port == 0 }) {
+                guard !daemonAddresses.contains(where: check.overlaps) else { continue }
+                findings.refuse(check.isUsed(failure.text))
+            } else {
+                findings.warn("\(check.isUsed(failure.text)), unless it is the running daemon")
+            }
         }
+    }
+
+    private static func all(_ settings: Settings) -> [ListenAddressCheck] {
+        [(settings.portal?.listen, "portal.listen"), (settings.metrics?.listen, "metrics.listen")]
+            .compactMap { listen, setting in listen.map { Self($0, setting: setting) } }
     }
 
     /// Whether a listener on this host has the port on every address of the machine.
     private static func isWildcard(_ host: String) -> Bool { ["0.0.0.0", "::"].contains(host) }
 
-    private func run(_ findings: inout PreparationFindings) {
+    private func problem(_ reason: String) -> String { "'\(setting)': cannot listen on \(listen.text): \(reason)" }
+
+    private func isUsed(_ reason: String) -> String {
+        "\(problem(reason)); choose another port, or stop the program that uses this port"
+    }
+
+    private func run(for purpose: PreparedStart.Purpose, _ findings: inout PreparationFindings) {
         guard let failure = bindingFailure else { return }
-        let problem = "'\(setting)': cannot listen on \(listen.text): \(failure.text)"
+        let problem = problem(failure.text)
         switch failure.errorNumber {
         case EADDRINUSE:
-            // During a check, the program that uses the port may be the daemon itself.
-            guard !daemonAddresses.contains(where: overlaps) else { return }
-            findings.refuse("\(problem); choose another port, or stop the program that uses this port")
+            // Without a start, the program that uses the port may be the daemon itself: see ``findUsed(_:except:_:)``.
+            if purpose == .start { findings.refuse(isUsed(failure.text)) }
         case EACCES:
             let text =
                 "\(problem); for a port below 1024, the daemon needs the capability CAP_NET_BIND_SERVICE, which this process does not have"
@@ -56,15 +74,15 @@ struct ListenAddressCheck {
         }
     }
 
-    /// Whether two listeners with these addresses would need the same port of the same address of the machine.
+    /// Whether the address conflicts with `other`: both have the same port, and share an address of the machine.
     private func overlaps(_ other: ListenAddress) -> Bool {
         guard listen.port == other.port else { return false }
         return listen.host == other.host || Self.isWildcard(listen.host) || Self.isWildcard(other.host)
             || Self.firstAddress(of: listen) == Self.firstAddress(of: other)
     }
 
-    /// The bytes of the first address of the host with the port, as `bind` takes them; nil if the host name cannot be
-    /// resolved.
+    /// The socket address that `bind` receives: the first address of the host, and the port. Nil if the host name
+    /// cannot be resolved.
     private static func firstAddress(of listen: ListenAddress) -> [UInt8]? {
         var list: UnsafeMutablePointer<addrinfo>?
         guard resolve(listen, &list) == 0, let first = list?.pointee else { return nil }

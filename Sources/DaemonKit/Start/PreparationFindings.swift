@@ -24,7 +24,7 @@ struct PreparationFindings {
         }
     }
 
-    /// What the operator reads about an error.
+    /// The messages of an error, for the operator.
     static func texts(of error: any Error) -> [String] {
         switch error {
         case let error as SettingsError: error.problems

@@ -35,10 +35,6 @@ package struct PreparedStart: Sendable {
         PostgreSQLCheck.run(settings, &findings)
         let masterKeyDescription = MasterKeyCheck(settings: settings, purpose: purpose).run(&findings)
         let sockets = SocketPaths(settings, inherited: inherited).check(&findings)
-        // A start checks this when it has locked the state directory.
-        if purpose != .start {
-            sockets.checkFree(besides: InstanceLock.listeners(inDirectory: settings.stateDirectory), &findings)
-        }
         ListenAddressCheck.run(settings, for: purpose, &findings)
         let files = ReferencedFiles.read(settings, &findings)
         WrittenFiles(settings).check(&findings)

@@ -54,7 +54,7 @@ struct SocketPaths {
         guard !isCreatedByStart, let reason = PathAccess.whyNothingCanBeCreated(in: directory) else { return }
         let problem = "'sockets.\(name).path': the directory \(directory) \(reason)"
         // A check does not inherit the socket that systemd will pass to the daemon. That socket exists already.
-        if UnixListener.isListenedOn(path) {
+        if UnixListener.isOpen(path) {
             findings.warn("\(problem), so the daemon starts only if systemd passes this socket to it")
         } else {
             findings.refuse(problem)
@@ -83,15 +83,18 @@ extension DaemonSockets {
         if !problems.isEmpty { throw SettingsError(problems: problems) }
     }
 
-    /// The same for a check.
+    /// Warns of each socket on which a process listens, for a check during which a daemon may run. It may be systemd,
+    /// which passes the socket to the daemon.
     ///
-    /// - Parameter daemon: the sockets on which the daemon that uses the state directory listens.
-    func checkFree(besides daemon: [String], _ findings: inout PreparationFindings) {
-        for socket in created where !daemon.contains(where: { PathAccess.isSamePlace($0, socket.source.path) }) {
-            // systemd may pass its sockets to the daemon. Nothing is known about a process in another namespace.
-            guard let listener = UnixListener.listener(at: socket.source.path), listener.pid != 0, !listener.isSystemd
+    /// - Parameter daemonSockets: the sockets on which the daemon of the state directory listens.
+    func checkFree(except daemonSockets: [String], _ findings: inout PreparationFindings) {
+        for (name, source) in created {
+            let path = StateDirectory.absolutePath(source.path)
+            guard !daemonSockets.contains(where: { PathAccess.isSamePlace($0, path) }), UnixListener.isOpen(path)
             else { continue }
-            findings.refuse(Self.problem(socket))
+            findings.warn(
+                "'sockets.\(name).path': a process listens on \(source.path), so the daemon starts only if this is systemd's socket unit, which passes the socket to the daemon; give each daemon its own path"
+            )
         }
     }
 
@@ -108,9 +111,4 @@ extension DaemonSockets {
     private static func problem(_ socket: (name: String, source: SocketSource)) -> String {
         "'sockets.\(socket.name).path': another process listens on \(socket.source.path); give each daemon its own path (if it is systemd's socket unit, start the daemon with systemctl)"
     }
-}
-
-extension PeerCredentials {
-    /// Whether the process is a service manager: the first process of the machine, or the one of a user.
-    fileprivate var isSystemd: Bool { pid == 1 || program.hasSuffix("/systemd") || program == "[systemd]" }
 }

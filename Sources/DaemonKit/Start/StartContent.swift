@@ -3,7 +3,7 @@ import MerchantCore
 import MerchantOperations
 import Vocabulary
 
-/// What the decision about a start needs from a database that a daemon has used before, as a check reads it.
+/// The content of a used database on which ``StartDecision`` depends, as `config check` and `diagnose` read it.
 struct StartContent {
     let dataKeys: [SealedDataKey]
     let auditHead: AuditHead?

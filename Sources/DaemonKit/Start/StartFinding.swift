@@ -1,6 +1,7 @@
 import Logging
 
-/// A problem that a start or `diagnose` finds in the state directory: its code, what is wrong, why, and what to do.
+/// A problem that a start, `config check` or `diagnose` finds in the state directory: its code, what is wrong, why, and
+/// what to do.
 package struct StartFinding: Equatable, Sendable {
     /// The kinds of findings, as `docs/storage-failures.md` explains them. *Log* is the database's write-ahead log;
     /// *claims* are the records of used payment tokens, in a database file of their own.

@@ -40,6 +40,16 @@ struct StartForecast {
         }
     }
 
+    /// Adds what it shows that there is no database, or only an empty one.
+    mutating func addMissingContent() async {
+        if observation.server != nil {
+            observation.server?.lostTransactions = lockFile.head.map {
+                "audit record \($0.auditHead.sequence), which this daemon has seen, is missing, and the database is empty"
+            }
+        }
+        await compareAudit(with: nil) { "audit record \($0.sequence) is missing: the database is empty" }
+    }
+
     /// Adds what the content of the PostgreSQL database shows, and which daemons use the database.
     ///
     /// - Throws: `storeUnavailable` if the database cannot be read.
@@ -53,7 +63,8 @@ struct StartForecast {
         // The last run in this state directory, which may be running now. A start replaces it.
         let thisNode = Node(name: postgresql.node, run: lockFile.nodeRun, version: Program.version)
         var others: [NodeState]
-        // As a start does, waits for the end of the lease of a killed daemon with another state directory.
+        // A killed daemon with another state directory may still have a lease under this name. Waits for its end, as a
+        // start does.
         let deadline = ContinuousClock.now + postgresql.lease.length + .seconds(2)
         while true {
             others = try database.nodes(seenBy: thisNode).filter { !$0.isThisDaemon }
@@ -73,9 +84,15 @@ struct StartForecast {
     private mutating func add(_ content: StartContent, difference: (AuditHead) async throws -> String?) async {
         observation.environmentChange = StartObservation.EnvironmentChange(
             from: content.environment, to: settings.environment)
+        await compareAudit(with: content, difference: difference)
+    }
+
+    private mutating func compareAudit(
+        with content: StartContent?, difference: (AuditHead) async throws -> String?
+    ) async {
         do {
             observation.auditComparison = try await StartObserver.forCheck(settings).compareAudit(
-                restoredFrom: content.restoredFrom, headInDatabase: content.auditHead, lockFile,
+                restoredFrom: content?.restoredFrom, headInDatabase: content?.auditHead, lockFile,
                 difference: difference)
         } catch { comparisonFailure = error }
     }
@@ -86,5 +103,6 @@ struct StartForecast {
 
 extension NodeState {
     /// Whether the lease of the daemon is valid, or `serve-stale` lets it use the keys in its caches without a lease.
+    /// As for other daemons, each period is a second longer.
     fileprivate var mayUseKeys: Bool { max(leaseRemaining, cacheRemaining) > .seconds(-1) }
 }

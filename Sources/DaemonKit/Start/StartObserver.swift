@@ -4,7 +4,7 @@ import MerchantCore
 import SQLiteStore
 import Vocabulary
 
-/// Creates the ``StartObservation`` of the state directory, for a start of the daemon and for `diagnose`. Changes
+/// Creates the ``StartObservation`` of the state directory, for a start, `config check` and `diagnose`. Changes
 /// nothing.
 struct StartObserver {
     let settings: Settings

@@ -11,9 +11,10 @@ struct StoreCheck {
     /// Whether the check runs the commands that print master keys.
     let runsCommands: Bool
 
-    /// - Returns: what is known about the database, for the operator.
+    /// - Returns: one line about the database, for the operator; empty if a start would be refused.
     func run(_ findings: inout PreparationFindings) async -> String {
         do {
+            if let problem = InstanceLock.problem(ofFile: settings.lockPath) { findings.refuse(problem) }
             switch settings.store {
             case .sqlite: return try await checkFiles(&findings)
             case .postgresql(let postgresql): return try await checkServer(postgresql, &findings)
@@ -27,21 +28,23 @@ struct StoreCheck {
     private func checkFiles(_ findings: inout PreparationFindings) async throws -> String {
         let path = settings.databasePath
         var forecast = try StartForecast(onFilesOf: settings)
-        guard forecast.observation.hasDatabaseContent else {
-            report(forecast, &findings)
-            return "\(path), which the first start creates"
-        }
         // A start decides about the files before it opens them.
         guard report(forecast, &findings) else { return "" }
+        guard forecast.observation.database != nil else {
+            return try await checkEmpty(&forecast, "\(path) (does not exist; the first start creates it)", &findings)
+        }
         try DatabaseInspection.requireUsableFiles(at: path)
-        let content: StartContent
-        do {
-            content = try DatabaseInspection.read(from: path) { try StartContent($0, dataKeys: $1) }
-        } catch is DatabaseInspection.SetupUnfinished {
-            return "\(path), whose first start was interrupted; the next start completes it"
+        let interrupted = "\(path) (empty, because the first start was interrupted; the next start completes it)"
+        func readContent() throws -> StartContent? {
+            do {
+                return try DatabaseInspection.read(from: path) { try StartContent($0, dataKeys: $1) }
+            } catch is DatabaseInspection.SetupUnfinished { return nil }
+        }
+        guard forecast.observation.hasDatabaseContent, let content = try readContent() else {
+            return try await checkEmpty(&forecast, interrupted, &findings)
         }
         await forecast.addContent(content)
-        return decide(&forecast, content, path, &findings)
+        return try decide(&forecast, content, path, &findings, readAgain: readContent)
     }
 
     private func checkServer(
@@ -50,54 +53,86 @@ struct StoreCheck {
         let name = postgresql.connection.databaseName
         var forecast = StartForecast(onServerOf: settings, postgresql)
         guard let database = try PostgresDatabase.check(postgresql.connection) else {
-            report(forecast, &findings)
-            return "\(name), in which the first start creates the schema"
+            return try await checkEmpty(&forecast, "\(name) (empty; the first start creates the schema)", &findings)
         }
-        let content = try database.readWithDataKeys { try StartContent($0, dataKeys: $1) }
+        func readContent() throws -> StartContent {
+            try database.readWithDataKeys { try StartContent($0, dataKeys: $1) }
+        }
+        let content = try readContent()
         try await forecast.addContent(content, of: database, postgresql)
-        return decide(&forecast, content, name, &findings)
+        guard !content.dataKeys.isEmpty else {
+            return try await checkEmpty(&forecast, "\(name) (not used yet)", &findings)
+        }
+        return try decide(&forecast, content, name, &findings, readAgain: readContent)
+    }
+
+    /// Reports what a start with a database without data keys would find.
+    ///
+    /// - Returns: `description`.
+    private func checkEmpty(
+        _ forecast: inout StartForecast, _ description: String, _ findings: inout PreparationFindings
+    ) async throws -> String {
+        await forecast.addMissingContent()
+        if let failure = forecast.comparisonFailure { findings.refuse(failure) }
+        report(forecast, &findings)
+        let current = settings.masterKey.current
+        if current.isCommand, runsCommands {
+            try MasterKeys(settings.masterKey).requireSameKeyEachTime(current.load())
+        }
+        return description
     }
 
     /// Reports what a start with this content would find.
+    ///
+    /// - Parameter readAgain: returns the present content.
     private func decide(
         _ forecast: inout StartForecast, _ content: StartContent, _ name: String,
-        _ findings: inout PreparationFindings
-    ) -> String {
+        _ findings: inout PreparationFindings, readAgain: () throws -> StartContent?
+    ) throws -> String {
         if let failure = forecast.comparisonFailure { findings.refuse(failure) }
-        let isOpened = openKeys(content, &forecast, &findings)
+        var keys = openKeys(content.dataKeys, forecast)
+        // A rotation that ended meanwhile has replaced the master key and removed a data key.
+        if case .doNotFit = keys, let now = try readAgain() { keys = openKeys(now.dataKeys, forecast) }
+        switch keys {
+        case .open: break
+        case .unknown: break
+        case .doNotFit(let why): forecast.rejectMasterKey(why)
+        case .mayFit(let why):
+            findings.warn(
+                "the key in 'master-key' alone does not open the database, and the key in 'master-key.previous' was not checked: \(why); if it is a command, run 'config check --run-commands'"
+            )
+        }
         report(forecast, &findings)
-        return isOpened ? "\(name), which the master key opens" : name
+        return "\(name) (\(keys == .open ? "the master key opens it" : "the master key was not checked"))"
     }
 
-    /// - Returns: whether the master key opened the database. False also if this process cannot load the key, which
-    ///   ``MasterKeyCheck`` has reported.
-    private func openKeys(
-        _ content: StartContent, _ forecast: inout StartForecast, _ findings: inout PreparationFindings
-    ) -> Bool {
+    private enum Keys: Equatable {
+        case open
+        case doNotFit(String)
+        /// This process cannot load all keys, and those that it can load do not open the database.
+        case mayFit(String)
+        /// This process cannot load the key, which ``MasterKeyCheck`` has reported.
+        case unknown
+    }
+
+    private func openKeys(_ dataKeys: [SealedDataKey], _ forecast: StartForecast) -> Keys {
         let keys = MasterKeys(settings.masterKey)
         let loadable = MasterKeys(
             sources: keys.sources.filter { $0.reasonNotChecked == nil && (runsCommands || !$0.isCommand) })
-        guard !content.dataKeys.isEmpty, forecast.observation.missingMasterKeyFinding == nil,
-            loadable.sources.first == keys.sources.first
-        else { return false }
+        guard forecast.observation.missingMasterKeyFinding == nil, loadable.sources.first == keys.sources.first else {
+            return .unknown
+        }
         do {
-            _ = try loadable.keyring(opening: InspectedDataKeys(content.dataKeys), at: SystemClock().now)
-            return true
+            _ = try loadable.keyring(opening: InspectedDataKeys(dataKeys), at: SystemClock().now)
+            return .open
         } catch {
             let why = PreparationFindings.texts(of: error).joined(separator: "; ")
-            if loadable.sources == keys.sources {
-                forecast.rejectMasterKey(why)
-            } else {
-                findings.warn(
-                    "the key in 'master-key' alone does not open the database, and the key in 'master-key.previous' was not checked: \(why)"
-                )
-            }
-            return false
+            return loadable.sources == keys.sources ? .doNotFit(why) : .mayFit(why)
         }
     }
 
-    /// Reports the findings for which a start is refused, and a changed environment, which is a setting. `diagnose`
-    /// reports the other findings, with which the daemon starts.
+    /// Reports the findings for which a start is refused, and a changed environment, which is a setting. Omits the
+    /// other findings, with which the daemon starts: the start logs them, and on SQLite `diagnose` reports them.
     ///
     /// - Returns: whether the daemon would start.
     @discardableResult

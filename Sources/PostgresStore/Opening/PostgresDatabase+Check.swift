@@ -12,10 +12,27 @@ extension PostgresDatabase {
         _ settings: ConnectionSettings, durability: Durability = .required
     ) throws -> PostgresDatabase? {
         let opener = ConnectionOpener(settings: settings, notices: .ignoring, durability: durability)
-        let version = try PostgresErrors.translating {
-            try Migrations.requireUpgradable(Schema.postgresqlMigrations, on: try opener.open().connection)
+        return try PostgresErrors.translating {
+            let connection = try opener.open().connection
+            guard try Migrations.requireUpgradable(Schema.postgresqlMigrations, on: connection) > 0 else { return nil }
+            try requirePrivileges(connection)
+            return PostgresDatabase(opener: opener)
         }
-        return version == 0 ? nil : PostgresDatabase(opener: opener)
+    }
+
+    /// Checks some tables that a start or the first request writes. `migrate` grants all privileges together.
+    private static func requirePrivileges(_ connection: Connection) throws {
+        let missing = try connection.run(
+            """
+            SELECT string_agg(name, ', ') FROM unnest(ARRAY['nodes', 'audit', 'key_pairs', 'claims', 'nonces']) AS name
+            WHERE NOT has_table_privilege('merchantkeyd.' || name, 'SELECT')
+                OR NOT has_table_privilege('merchantkeyd.' || name, 'INSERT')
+            """)
+        guard let missing else { return }
+        throw MerchantError(
+            .storeUnavailable,
+            "the role of the connection may not write the tables \(missing): run 'merchantkeyd migrate' as the owner of the database, which grants the privileges to the role merchantkeyd_daemon, and connect as a member of that role"
+        )
     }
 
     /// Runs `body` on the content and the data keys of the database.

@@ -93,7 +93,7 @@ package struct DatabaseDifference: Sendable {
     ///   - older: the path of the restored backup.
     /// - Throws: `storeUnavailable` if one of the two cannot be read.
     package init(from newer: String, to older: String) throws {
-        self = try SQLiteErrors.translating(at: newer) {
+        self = try SQLiteErrors.translating {
             let queue = try DatabaseInspection.openReadOnly(newer)
             defer { try? queue.close() }
             // `inDatabase` starts no transaction: SQLite cannot attach a database inside one.

@@ -58,6 +58,12 @@ package struct DatabaseInspection: Sendable {
             "another program keeps opening and closing the database: stop that program, then repeat the command")
     }
 
+    /// The value of the row `name` in the table `daemon_facts`, in which the daemon stores texts about itself. nil if
+    /// there is no such row or the database cannot be read.
+    package static func daemonValue(_ name: String, in path: String) -> String? {
+        try? read(path) { try StoreReader(db: $0).daemonValue(name) }
+    }
+
     /// Whether a database contains the audit record with the head's number and hash, and passes SQLite's
     /// `integrity_check`. Reads the whole file. False if the database cannot be read.
     package static func isIntactAndContains(_ head: AuditHead, in path: String) -> Bool {
@@ -109,11 +115,17 @@ package struct DatabaseInspection: Sendable {
     }
 
     /// Checks what a start requires of the files before it opens a database: that no other user can access them, and
-    /// that SQLite can write to the database. Changes nothing.
+    /// that SQLite can write to them. Changes nothing.
     ///
     /// - Throws: `storeUnavailable`.
     package static func requireUsableFiles(at path: String) throws {
         try DatabaseFile.requirePrivate(at: path)
+        for file in [path, path + "-wal", path + "-shm"]
+        where access(file, F_OK) == 0 && faccessat(AT_FDCWD, file, R_OK | W_OK, AT_EACCESS) != 0 {
+            throw MerchantError(
+                .storeUnavailable,
+                "the file \(file) cannot be written: \(String(cString: strerror(errno))); check its owner and mode")
+        }
         if let fault = DatabaseHeader.fault(of: path) {
             throw MerchantError(
                 .storeUnavailable, "the database \(path) cannot be written: \(fault); \(DatabaseKind.merchants.repair)")
@@ -140,8 +152,8 @@ package struct DatabaseInspection: Sendable {
         return try DatabaseQueue(path: name, configuration: configuration)
     }
 
-    /// - Throws: `storeUnavailable` for a database of another program; ``SetupUnfinished`` for an empty database, because
-    ///   the first start creates an empty file before it creates the schema.
+    /// - Throws: `storeUnavailable` for a database of another program; ``SetupUnfinished`` for an empty database,
+    ///   because the first start creates an empty file before it creates the schema.
     private static func requireOwnProgram(_ db: Database, _ path: String) throws {
         try Connections.refuseForeignDatabase(db, path: path, kind: .merchants)
         guard try Int32.fetchOne(db, sql: "PRAGMA application_id") == DatabaseKind.merchants.rawValue else {

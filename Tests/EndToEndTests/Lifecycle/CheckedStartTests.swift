@@ -69,7 +69,8 @@ import Testing
         #expect(try check(command).status == 0)
         try expectRefusal(command, naming: "[masterKeyRejected]", ["--run-commands"])
 
-        // The key of the database as the previous key makes the other key acceptable, and a rotation starts.
+        // With the key of the database as the previous key, the other key is accepted: a rotation would replace the
+        // key.
         let previous = try installation.write(
             """
             environment: sandbox
@@ -142,12 +143,64 @@ import Testing
         another.close()
     }
 
-    @Test func `a socket of another daemon is refused, and the sockets of the running daemon are not`() throws {
+    @Test func `a check does not connect to the sockets, because systemd would then start the daemon`() throws {
+        let own = try installation.write("environment: sandbox\n", "own.yaml")
+        let listener = try LocalListener(at: installation.path("admin.sock"))
+        defer { listener.close() }
+        let config = try installation.write(
+            "environment: sandbox\nsockets:\n  admin:\n    path: \(installation.path("admin.sock"))\n", "sockets.yaml")
+        #expect(try check(config).status == 4)
+        #expect(try check(own).status == 0)
+        _ = try installation.diagnose("--config", config)
+        #expect(!listener.hasConnection)
+    }
+
+    @Test func `while the lock file is missing, the ports of the running daemon are a warning`() throws {
+        let free = try BoundSocket.loopback()
+        free.close()
+        let config = try installation.write(
+            "environment: sandbox\nmetrics:\n  listen: 127.0.0.1:\(free.port)\n", "metrics.yaml")
+        try installation.start(config: config)
+        let lock = installation.path("state/merchantkeyd.lock")
+        try FileManager.default.moveItem(atPath: lock, toPath: installation.path("lock"))
+        let checked = try check(config)
+        #expect(checked.status == 4 && checked.output.contains("'metrics.listen'"), "\(checked.output)")
+        #expect(try installation.ctl("reload").status == 0)
+        try FileManager.default.moveItem(atPath: installation.path("lock"), toPath: lock)
+        #expect(try check(config).status == 0)
+    }
+
+    @Test func `an empty state directory is refused if the file of audit heads holds a head`() throws {
+        let config = try installation.write(
+            "environment: sandbox\naudit:\n  head:\n    file: \(installation.path("heads"))\n", "heads.yaml")
+        try installation.start(config: config)
+        installation.stop()
+        try FileManager.default.moveItem(atPath: installation.stateDirectory, toPath: installation.path("unmounted"))
+        let checked = try check(config)
+        #expect(checked.status == 1 && checked.startFinding == "databaseOlderThanShippedHead", "\(checked.error)")
+        try installation.expectRefusedStart("databaseOlderThanShippedHead", ["--config", config])
+    }
+
+    @Test func `a command that prints a different master key each time is refused for a new database`() throws {
+        let script = try installation.write("#!/bin/sh\nopenssl rand 32\n", "random.sh")
+        #expect(chmod(script, 0o700) == 0)
+        let config = try installation.write(
+            "environment: sandbox\nmaster-key:\n  source: command\n  command: [\(script)]\n", "random.yaml")
+        try expectRefusal(config, naming: "different master key each time", ["--run-commands"])
+    }
+
+    @Test func `a socket of another daemon is a warning, and the sockets of the running daemon are not`() throws {
         let other = try Installation()
         try other.start()
         let shared = try installation.write(
             "environment: sandbox\nsockets:\n  decryptor:\n    path: \(other.decryptorSocket)\n", "shared.yaml")
-        try expectRefusal(shared, naming: "'sockets.decryptor.path'")
+        // It may be systemd that listens, so this is a warning.
+        let warned = try check(shared)
+        #expect(warned.status == 4 && warned.output.contains("'sockets.decryptor.path'"), "\(warned.output)")
+        let started = try installation.failedStart([
+            "--config", shared, "--state-directory", installation.stateDirectory,
+        ])
+        #expect(started.status == 1 && started.error.contains("'sockets.decryptor.path'"), "\(started.error)")
         let own = try installation.write("environment: sandbox\n", "own.yaml")
         try installation.start(config: own)
         let checked = try check(own)
@@ -185,6 +238,35 @@ import Testing
             #expect(checked.error.contains(name), "\(name): \(checked.error)")
         }
     }
+}
+
+/// A Unix socket that a test listens on.
+private struct LocalListener {
+    let descriptor: CInt
+
+    init(at path: String) throws {
+        descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        try #require(descriptor >= 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+        let descriptor = descriptor
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0 && listen(descriptor, 8) == 0
+            }
+        }
+        try #require(result)
+    }
+
+    /// Whether a process has connected.
+    var hasConnection: Bool {
+        let connection = accept(descriptor, nil, nil)
+        if connection >= 0 { _ = Glibc.close(connection) }
+        return connection >= 0
+    }
+
+    func close() { _ = Glibc.close(descriptor) }
 }
 
 /// A TCP socket that listens on a free port of the loopback interface.
