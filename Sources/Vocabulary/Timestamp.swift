@@ -34,6 +34,7 @@ package struct Timestamp: TextValue, Comparable {
     package var date: Date { Date(timeIntervalSince1970: Double(millisecondsSince1970) / 1000) }
 
     package var rfc3339: String {
+        if let text = Self.ownFormat(of: millisecondsSince1970) { return text }
         let seconds = Date(timeIntervalSince1970: Double(millisecondsSince1970.floorDivided(by: 1000)))
         let text = seconds.formatted(.iso8601)
         let fraction = millisecondsSince1970 - millisecondsSince1970.floorDivided(by: 1000) * 1000
@@ -85,6 +86,54 @@ extension Timestamp {
         let days =
             yearFromMarch * 365 + yearFromMarch / 4 - yearFromMarch / 100 + yearFromMarch / 400 + dayOfYear - 719_468
         return (((days * 24 + hour) * 60 + minute) * 60 + second) * 1000 + fraction
+    }
+
+    /// Writes what ``rfc3339`` returns, for the years 1970 to 9999. Foundation's formatter writes any year, but is many
+    /// times slower, and a page of a list contains hundreds of timestamps.
+    ///
+    /// - Returns: nil for any other year.
+    private static func ownFormat(of milliseconds: Int64) -> String? {
+        // 253,402,300,800 seconds after 1970, the year 10000 begins.
+        guard (0..<253_402_300_800_000).contains(milliseconds) else { return nil }
+        let (days, time) = milliseconds.quotientAndRemainder(dividingBy: 86_400_000)
+        // Counts from 1 March of the year 0, as ``millisecondsOfOwnFormat(_:)`` does. 400 years have 146,097 days, a
+        // century has 36,524 (the last one of the four has a day more), and four years have 1,461.
+        let daysFromMarch = days + 719_468
+        let (fourCenturies, dayOfFourCenturies) = daysFromMarch.quotientAndRemainder(dividingBy: 146_097)
+        let century = min(dayOfFourCenturies / 36_524, 3)
+        let dayOfCentury = dayOfFourCenturies - century * 36_524
+        let (fourYears, dayOfFourYears) = dayOfCentury.quotientAndRemainder(dividingBy: 1_461)
+        let year = min(dayOfFourYears / 365, 3)
+        let dayOfYear = dayOfFourYears - year * 365
+        // From March on, five months have 153 days.
+        let month = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * month + 2) / 5 + 1
+        let calendarYear = fourCenturies * 400 + century * 100 + fourYears * 4 + year + (month >= 10 ? 1 : 0)
+        let fraction = time % 1000
+        return String(unsafeUninitializedCapacity: 24) { text in
+            var next = 0
+            func write(_ number: Int64, digits: Int, after separator: Unicode.Scalar?) {
+                if let separator {
+                    text[next] = UInt8(ascii: separator)
+                    next += 1
+                }
+                var rest = number
+                for index in (next..<next + digits).reversed() {
+                    text[index] = UInt8(ascii: "0") + UInt8(rest % 10)
+                    rest /= 10
+                }
+                next += digits
+            }
+            write(calendarYear, digits: 4, after: nil)
+            write(month < 10 ? month + 3 : month - 9, digits: 2, after: "-")
+            write(day, digits: 2, after: "-")
+            write(time / 3_600_000, digits: 2, after: "T")
+            write(time / 60_000 % 60, digits: 2, after: ":")
+            write(time / 1000 % 60, digits: 2, after: ":")
+            if fraction != 0 { write(fraction, digits: 3, after: ".") }
+            text[next] = UInt8(ascii: "Z")
+            return next + 1
+        }
     }
 
     private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import Vocabulary
 
@@ -11,6 +12,26 @@ import Vocabulary
     func `RFC 3339 is parsed and written`(text: String, milliseconds: Int64) {
         #expect(Timestamp(rfc3339: text)?.millisecondsSince1970 == milliseconds)
         #expect(Timestamp(millisecondsSince1970: milliseconds).rfc3339 == text)
+    }
+
+    @Test func `every day of 800 years, and other times, are written as Foundation writes them`() {
+        func expected(_ milliseconds: Int64) -> String {
+            let seconds = Date(timeIntervalSince1970: Double(milliseconds / 1000)).formatted(.iso8601)
+            let fraction = milliseconds % 1000
+            return fraction == 0 ? seconds : "\(seconds.dropLast()).\(String(1000 + fraction).dropFirst())Z"
+        }
+        var random = SystemRandomNumberGenerator()
+        for day in 0..<292_200 as Range<Int64> {
+            // Each day at another time, in every third case with a fraction.
+            let time = Int64.random(in: 0..<86_400, using: &random) * 1000 + (day % 3 == 0 ? day % 1000 : 0)
+            let milliseconds = day * 86_400_000 + time
+            guard Timestamp(millisecondsSince1970: milliseconds).rfc3339 == expected(milliseconds) else {
+                Issue.record("\(milliseconds): \(Timestamp(millisecondsSince1970: milliseconds).rfc3339)")
+                return
+            }
+        }
+        let last = Timestamp(millisecondsSince1970: 253_402_300_799_999)
+        #expect(last.rfc3339 == "9999-12-31T23:59:59.999Z" && Timestamp(rfc3339: last.rfc3339) == last)
     }
 
     @Test func `a time with an offset is converted to UTC`() {
