@@ -66,7 +66,9 @@ extension ConfigCheckCommand {
             let daemonListeners = InstanceLock.listeners(inDirectory: settings.stateDirectory)
             ListenAddressCheck.findUsed(settings, except: daemonListeners, &findings)
             // If a daemon runs whose sockets are not known, it listens on these sockets.
-            if let daemonListeners { prepared.sockets.checkFree(except: daemonListeners, &findings) }
+            if let daemonListeners {
+                prepared.sockets.checkFree(in: settings.stateDirectory, except: daemonListeners, &findings)
+            }
             database = await StoreCheck(settings: settings, runsCommands: runsCommands).run(&findings)
             guard findings.problems.isEmpty else { throw SettingsError(problems: findings.problems) }
             warnings = prepared.warnings + findings.warnings

@@ -37,7 +37,9 @@ struct ListenAddressCheck {
             // With port 0, the kernel has chosen the port on which the daemon listens.
             if let daemonAddresses, !daemonAddresses.contains(where: { $0.port == 0 }) {
                 guard !daemonAddresses.contains(where: check.overlaps) else { continue }
-                findings.refuse(check.isUsed(failure.text))
+                findings.refuse(
+                    "\(check.isUsed(failure.text)); if the daemon uses it, name the daemon's state directory with --state-directory (this check was made for \(settings.stateDirectory))"
+                )
             } else {
                 findings.warn("\(check.isUsed(failure.text)), unless it is the running daemon")
             }

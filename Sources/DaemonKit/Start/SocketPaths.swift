@@ -87,13 +87,13 @@ extension DaemonSockets {
     /// which passes the socket to the daemon.
     ///
     /// - Parameter daemonSockets: the sockets on which the daemon of the state directory listens.
-    func checkFree(except daemonSockets: [String], _ findings: inout PreparationFindings) {
+    func checkFree(in stateDirectory: String, except daemonSockets: [String], _ findings: inout PreparationFindings) {
         for (name, source) in created {
             let path = StateDirectory.absolutePath(source.path)
             guard !daemonSockets.contains(where: { PathAccess.isSamePlace($0, path) }), UnixListener.isOpen(path)
             else { continue }
             findings.warn(
-                "'sockets.\(name).path': a process listens on \(source.path), so the daemon starts only if this is systemd's socket unit, which passes the socket to the daemon; give each daemon its own path"
+                "'sockets.\(name).path': a process listens on \(source.path), so the daemon starts only if this is systemd's socket unit, which passes the socket to the daemon; give each daemon its own path. If the daemon listens, name its state directory with --state-directory (this check was made for \(stateDirectory))"
             )
         }
     }

@@ -20,7 +20,7 @@ apple() { applepay-sandbox "$@" --directory "$work/apple"; }
 # settings: writes the settings, and appends standard input to them.
 settings() {
   {
-    printf 'environment: sandbox\n'
+    printf 'environment: sandbox\nstate-directory: %s/state\n' "$work"
     printf 'sockets:\n  admin: {path: %s/run/admin.sock}\n  decryptor: {path: %s/run/decryptor.sock}\n' "$work" "$work"
     printf 'trust:\n  token-roots: [%s/apple/root.pem]\n' "$work"
     printf '  certificate-issuers: [%s/apple/processing-issuer.pem, %s/apple/identity-issuer.pem, %s/apple/root.pem]\n' \
