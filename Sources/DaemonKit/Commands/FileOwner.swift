@@ -13,8 +13,10 @@ enum FileOwner {
         guard geteuid() == 0, let found = FileStatus(of: path, followsLinks: true), found.uid != 0 else {
             return false
         }
-        _ = setegid(found.gid)
-        guard seteuid(found.uid) == 0 else { return false }
+        // Changes the real and saved user too. Otherwise a program that this process runs could become root again: some
+        // shells set the effective user to the real one.
+        if let account = getpwuid(found.uid) { _ = initgroups(account.pointee.pw_name, found.gid) }
+        guard setgid(found.gid) == 0, setuid(found.uid) == 0 else { return false }
         // libpq searches for certificates in $HOME, and fails if it cannot enter root's home directory. Without HOME,
         // it uses the home directory of the effective user.
         unsetenv("HOME")

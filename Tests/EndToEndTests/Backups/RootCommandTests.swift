@@ -36,4 +36,41 @@ import Testing
         let identified = try run("master-key", "identify", "\(state)/master.key")
         #expect(identified.status == 0, "\(identified.error)")
     }
+
+    @Test func `the command of a master key runs as the owner only, and not at all if other users can replace it`()
+        throws
+    {
+        let state = installation.stateDirectory
+        #expect(chmod(installation.directory, 0o755) == 0)
+        try installation.start()
+        installation.stop()
+        for name in try FileManager.default.subpathsOfDirectory(atPath: state) + ["."] {
+            #expect(chown("\(state)/\(name)", 12345, 12345) == 0)
+        }
+        let users = installation.path("users")
+        try Data().write(to: URL(filePath: users))
+        #expect(chmod(users, 0o666) == 0)
+        let script = try installation.write(
+            "#!/bin/sh\ngrep ^Uid: /proc/self/status >>\(users)\ncat \(state)/master.key\n", "key.sh")
+        #expect(chmod(script, 0o755) == 0)
+        let config = try installation.write(
+            "environment: sandbox\nmaster-key:\n  source: command\n  command: [\(script)]\n", "command.yaml")
+        #expect(chmod(config, 0o644) == 0)
+        let checked = try run("config", "check", "--run-commands", "--config", config, "--state-directory", state)
+        #expect([0, 4].contains(checked.status), "\(checked.error)")
+        let diagnosed = try run("diagnose", "--config", config, "--state-directory", state)
+        let lines = try String(contentsOfFile: users, encoding: .utf8).split(separator: "\n")
+        #expect(lines.count >= 2, "\(diagnosed.output)")
+        for line in lines {
+            #expect(line.split(whereSeparator: \.isWhitespace).dropFirst().allSatisfy { $0 == "12345" })
+        }
+
+        #expect(chmod(script, 0o757) == 0)
+        try Data().write(to: URL(filePath: users))
+        #expect(chmod(users, 0o666) == 0)
+        #expect(
+            try run("config", "check", "--run-commands", "--config", config, "--state-directory", state).status == 1)
+        #expect(try run("diagnose", "--config", config, "--state-directory", state).status == 1)
+        #expect(try Data(contentsOf: URL(filePath: users)).isEmpty)
+    }
 }
