@@ -55,10 +55,12 @@ import Vocabulary
         #expect(await refusal { _ = try await store.claim(.sample(2)) }?.code == .storeUnavailable)
         #expect(ContinuousClock.now - begin < .seconds(60))
         try other.inDatabase { try $0.execute(sql: "ROLLBACK") }
-        while store.health != .ready {
+        let end = ContinuousClock.now + .seconds(60)
+        while store.health != .ready, ContinuousClock.now < end {
             store.retryIfImpaired()
             try await Task.sleep(for: .milliseconds(10))
         }
+        #expect(store.health == .ready)
         #expect(try await store.claim(.sample(1)) == .claimed)
         #expect(try temporary.rows() == 1)
     }

@@ -60,9 +60,9 @@ package enum MasterKeySource: Hashable, Sendable, CustomStringConvertible {
             return try MasterKey.load(from: "\(directory)/\(name)", isCredential: true)
         case .command(let words, let seconds):
             // Every command that loads a key checks the program, not only a start.
-            var findings = PreparationFindings()
-            CommandCheck.run(words.first ?? "", setting: "master-key.command", &findings)
-            if let problem = findings.problems.first { throw MerchantError(.storeUnavailable, problem) }
+            if let problem = CommandCheck.problem(with: words.first ?? "") {
+                throw MerchantError(.storeUnavailable, problem)
+            }
             return try MasterKey.load(from: words, within: seconds)
         }
     }

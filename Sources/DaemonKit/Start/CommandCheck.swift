@@ -18,8 +18,13 @@ enum CommandCheck {
     ///   - program: an absolute path.
     ///   - setting: the name of the setting.
     static func run(_ program: String, setting: String, _ findings: inout PreparationFindings) {
-        guard let problem = passedFiles(program).lazy.compactMap(problem(at:)).first else { return }
-        findings.refuse("'\(setting)': other users can replace the program \(program): \(problem)")
+        if let problem = problem(with: program) { findings.refuse("'\(setting)': \(problem)") }
+    }
+
+    /// - Returns: why other users can replace the program; nil if they cannot.
+    static func problem(with program: String) -> String? {
+        passedFiles(program).lazy.compactMap(problem(at:)).first
+            .map { "other users can replace the program \(program): \($0)" }
     }
 
     /// - Returns: nil if only root and the daemon's user can replace the file, directory or symbolic link.

@@ -94,8 +94,7 @@ struct StoreCheck {
         // A rotation that ended meanwhile has replaced the master key and removed a data key.
         if case .doNotFit = keys, let now = try readAgain() { keys = openKeys(now.dataKeys, forecast) }
         switch keys {
-        case .open: break
-        case .unknown: break
+        case .open, .unknown: break
         case .doNotFit(let why): forecast.rejectMasterKey(why)
         case .mayFit(let why):
             findings.warn(
