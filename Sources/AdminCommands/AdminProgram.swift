@@ -17,7 +17,9 @@ package enum AdminProgram {
         do {
             command = try await MerchantKeyCtl.asyncParseAsRoot(Self.withoutHyphenBeforeHash(arguments))
         } catch {
-            return report(otherError: error, format)
+            let status = report(otherError: error, format)
+            // A monitoring system reads 2, the status for wrong usage, as critical.
+            return status == .wrongUsage && isMonitoringCheck(arguments) ? .unreachable : status
         }
         do {
             if var command = command as? any AsyncParsableCommand {
@@ -37,6 +39,12 @@ package enum AdminProgram {
         } catch {
             return report(otherError: error, format)
         }
+    }
+
+    /// Whether the arguments are those of `status --check`, whose exit statuses have other meanings: see
+    /// ``MonitoringExit``.
+    private static func isMonitoringCheck(_ arguments: [String]) -> Bool {
+        arguments.contains("status") && arguments.contains("--check")
     }
 
     /// Converts each Base64url publicKeyHash that begins with a hyphen to standard Base64, where the hash begins with

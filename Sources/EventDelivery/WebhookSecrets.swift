@@ -25,7 +25,7 @@ package struct WebhookSecrets: Sendable {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw WebhookConfigurationError(
-                "has a secret file \(path) that cannot be read: \(String(cString: strerror(errno))): check the path of 'secret-file'"
+                "has a secret file \(path) that cannot be read: \(String(cString: strerror(errno))); \(errno == EACCES ? "the daemon's user (uid \(geteuid())) must be able to read the file and to enter its directories" : "check the path of 'secret-file'")"
             )
         }
         defer { close(descriptor) }

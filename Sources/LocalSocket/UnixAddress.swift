@@ -1,4 +1,4 @@
-import Glibc
+package import Glibc
 
 /// The address of a Unix socket: a path, or a name in the kernel's abstract namespace. See unix(7).
 package struct UnixAddress: Hashable, Sendable {
@@ -38,7 +38,7 @@ package struct UnixAddress: Hashable, Sendable {
     /// nil for an abstract name.
     package var path: String? { bytes.first == 0 ? nil : String(decoding: bytes, as: UTF8.self) }
 
-    func withSocketAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+    package func withSocketAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }

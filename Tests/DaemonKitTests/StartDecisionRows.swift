@@ -70,6 +70,18 @@ enum Rows {
             $0.log = Observations.file
         },
         Row("storage: the database is missing", .refusesUnlessAccepted([.databaseMissing])) { $0.database = nil },
+        Row(
+            "storage: the database and the claims are missing, and the lock file names the last audit record",
+            .refusesUnlessAccepted([.databaseMissing])
+        ) { ($0.database, $0.hasClaims) = (nil, false) },
+        Row(
+            "storage: the state directory is empty, and a head was shipped",
+            .refusesUnlessAccepted([.databaseOlderThanShippedHead])
+        ) {
+            $0 = Observations.firstStart
+            $0.auditComparison = Rows.olderThanShipped
+            $0.auditComparison?.headInDatabase = nil
+        },
         Row("storage: the database is empty", .refusesUnlessAccepted([.databaseMissing])) {
             $0.database = Observations.empty
         },

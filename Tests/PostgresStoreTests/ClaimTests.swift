@@ -87,6 +87,47 @@ import Vocabulary
         #expect(await claim(1..<40) == [MerchantError.Code?](repeating: nil, count: 39))
     }
 
+    @Test(arguments: ["claims", "nonces"])
+    func `after a failed claim, the ledger is ready again when a trial write into both tables succeeds`(table: String)
+        async throws
+    {
+        let daemon = try claims()
+        defer { daemon.close() }
+        // Fails as on a full disk. A sequence keeps its value when the transaction is rolled back.
+        try database.execute("CREATE SEQUENCE attempts")
+        try database.execute(
+            """
+            CREATE FUNCTION refuse_claims() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN PERFORM nextval('attempts'); RAISE 'full' USING ERRCODE = 'disk_full'; END $$
+            """)
+        try database.execute(
+            "CREATE TRIGGER refuse_claims BEFORE INSERT ON \(table) FOR EACH ROW EXECUTE FUNCTION refuse_claims()")
+        let refused = await refusal {
+            switch table {
+            case "claims": _ = try await daemon.claim(Self.claim(1))
+            default:
+                try await daemon.claimNonce(
+                    NonceClaim(digest: Self.digest("nonce"), caller: "uid:1000", at: Self.start))
+            }
+        }
+        #expect(refused?.code == .storeUnavailable)
+        let attempts = try database.execute("SELECT last_value FROM attempts")
+        daemon.retryIfImpaired()
+        try await eventually { try database.execute("SELECT last_value FROM attempts") != attempts }
+        guard case .impaired = daemon.health else {
+            Issue.record("the ledger is \(daemon.health)")
+            return
+        }
+        try database.execute("DROP TRIGGER refuse_claims ON \(table)")
+        try await eventually {
+            daemon.retryIfImpaired()
+            return daemon.health == .ready
+        }
+        #expect(try database.execute("SELECT count(*) FROM claims") == "0")
+        #expect(try database.execute("SELECT count(*) FROM nonces") == "0")
+        #expect(try await daemon.claim(Self.claim(1)) == .claimed)
+    }
+
     @Test func `a repeated request is recognized by every daemon, and its Idempotency-Key serves no other`()
         async throws
     {

@@ -9,7 +9,7 @@ import Vocabulary
 @Suite struct StoreMetricsTests {
     private func page(_ store: SQLiteStore, _ claims: ClaimStore?) throws -> PrometheusPage {
         var text = MetricsText()
-        StoreMetrics(store, claims: claims).append(to: &text)
+        StoreMetrics(store) { claims }.append(to: &text)
         return try PrometheusPage(text.text)
     }
 

@@ -73,7 +73,7 @@ import Vocabulary
         try Self.copy(changed, back)
         #expect(try Self.digests(back) == changedDigests)
         try back.finish()
-        try ClaimStore.inspect(path: store.scratch.path("back-claims" + SQLiteCopy.suffix))
+        try ClaimStore.inspect(path: store.scratch.path("back-claims" + SQLiteCopy.suffix), wholeContent: true)
         let sqlite = try SQLiteStore.open(path: store.scratch.path("back" + SQLiteCopy.suffix))
         #expect(try await sqlite.quickCheck() == [])
         try await Self.expectUsable(sqlite, merchant: 6)

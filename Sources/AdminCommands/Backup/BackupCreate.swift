@@ -33,7 +33,7 @@ struct BackupCreate: AsyncParsableCommand {
                 throw error
             }
             try global.printer.show(verification.json) { verification.document.blocks }
-            try verification.document.throwUnlessGood()
+            try verification.document.throwUnlessGood(createdAs: path)
         }
     }
 }

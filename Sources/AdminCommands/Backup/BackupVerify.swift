@@ -50,11 +50,13 @@ struct BackupVerify: AsyncParsableCommand {
 }
 
 extension BackupVerificationDocument {
+    /// - Parameter path: the name of the file before the verification; nil if the daemon was not to rename the file.
     /// - Throws: ``CommandFailure`` if the verification has findings.
-    func throwUnlessGood() throws(CommandFailure) {
-        guard good else {
-            throw CommandFailure(.failed, "the verification of \(backup.file) failed; the findings are listed above")
-        }
+    func throwUnlessGood(createdAs path: String? = nil) throws(CommandFailure) {
+        guard !good else { return }
+        let renamed = path.map { $0 == backup.file ? "" : ", and the daemon renamed the file \($0)" } ?? ""
+        throw CommandFailure(
+            .failed, "the verification of \(backup.file) failed\(renamed); the findings are listed above")
     }
 
     var blocks: [Block] {

@@ -82,6 +82,6 @@ package struct HeadFile {
     }
 
     private func failure(_ what: String) -> SettingsError {
-        SettingsError("'audit.head.file' names \(path), which \(what): \(String(cString: strerror(errno)))")
+        SettingsError("'audit.head.file' names \(path), which \(what): \(PathAccess.lastErrorAndRemedy)")
     }
 }

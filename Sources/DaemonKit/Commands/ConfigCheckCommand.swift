@@ -63,13 +63,7 @@ extension ConfigCheckCommand {
         init(_ settings: Settings, runsCommands: Bool) async throws {
             prepared = try PreparedStart(settings, for: .check(runsCommands: runsCommands))
             var findings = PreparationFindings()
-            let daemonListeners = InstanceLock.listeners(inDirectory: settings.stateDirectory)
-            ListenAddressCheck.findUsed(settings, except: daemonListeners, &findings)
-            // If a daemon runs whose sockets are not known, it listens on these sockets.
-            if let daemonListeners {
-                prepared.sockets.checkFree(in: settings.stateDirectory, except: daemonListeners, &findings)
-            }
-            database = await StoreCheck(settings: settings, runsCommands: runsCommands).run(&findings)
+            database = await StartCheck(prepared: prepared, runsCommands: runsCommands).run(&findings)
             guard findings.problems.isEmpty else { throw SettingsError(problems: findings.problems) }
             warnings = prepared.warnings + findings.warnings
         }

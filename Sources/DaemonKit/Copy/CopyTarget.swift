@@ -119,7 +119,7 @@ struct SQLiteCopyTarget: CopyTarget {
 
     func open() async throws -> (store: any DaemonStore, findings: [String]) {
         try copy.finish()
-        try ClaimStore.inspect(path: claimsDraft)
+        try ClaimStore.inspect(path: claimsDraft, wholeContent: true)
         let store = try SQLiteStore.open(path: databaseDraft, clock: clock)
         do { return (store, try await store.quickCheck() + store.inconsistentContent()) } catch {
             try? store.close()

@@ -10,12 +10,12 @@ extension Diagnosis {
     mutating func checkClaims() {
         guard access(settings.claimsPath, F_OK) == 0 else { return }
         do {
-            try ClaimStore.inspect(path: settings.claimsPath)
+            try ClaimStore.inspect(path: settings.claimsPath, wholeContent: true)
             note("claims content", .success, "intact")
         } catch {
             note(
                 "claims content", .failure,
-                "the daemon cannot record which payment tokens were used: \(Self.detail(of: error))"
+                ClaimsFile.warning(Self.detail(of: error))
             )
         }
     }
@@ -23,23 +23,27 @@ extension Diagnosis {
     mutating func checkDatabase() async {
         guard access(settings.databasePath, F_OK) == 0 else {
             note("database content", .warning, "there is no database at \(settings.databasePath)")
-            return await checkNextStart(nil)
+            return await checkHistory(.missing)
         }
         let now = clock.now
         let inspection: DatabaseInspection
         do { inspection = try DatabaseInspection(of: settings.databasePath, at: now) } catch is DatabaseInspection
             .SetupUnfinished
         {
-            return note("database content", .warning, "the first start was interrupted; the next start completes it")
+            note("database content", .warning, "empty, as after an interrupted first start")
+            return await checkHistory(.missing)
         } catch {
-            return note("database content", .failure, Self.detail(of: error))
+            note("database content", .failure, Self.detail(of: error))
+            return await checkHistory(.unreadable)
         }
         checkContent(inspection)
-        var content: StartContent?
         do {
-            content = try DatabaseInspection.read(from: settings.databasePath) { try StartContent($0, dataKeys: $1) }
-        } catch { note("database content", .failure, Self.detail(of: error)) }
-        await checkNextStart(content)
+            await checkHistory(
+                .found(try DatabaseInspection.read(from: settings.databasePath) { try StartContent($0, dataKeys: $1) }))
+        } catch {
+            note("database content", .failure, Self.detail(of: error))
+            await checkHistory(.unreadable)
+        }
         checkMasterKey(inspection)
         checkCertificates(inspection)
         checkClock(inspection, now)

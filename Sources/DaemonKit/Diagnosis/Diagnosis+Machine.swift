@@ -124,6 +124,23 @@ extension Diagnosis {
         )
     }
 
+    /// Finds out whether the running daemon responds.
+    ///
+    /// - Parameter process: what ``checkDaemon()`` returned.
+    mutating func checkResponse(of process: String) {
+        let path = settings.decryptorSocket.path
+        switch HealthProbe(socketPath: path, longestWait: .seconds(5)).run() {
+        case .status(503):
+            note("response", .warning, "503 on \(path): the daemon is not ready; 'merchantkeyctl status' says why")
+        case .status(let status): note("response", .success, "\(status) on \(path)")
+        case .none(let reason):
+            note(
+                "response", .failure,
+                "the process \(process) does not respond on \(path): \(reason); restart the daemon. If another process has stopped it (state T in 'ps'), 'kill -CONT' continues it"
+            )
+        }
+    }
+
     /// Applies the limits of the finding `diskNearlyFull`.
     mutating func checkSpace(_ name: String, _ directory: String) {
         guard let space = DiskSpace(of: directory) else {

@@ -3,16 +3,43 @@ import Vocabulary
 
 /// The checks that predict whether the daemon could start.
 extension Diagnosis {
-    /// Reports the findings that the next start of the daemon would report.
+    /// What was read from the database.
+    enum Content {
+        case found(StartContent)
+        /// There is no database, or no daemon has used it.
+        case missing
+        case unreadable
+    }
+
+    /// Reports whether a start would succeed, and the problems that no earlier check has reported. Call this last.
     ///
-    /// - Parameter content: nil if there is no database, or if no daemon has used it.
-    mutating func checkNextStart(_ content: StartContent?) async {
+    /// - Parameter prepared: nil if a start would refuse the settings.
+    mutating func checkStart(_ prepared: PreparedStart?) async {
+        let name = "next start"
+        guard let prepared else { return note(name, .failure, "would be refused because of the settings") }
+        var findings = PreparationFindings()
+        // The check of the master key has run the commands, too.
+        _ = await StartCheck(prepared: prepared, runsCommands: true).run(&findings)
+        func isKnown(_ text: String) -> Bool { checks.contains { $0.detailWithCode == text } }
+        for warning in findings.warnings where !isKnown(warning) { note(name, .warning, warning) }
+        guard !findings.problems.isEmpty else { return note(name, .success, "would succeed") }
+        let unknown = findings.problems.filter { !isKnown($0) }
+        for problem in unknown { note(name, .failure, problem) }
+        if unknown.isEmpty { note(name, .failure, "would be refused because of the failures above") }
+    }
+
+    /// Compares the files with what earlier daemons left: reports the findings of the next start.
+    mutating func checkHistory(_ content: Content) async {
         var forecast: StartForecast
         do { forecast = try StartForecast(onFilesOf: settings) } catch {
             // The only error is that the marker of an unfinished restore cannot be read.
             return note("restore", .failure, Self.detail(of: error))
         }
-        if let content { await forecast.addContent(content) }
+        switch content {
+        case .found(let content): await forecast.addContent(content)
+        case .missing: forecast.addMissingContent()
+        case .unreadable: break
+        }
         if let failure = forecast.comparisonFailure { note("audit head", .failure, Self.detail(of: failure)) }
         let observation = forecast.observation
         let findings = observation.findings

@@ -14,7 +14,9 @@ struct Diagnosis {
         var code: String?
 
         /// The check in one line, for the operator.
-        var text: String { "\(name): \(detail)\(code.map { " [\($0)]" } ?? "")" }
+        var text: String { "\(name): \(detailWithCode)" }
+
+        var detailWithCode: String { "\(detail)\(code.map { " [\($0)]" } ?? "")" }
     }
 
     private static let settingsCheck = "settings"
@@ -37,7 +39,7 @@ struct Diagnosis {
     }
 
     mutating func run() async {
-        checkSettings()
+        let prepared = checkSettings()
         checkDirectory()
         let daemonProcess = checkDaemon()
         for (name, path) in [("database", settings.databasePath), ("claims", settings.claimsPath)] {
@@ -62,21 +64,26 @@ struct Diagnosis {
         checkSpace("disk space", settings.stateDirectory)
         if let backup = settings.backup { checkSpace("disk space for backups", backup.directory) }
         checkProcess(daemonProcess)
+        if let daemonProcess { checkResponse(of: daemonProcess) }
+        await checkStart(prepared)
     }
 
-    /// Checks everything that a start reads. The other checks cover the database and the state directory in more
-    /// detail.
-    private mutating func checkSettings() {
+    /// Checks the settings and the files that they name. The other checks cover the database and the state directory.
+    ///
+    /// - Returns: nil if a start would refuse the settings.
+    private mutating func checkSettings() -> PreparedStart? {
         do {
             let prepared = try PreparedStart(settings, for: .check(runsCommands: false))
             for warning in prepared.warnings { note(Self.settingsCheck, .warning, warning) }
             if prepared.warnings.isEmpty {
                 note(Self.settingsCheck, .success, "valid, and the files they name can be read")
             }
+            return prepared
         } catch {
             for problem in (error as? SettingsError)?.problems ?? ["\(error)"] {
                 note(Self.settingsCheck, .failure, problem)
             }
+            return nil
         }
     }
 

@@ -20,7 +20,7 @@ struct ClaimsRecovery: RecurringTask {
             return
         }
         if !wasImpaired {
-            logger.error("payment tokens cannot be claimed", metadata: ["error": "\(error.detail)"])
+            logger.critical("payment tokens cannot be claimed", metadata: ["error": "\(error.detail)"])
         }
         wasImpaired = true
         claims.retryIfImpaired()

@@ -11,6 +11,8 @@ package struct Settings: Sendable {
     let source: SettingsSource
     package let environment: Environment
     package let stateDirectory: String
+    /// The value of `state-directory`, if the command line overrides it with another one; otherwise nil.
+    let overriddenStateDirectory: String?
     package let store: StoreSettings
     package let masterKey: MasterKeySettings
     /// Which callers may do what; the standard policy if the file has no `callers`.
@@ -136,6 +138,7 @@ extension Settings {
         self.source = source
         self.environment = environment
         self.stateDirectory = directory
+        overriddenStateDirectory = configuredDirectory.flatMap { $0 == directory ? nil : $0 }
         (self.store, self.masterKey) = (store, masterKey)
         policy = callers ?? .standard(ownUID: getuid())
         (self.adminSocket, self.decryptorSocket, self.issuerSocket) = (adminSocket, decryptorSocket, issuerSocket)

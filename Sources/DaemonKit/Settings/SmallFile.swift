@@ -25,6 +25,6 @@ enum SmallFile {
     }
 
     private static func unreadable(_ name: String) -> SettingsError {
-        SettingsError("\(name) cannot be read: \(String(cString: strerror(errno)))")
+        SettingsError("\(name) cannot be read: \(PathAccess.lastErrorAndRemedy)")
     }
 }

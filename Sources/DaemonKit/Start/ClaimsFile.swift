@@ -1,32 +1,95 @@
-import Logging
 import MerchantCore
 import SQLiteStore
+import Synchronization
+import Vocabulary
 
 /// The database file of the claims. A claim records that a payment token, or a nonce of in-app provisioning, was used,
-/// so that the daemon refuses a second use. If the file cannot be used, the daemon refuses requests that must record a
-/// claim, and answers all others.
-struct ClaimsFile {
-    /// Records claims; refuses them if the file cannot be used.
-    let ledger: any ClaimLedger & NonceLedger
-    /// The open file; nil if it cannot be used.
-    let store: ClaimStore?
+/// so that the daemon refuses a second use. While the file cannot be opened, the daemon refuses requests that must
+/// record a claim, and answers all others.
+final class ClaimsFile: ClaimLedger, NonceLedger {
+    private enum State {
+        case open(ClaimStore)
+        case unusable(MerchantError, since: Timestamp)
+    }
 
-    init(path: String, clock: some WallClock, logger: Logger) {
-        do {
-            let store = try ClaimStore.open(path: path, clock: clock)
-            self.store = store
-            ledger = store
-        } catch {
-            let reason = error as? MerchantError ?? MerchantError(.storeUnavailable, "\(error)")
-            logger.critical(
-                "payment tokens cannot be claimed: the claims file cannot be used; until the daemon is restarted with a usable file, it refuses decryptions that claim the token",
-                metadata: ["path": "\(path)", "error": "\(reason.detail)"])
-            store = nil
-            ledger = RefusingLedger(
-                because: MerchantError(
-                    .storeUnavailable,
-                    "the claims file '\(path)' cannot be used: \(reason.detail); the daemon opens the file only when it starts"
-                ))
+    private let path: String
+    private let clock: any WallClock
+    /// Whether the file was missing when the daemon started.
+    private let isNew: Bool
+    private let state: Mutex<State>
+
+    /// Opens the file, and creates it if it is missing.
+    init(path: String, clock: some WallClock) {
+        (self.path, self.clock) = (path, clock)
+        isNew = FileStatus(of: path) == nil
+        do { state = Mutex(.open(try ClaimStore.open(path: path, clock: clock))) } catch {
+            state = Mutex(.unusable(Self.reason(error, path), since: clock.now))
         }
     }
+
+    /// Tries again to open the file. May wait for seconds. Only one caller at a time may call this.
+    ///
+    /// A file that existed when the daemon started is not replaced by an empty one: tokens that were claimed could be
+    /// claimed again. So if somebody moves an unusable file away, only a restart creates a new one, and reports that
+    /// the claims are missing.
+    ///
+    /// - Returns: whether this call opened the file.
+    func openIfUnusable() -> Bool {
+        guard case .unusable(_, let since) = state.withLock({ $0 }) else { return false }
+        do {
+            guard isNew || FileStatus(of: path) != nil else {
+                throw MerchantError(.storeUnavailable, "it was removed; put it back, or restart the daemon without it")
+            }
+            let store = try ClaimStore.open(path: path, clock: clock)
+            state.withLock { $0 = .open(store) }
+            return true
+        } catch {
+            state.withLock { $0 = .unusable(Self.reason(error, path), since: since) }
+            return false
+        }
+    }
+
+    /// The open file; nil if it cannot be opened.
+    var store: ClaimStore? { if case .open(let store) = state.withLock({ $0 }) { store } else { nil } }
+
+    /// The warning of `config check` and `diagnose` that the daemon could not open the file.
+    static func warning(_ reason: String) -> String {
+        "the daemon cannot record which payment tokens were used, so it refuses claims: \(reason)"
+    }
+
+    private static func reason(_ error: any Error, _ path: String) -> MerchantError {
+        MerchantError(
+            .storeUnavailable,
+            "the claims file \(path) cannot be opened: \((error as? MerchantError)?.detail ?? "\(error)"); the daemon tries again every \(ClaimsOpening.interval.components.seconds) seconds"
+        )
+    }
+
+    private func opened() throws -> ClaimStore {
+        switch state.withLock({ $0 }) {
+        case .open(let store): store
+        case .unusable(let reason, _): throw reason
+        }
+    }
+}
+
+extension ClaimsFile {
+    var health: StoreHealth {
+        switch state.withLock({ $0 }) {
+        case .open(let store): store.health
+        case .unusable(let reason, let since): .impaired(reason, since: since)
+        }
+    }
+
+    /// Does not open the file, because that may wait: see ``ClaimsOpening``.
+    func retryIfImpaired() { store?.retryIfImpaired() }
+
+    var clockBehindClaims: ClockBehindClaims? { store?.clockBehindClaims }
+
+    func claim(_ claim: TokenClaim) async throws -> ClaimOutcome { try await opened().claim(claim) }
+
+    func claim(of transactionId: Bits256) async throws -> TokenClaim? { try await opened().claim(of: transactionId) }
+
+    func claimNonce(_ claim: NonceClaim) async throws { try await opened().claimNonce(claim) }
+
+    func nonceClaim(_ digest: Bits256) async throws -> NonceClaim? { try await opened().nonceClaim(digest) }
 }

@@ -28,8 +28,9 @@ extension DaemonStart {
     }
 
     private func open(_ postgresql: PostgreSQLSettings) throws -> OpenedServer {
-        var observation = StartObserver(settings: settings)
-            .observeServer(named: postgresql.connection.databaseName, lock.previousContent)
+        let observer = StartObserver(settings: settings)
+        var observation = observer.observeServer(
+            named: postgresql.connection.databaseName, lock.previousContent)
         let clock = SystemClock()
         // Creates the schema in an empty database, upgrades an older one, and refuses the database of another program.
         let database = try PostgresDatabase(postgresql.connection, clock: clock, notice: logNotice)
@@ -37,6 +38,10 @@ extension DaemonStart {
         let seen = lock.previousContent.head?.auditHead
         observation.server?.lostTransactions = try seen.flatMap {
             try database.lostTransactions(since: $0)?.description
+        }
+        // Compares now, so that a refused start creates no master key.
+        if observation.server?.hasContent == false {
+            observation.auditComparison = try observer.compareMissingAudit(lock.previousContent)
         }
         try refuseUnsafeStart(observation)
         // If transactions were lost and the operator has accepted that, the audit continues from what the database has.

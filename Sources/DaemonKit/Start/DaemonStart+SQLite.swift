@@ -8,7 +8,11 @@ extension DaemonStart {
     func runOnSQLite() async throws {
         DiskReserve(directory: settings.stateDirectory).freeSpaceForStart()
         let observer = StartObserver(settings: settings)
-        let observation = try observer.observeFiles(lock.previousContent)
+        var observation = try observer.observeFiles(lock.previousContent)
+        // Compares now, so that a refused start creates no master key and no database.
+        if !observation.hasDatabaseContent {
+            observation.auditComparison = try observer.compareMissingAudit(lock.previousContent)
+        }
         try refuseUnsafeStart(observation)
         Restore.removeLeftovers(settings)
         try lock.markOpening()

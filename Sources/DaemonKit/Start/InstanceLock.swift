@@ -252,6 +252,9 @@ extension InstanceLock {
         }
     }
 
+    /// Call after the claims file was opened while the daemon serves.
+    func markClaimsOpen() throws { try update { $0.expectsClaimsLog = true } }
+
     /// Call after the claims file was closed.
     ///
     /// A failure is ignored. In the worst case the next start warns that the log of the claims file is missing,

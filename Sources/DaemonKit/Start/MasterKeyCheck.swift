@@ -13,7 +13,11 @@ struct MasterKeyCheck {
         if let previous = settings.masterKey.previous { checkPrevious(previous, &findings) }
         let source = settings.masterKey.current
         switch source {
-        case .file(let path): return checkFile(path, source, &findings)
+        case .file(let path):
+            if let problem = CommandCheck.whyOthersCanReplace(StateDirectory.absolutePath(path)) {
+                findings.warn("'master-key.file': other users can replace the file \(path): \(problem)")
+            }
+            return checkFile(path, source, &findings)
         case .credential: return checkCredential(source, &findings)
         case .command(let words, _): return checkCommand(words.first ?? "", source, &findings)
         }

@@ -15,7 +15,7 @@ enum PathAccess {
         }
         guard found.kind == .directory else { return "is not a directory" }
         guard allows(W_OK | X_OK, directory) else {
-            return "is not writable for the daemon's user (uid \(geteuid())): \(lastError)"
+            return "is not writable for the daemon's user (uid \(geteuid())): \(lastErrorAndRemedy)"
         }
         return nil
     }
@@ -37,4 +37,15 @@ enum PathAccess {
     }
 
     static var lastError: String { String(cString: strerror(errno)) }
+
+    /// ``lastError``, and what to do if this process lacks a permission.
+    static var lastErrorAndRemedy: String {
+        switch errno {
+        case EACCES:
+            "\(lastError); the daemon's user (uid \(geteuid())) must have access to the file and be able to enter its directories"
+        case EROFS:
+            "\(lastError); if systemd starts the daemon, name the directory in ReadWritePaths= of its unit"
+        default: lastError
+        }
+    }
 }

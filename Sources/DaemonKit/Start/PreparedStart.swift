@@ -32,6 +32,11 @@ package struct PreparedStart: Sendable {
         if purpose == .start { try InstanceLock.requireFree(directory: settings.stateDirectory) }
         var findings = PreparationFindings()
         if let problem = StateDirectory.problem(settings.stateDirectory) { findings.refuse(problem) }
+        if let overridden = settings.overriddenStateDirectory {
+            findings.warn(
+                "'state-directory' is \(overridden), but the flag --state-directory overrides it with \(settings.stateDirectory)"
+            )
+        }
         PostgreSQLCheck.run(settings, &findings)
         let masterKeyDescription = MasterKeyCheck(settings: settings, purpose: purpose).run(&findings)
         let sockets = SocketPaths(settings, inherited: inherited).check(&findings)

@@ -41,13 +41,15 @@ struct StartForecast {
     }
 
     /// Adds what it shows that there is no database, or only an empty one.
-    mutating func addMissingContent() async {
+    mutating func addMissingContent() {
         if observation.server != nil {
             observation.server?.lostTransactions = lockFile.head.map {
                 "audit record \($0.auditHead.sequence), which this daemon has seen, is missing, and the database is empty"
             }
         }
-        await compareAudit(with: nil) { "audit record \($0.sequence) is missing: the database is empty" }
+        do { observation.auditComparison = try StartObserver.forCheck(settings).compareMissingAudit(lockFile) } catch {
+            comparisonFailure = error
+        }
     }
 
     /// Adds what the content of the PostgreSQL database shows, and which daemons use the database.
@@ -84,16 +86,9 @@ struct StartForecast {
     private mutating func add(_ content: StartContent, difference: (AuditHead) async throws -> String?) async {
         observation.environmentChange = StartObservation.EnvironmentChange(
             from: content.environment, to: settings.environment)
-        await compareAudit(with: content, difference: difference)
-    }
-
-    private mutating func compareAudit(
-        with content: StartContent?, difference: (AuditHead) async throws -> String?
-    ) async {
         do {
             observation.auditComparison = try await StartObserver.forCheck(settings).compareAudit(
-                restoredFrom: content?.restoredFrom, headInDatabase: content?.auditHead, lockFile,
-                difference: difference)
+                restoredFrom: content.restoredFrom, headInDatabase: content.auditHead, lockFile, difference: difference)
         } catch { comparisonFailure = error }
     }
 

@@ -56,14 +56,33 @@ struct StartObserver {
         var comparison = StartObservation.AuditComparison(restoredFrom: restoredFrom, headInDatabase: headInDatabase)
         if comparison.restoredFrom == "" { comparison.restoredFrom = nil }
         if let head = lockFile.head?.auditHead { comparison.differenceFromLockFile = try await difference(head) }
-        guard let file = settings.auditHead.file else { return comparison }
-        guard let last = try HeadFile(path: file).lastLine() else {
-            comparison.shippedHead = .none(file: file)
-            return comparison
-        }
-        comparison.shippedHead = .found(
-            file: file, head: last.head, at: last.at, difference: try await difference(last.head))
+        guard let (file, line) = try shippedLine() else { return comparison }
+        comparison.shippedHead =
+            if let line {
+                .found(file: file, head: line.head, at: line.at, difference: try await difference(line.head))
+            } else { .none(file: file) }
         return comparison
+    }
+
+    /// Compares an empty or missing database with the audit heads in the lock file and in `audit.head.file`.
+    ///
+    /// - Throws: ``SettingsError`` if `audit.head.file` cannot be read.
+    func compareMissingAudit(_ lockFile: LockFileContent) throws -> StartObservation.AuditComparison {
+        func difference(_ head: AuditHead) -> String? { AuditBreak.comparing(head, with: nil)?.detail }
+        var comparison = StartObservation.AuditComparison()
+        comparison.differenceFromLockFile = lockFile.head.flatMap { difference($0.auditHead) }
+        guard let (file, line) = try shippedLine() else { return comparison }
+        comparison.shippedHead =
+            if let line {
+                .found(file: file, head: line.head, at: line.at, difference: difference(line.head))
+            } else { .none(file: file) }
+        return comparison
+    }
+
+    /// - Returns: `audit.head.file`, with its last line; nil if the setting is not set.
+    private func shippedLine() throws -> (file: String, line: HeadFile.Line?)? {
+        guard let file = settings.auditHead.file else { return nil }
+        return (file, try HeadFile(path: file).lastLine())
     }
 
     /// The finding that the master key file is missing although the database exists; otherwise nil.

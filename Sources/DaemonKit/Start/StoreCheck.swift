@@ -16,7 +16,10 @@ struct StoreCheck {
         do {
             if let problem = InstanceLock.problem(ofFile: settings.lockPath) { findings.refuse(problem) }
             switch settings.store {
-            case .sqlite: return try await checkFiles(&findings)
+            case .sqlite:
+                let description = try await checkFiles(&findings)
+                try await checkClaims(&findings)
+                return description
             case .postgresql(let postgresql): return try await checkServer(postgresql, &findings)
             }
         } catch {
@@ -34,6 +37,10 @@ struct StoreCheck {
             return try await checkEmpty(&forecast, "\(path) (does not exist; the first start creates it)", &findings)
         }
         try DatabaseInspection.requireUsableFiles(at: path)
+        if let holder = try await locks.holder(of: path) {
+            findings.refuse(
+                "\(holder) has locked the database \(path), so the daemon cannot write to it; end this process")
+        }
         let interrupted = "\(path) (empty, because the first start was interrupted; the next start completes it)"
         func readContent() throws -> StartContent? {
             do {
@@ -46,6 +53,24 @@ struct StoreCheck {
         await forecast.addContent(content)
         return try decide(&forecast, content, path, &findings, readAgain: readContent)
     }
+
+    /// The daemon starts without its claims file, but then refuses payments.
+    private func checkClaims(_ findings: inout PreparationFindings) async throws {
+        let path = settings.claimsPath
+        guard FileStatus(of: path) != nil else { return }
+        do {
+            try ClaimStore.inspect(path: path, wholeContent: false)
+            if let holder = try await locks.holder(of: path) {
+                findings.warn(
+                    "\(holder) has locked the claims file \(path), so the daemon refuses claims of payment tokens; end this process"
+                )
+            }
+        } catch let error as MerchantError {
+            findings.warn(ClaimsFile.warning(error.detail))
+        }
+    }
+
+    private var locks: DatabaseLockCheck { DatabaseLockCheck(stateDirectory: settings.stateDirectory) }
 
     private func checkServer(
         _ postgresql: PostgreSQLSettings, _ findings: inout PreparationFindings
@@ -72,13 +97,14 @@ struct StoreCheck {
     private func checkEmpty(
         _ forecast: inout StartForecast, _ description: String, _ findings: inout PreparationFindings
     ) async throws -> String {
-        await forecast.addMissingContent()
+        forecast.addMissingContent()
         if let failure = forecast.comparisonFailure { findings.refuse(failure) }
         report(forecast, &findings)
         let current = settings.masterKey.current
         if current.isCommand, runsCommands {
             try MasterKeys(settings.masterKey).requireSameKeyEachTime(current.load())
         }
+        warnUnlessRun(&findings)
         return description
     }
 
@@ -94,7 +120,8 @@ struct StoreCheck {
         // A rotation that ended meanwhile has replaced the master key and removed a data key.
         if case .doNotFit = keys, let now = try readAgain() { keys = openKeys(now.dataKeys, forecast) }
         switch keys {
-        case .open, .unknown: break
+        case .open: break
+        case .unknown: warnUnlessRun(&findings)
         case .doNotFit(let why): forecast.rejectMasterKey(why)
         case .mayFit(let why):
             findings.warn(
@@ -103,6 +130,17 @@ struct StoreCheck {
         }
         report(forecast, &findings)
         return "\(name) (\(keys == .open ? "the master key opens it" : "the master key was not checked"))"
+    }
+
+    /// Warns if the command that prints the master key was not run, so that the key was not checked.
+    private func warnUnlessRun(_ findings: inout PreparationFindings) {
+        let current = settings.masterKey.current
+        guard current.isCommand, !runsCommands,
+            InstanceLock.masterKeySource(inDirectory: settings.stateDirectory) != current.description
+        else { return }
+        findings.warn(
+            "'master-key.command' was not run, so the master key was not checked; 'config check --run-commands' runs it"
+        )
     }
 
     private enum Keys: Equatable {
@@ -130,8 +168,7 @@ struct StoreCheck {
         }
     }
 
-    /// Reports the findings for which a start is refused, and a changed environment, which is a setting. Omits the
-    /// other findings, with which the daemon starts: the start logs them, and on SQLite `diagnose` reports them.
+    /// Reports the findings for which a start is refused. If there is none, warns of those with which the daemon starts.
     ///
     /// - Returns: whether the daemon would start.
     @discardableResult
@@ -140,8 +177,8 @@ struct StoreCheck {
         case .refuse(let refusals):
             for finding in refusals { findings.refuse(finding.text) }
             return false
-        case .open(_, let warnings):
-            for finding in warnings where finding.code == .environmentChanged { findings.warn(finding.text) }
+        case .open(let losses, let warnings):
+            for finding in losses + warnings { findings.warn(finding.text) }
             return true
         }
     }

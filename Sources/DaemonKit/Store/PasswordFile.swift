@@ -17,7 +17,7 @@ struct PasswordFile: Sendable {
     ///   owner can access, and that contains one line.
     func read() throws(MerchantError) -> SecretBytes {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw failure("cannot be opened: \(String(cString: strerror(errno)))") }
+        guard descriptor >= 0 else { throw failure("cannot be opened: \(PathAccess.lastErrorAndRemedy)") }
         defer { close(descriptor) }
         guard let status = FileStatus(descriptor: descriptor), status.kind == .regular else {
             throw failure("is not a regular file; name the file with the password")

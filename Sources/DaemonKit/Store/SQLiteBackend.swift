@@ -22,11 +22,11 @@ struct SQLiteBackend: StoreBackend {
         self.lock = lock
         drafts = BackupDrafts(store)
         leftoverDraft = drafts.leftover()
-        claims = ClaimsFile(path: settings.claimsPath, clock: clock, logger: logger)
+        claims = ClaimsFile(path: settings.claimsPath, clock: clock)
         backups = BackupService(source: store, drafts: drafts, masterKey: settings.masterKey, clock: clock)
     }
 
-    var ledger: any ClaimLedger & NonceLedger { claims.ledger }
+    var ledger: any ClaimLedger & NonceLedger { claims }
 
     var leaderLease: Lease { .unlimited }
 
@@ -34,7 +34,7 @@ struct SQLiteBackend: StoreBackend {
 
     var nodeKeys: any NodeKeyDirectory { NoNodes() }
 
-    var metrics: [any MetricsSource] { [StoreMetrics(store, claims: claims.store)] }
+    var metrics: [any MetricsSource] { [StoreMetrics(store) { [claims] in claims.store }] }
 
     var livenessParts: [LivenessCheck.Part] { [LivenessCheck.Part("database", ask: StoreProbe(store: store).ask)] }
 
@@ -54,7 +54,10 @@ struct SQLiteBackend: StoreBackend {
                 StoreRecovery(
                     store: store, lock: lock, reserve: DiskReserve(directory: settings.stateDirectory),
                     servers: parts.lifecycle.servers, activeFindings: parts.activeFindings, logger: parts.logger)),
-            Recurring(every: .seconds(2), ClaimsRecovery(claims: ledger, logger: parts.logger)),
+            Recurring(every: .seconds(2), ClaimsRecovery(claims: claims, logger: parts.logger)),
+            Recurring(
+                every: ClaimsOpening.interval, mayBlock: true,
+                ClaimsOpening(claims: claims, lock: lock, logger: parts.logger)),
         ]
     }
 

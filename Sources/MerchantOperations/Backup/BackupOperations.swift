@@ -67,13 +67,15 @@ package struct BackupOperations: Sendable {
             findings.note(
                 MerchantError(
                     .keyDamaged,
-                    "the verification of the backup \(path) found \(verification.findings.count.counted("fault")). This database was faulty when the backup was created. The first fault: \(first)"
+                    "the verification of the backup \(verification.newPath ?? path) found \(verification.findings.count.counted("fault")). This database was faulty when the backup was created. The first fault: \(first)"
                 ))
         }
         let now = clock.now
         try await records.write { transaction in
             if isOfThisDatabase, verification.findings.isEmpty {
                 try transaction.record(manifest, at: path, verifiedAt: now)
+            } else if isOfThisDatabase, let newPath = verification.newPath {
+                try transaction.record(manifest, at: newPath, verifiedAt: nil)
             }
             try transaction.append(
                 request.auditEntry(

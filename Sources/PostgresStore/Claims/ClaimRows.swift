@@ -46,6 +46,15 @@ enum ClaimRows {
         }
     }
 
+    /// Inserts a row and removes it, to find out whether claims can be stored. No payment has the identifier of this row.
+    static func tryToInsert(on connection: Connection) throws {
+        let identifier = [UInt8](repeating: 0, count: 32)
+        _ = try connection.query(
+            "INSERT INTO claims (transaction_id, claimed_at, caller) VALUES ($1, 0, 'trial') ON CONFLICT DO NOTHING",
+            [identifier])
+        _ = try connection.query("DELETE FROM claims WHERE transaction_id = $1", [identifier])
+    }
+
     /// The claim of a payment; nil if there is none.
     static func claim(of transactionId: Bits256, on connection: Connection) throws -> TokenClaim? {
         try connection.query(

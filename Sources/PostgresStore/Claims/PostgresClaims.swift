@@ -77,7 +77,12 @@ package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
     }
 
     package var health: StoreHealth { groups.health }
-    package func retryIfImpaired() { groups.retryIfImpaired(NonceRows.tryToInsert) }
+    package func retryIfImpaired() {
+        groups.retryIfImpaired {
+            try ClaimRows.tryToInsert(on: $0)
+            try NonceRows.tryToInsert(on: $0)
+        }
+    }
 
     /// How many claims wait for the next commit.
     var waitingClaims: Int { groups.waitingCount }

@@ -92,16 +92,18 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
 
     /// Checks the claims database without changing it, whether the daemon runs or not.
     ///
-    /// - Throws: ``MerchantError`` `storeUnavailable` for a file that is damaged, that another program created, or that
-    ///   a newer version of this program wrote.
-    package static func inspect(path: String) throws {
+    /// - Parameter wholeContent: whether to read the whole file and search it for damage.
+    /// - Throws: ``MerchantError`` `storeUnavailable` for a file that the daemon cannot write, that other users can
+    ///   access, that is damaged, that another program created, or that a newer version of this program wrote.
+    package static func inspect(path: String, wholeContent: Bool) throws {
         try SQLiteErrors.translating(of: .claims, at: path) {
+            try DatabaseInspection.requireUsableFiles(at: path, of: .claims)
             let queue = try DatabaseInspection.openReadOnly(path)
             defer { try? queue.close() }
             try queue.read { db in
                 try Connections.refuseForeignDatabase(db, path: path, kind: .claims)
                 try Migrations.requireKnownMigrations(Schema.claimsMigrations, in: db)
-                if let first = try SQLiteStore.faults(in: db).first {
+                if wholeContent, let first = try SQLiteStore.faults(in: db).first {
                     throw MerchantError(
                         .storeUnavailable,
                         "the claims database \(path) is damaged: \(first): \(DatabaseKind.claims.repair)")

@@ -7,7 +7,10 @@ enum DatabaseHeader {
     /// The highest write version that SQLite knows: 2, for a database with a write-ahead log.
     private static let newestWriteVersion = 2
 
-    /// Finds an unknown write version. SQLite does not report this fault when it only reads the file: it opens such a
+    /// The first bytes of each database: the text with a zero byte at its end.
+    private static let beginning = Array("SQLite format 3\0".utf8)
+
+    /// Finds an unknown write version in a file that begins as a database of SQLite. SQLite does not report this fault when it only reads the file: it opens such a
     /// file as read-only.
     ///
     /// - Returns: nil if the header has no such fault or cannot be read.
@@ -15,10 +18,10 @@ enum DatabaseHeader {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { return nil }
         defer { close(file) }
-        var version: UInt8 = 0
-        guard pread(file, &version, 1, off_t(writeVersionPosition)) == 1, version > newestWriteVersion else {
-            return nil
-        }
+        var header = [UInt8](repeating: 0, count: writeVersionPosition + 1)
+        guard pread(file, &header, header.count, 0) == header.count, header.starts(with: beginning) else { return nil }
+        let version = header[writeVersionPosition]
+        guard version > newestWriteVersion else { return nil }
         return "the file format write version in the header is \(version), expected at most \(newestWriteVersion)"
     }
 }

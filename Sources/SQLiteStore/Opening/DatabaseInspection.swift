@@ -119,6 +119,10 @@ package struct DatabaseInspection: Sendable {
     ///
     /// - Throws: `storeUnavailable`.
     package static func requireUsableFiles(at path: String) throws {
+        try requireUsableFiles(at: path, of: .merchants)
+    }
+
+    static func requireUsableFiles(at path: String, of kind: DatabaseKind) throws {
         try DatabaseFile.requirePrivate(at: path)
         for file in [path, path + "-wal", path + "-shm"]
         where access(file, F_OK) == 0 && faccessat(AT_FDCWD, file, R_OK | W_OK, AT_EACCESS) != 0 {
@@ -128,9 +132,15 @@ package struct DatabaseInspection: Sendable {
         }
         if let fault = DatabaseHeader.fault(of: path) {
             throw MerchantError(
-                .storeUnavailable, "the database \(path) cannot be written: \(fault); \(DatabaseKind.merchants.repair)")
+                .storeUnavailable, "the database \(path) cannot be written: \(fault); \(kind.repair)")
         }
     }
+
+    /// The process that has locked a database for writing, and so keeps every other process from writing. Its identifier
+    /// is 0 if it runs in another namespace. Nil if no process has locked it.
+    ///
+    /// A daemon that uses the database has it locked during each commit.
+    package static func writeLockHolder(of path: String) -> Int32? { DatabaseLock.holder(of: path) }
 
     /// Identifies the content of a database's write-ahead log. SQLite changes this text when it starts to overwrite the
     /// log from the beginning. nil if there is no log or the log is empty.

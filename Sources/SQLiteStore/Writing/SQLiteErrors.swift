@@ -88,6 +88,8 @@ enum SQLiteErrors {
         case .SQLITE_NOTADB: "the file of \(name) is not an SQLite database: \(kind.repair): \(cause)"
         case .SQLITE_CORRUPT: "\(damaged(kind, at: path)): \(cause)"
         case .SQLITE_IOERR: "the storage failed: check the disk and the kernel log: \(cause)"
+        case .SQLITE_CANTOPEN:
+            "\(name) cannot be opened: check the owner and mode of its files, and of their directory: \(cause)"
         case .SQLITE_CONSTRAINT: "the change violates a constraint of the database: \(cause)"
         default: "SQLite reported an error: \(cause)"
         }

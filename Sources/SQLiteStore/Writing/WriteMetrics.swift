@@ -33,12 +33,14 @@ package struct StoreMetrics: MetricsSource {
         let path: String
     }
 
-    private let databases: [Database]
+    private let merchants: Database
+    private let claims: @Sendable () -> ClaimStore?
     private let actions: LabeledCounter<AuditAction>
 
-    /// - Parameter claims: nil if the claims database could not be opened.
-    package init(_ store: SQLiteStore, claims: ClaimStore?) {
-        databases = [store.metricsSource] + (claims.map { [$0.metricsSource] } ?? [])
+    /// - Parameter claims: the claims database; nil while it cannot be opened.
+    package init(_ store: SQLiteStore, claims: @escaping @Sendable () -> ClaimStore?) {
+        merchants = store.metricsSource
+        self.claims = claims
         actions = store.auditedActions
     }
 
@@ -78,6 +80,7 @@ package struct StoreMetrics: MetricsSource {
         _ name: String, _ kind: MetricsText.Kind, _ help: String, to page: inout MetricsText,
         _ samples: (Database, [(name: String, value: String)]) -> [MetricsText.Sample]
     ) {
+        let databases = [merchants] + (claims().map { [$0.metricsSource] } ?? [])
         page.append(name, kind, help, databases.flatMap { samples($0, [(name: "database", value: $0.name)]) })
     }
 }

@@ -278,11 +278,15 @@ import Vocabulary
         try installation.eventually("a backup by hand fails its verification") {
             let created = try installation.ctl("backup", "create", manual)
             #expect(created.status != 0)
+            if created.refusalCode != "overloaded" {
+                #expect(created.error.contains("renamed the file \(manual)"), "\(created.error)")
+            }
             return created.refusalCode != "overloaded"
         }
         #expect(!FileManager.default.fileExists(atPath: manual))
         #expect(FileManager.default.fileExists(atPath: manual + ".not-good"))
         installation.stop()
+        #expect(try installation.sql("SELECT path FROM backups WHERE path LIKE '\(manual)%'") == "\(manual).not-good")
         #expect(try scheduled(directory) == good)
     }
 

@@ -66,7 +66,8 @@ import Testing
         #expect(chmod(script, 0o700) == 0)
         let command = try installation.write(
             "environment: sandbox\nmaster-key:\n  source: command\n  command: [\(script)]\n", "command.yaml")
-        #expect(try check(command).status == 0)
+        // The check has not run the command.
+        #expect(try check(command).status == 4)
         try expectRefusal(command, naming: "[masterKeyRejected]", ["--run-commands"])
 
         // With the key of the database as the previous key, the other key is accepted: a rotation would replace the
@@ -179,6 +180,83 @@ import Testing
         let checked = try check(config)
         #expect(checked.status == 1 && checked.startFinding == "databaseOlderThanShippedHead", "\(checked.error)")
         try installation.expectRefusedStart("databaseOlderThanShippedHead", ["--config", config])
+        // The refused start has created no master key and no database.
+        let created = try FileManager.default.contentsOfDirectory(atPath: installation.stateDirectory)
+        #expect(Set(created).isSubset(of: ["merchantkeyd.lock", "merchantkeyd.reserve"]), "\(created)")
+        let diagnosis = try installation.diagnose("--config", config)
+        #expect(diagnosis.status == 1 && diagnosis.refusals.contains("databaseOlderThanShippedHead"), "\(diagnosis)")
+        // The operator can accept the loss: it is recorded once.
+        try installation.start(config: config, ["--accept-older-database"])
+        #expect(try installation.auditRecords("olderDatabaseAccepted").count == 1)
+        try installation.restart(SIGTERM)
+    }
+
+    @Test func `a claims file that the daemon could not use is a warning`() throws {
+        let sandbox = try installation.write("environment: sandbox\n", "sandbox.yaml")
+        try installation.start(config: sandbox)
+        installation.stop()
+        let claims = installation.path("state/claims.sqlite")
+        let kept = try Data(contentsOf: URL(filePath: claims))
+        func expectWarning(_ words: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
+            let checked = try check(sandbox)
+            #expect(
+                checked.status == 4 && checked.output.contains(words), "\(checked.output)",
+                sourceLocation: sourceLocation)
+            #expect(
+                try installation.diagnose().failures.contains("claims content"), sourceLocation: sourceLocation)
+        }
+        #expect(chmod(claims, 0o644) == 0)
+        try expectWarning("644")
+        #expect(chmod(claims, 0o600) == 0)
+        try Data("no database".utf8).write(to: URL(filePath: claims))
+        try expectWarning("not an SQLite database")
+        try FileManager.default.removeItem(atPath: claims)
+        try FileManager.default.createDirectory(atPath: claims, withIntermediateDirectories: false)
+        try expectWarning("not a regular file")
+        try FileManager.default.removeItem(atPath: claims)
+        try kept.write(to: URL(filePath: claims))
+        #expect(chmod(claims, 0o600) == 0)
+        #expect(try check(sandbox).status == 0)
+    }
+
+    @Test func `a database that another program has locked is refused, and locked claims are a warning`() throws {
+        let sandbox = try installation.write("environment: sandbox\n", "sandbox.yaml")
+        try installation.start(config: sandbox)
+        installation.stop()
+        do {
+            let locked = try LockedDatabase(installation.database, installation)
+            defer { locked.release() }
+            try expectRefusal(sandbox, naming: "locked")
+            #expect(try installation.diagnose().outcome("next start") == "failure")
+        }
+        #expect(try check(sandbox).status == 0)
+        for isRunning in [false, true] {
+            if isRunning { try installation.start(config: sandbox) }
+            let locked = try LockedDatabase(installation.path("state/claims.sqlite"), installation)
+            defer { locked.release() }
+            let checked = try check(sandbox)
+            #expect(
+                checked.status == 4 && checked.output.contains("the process \(locked.process) has locked"),
+                "\(checked.output)")
+        }
+    }
+
+    @Test func `what a start would only log is a warning of the check`() throws {
+        let sandbox = try installation.write("environment: sandbox\n", "sandbox.yaml")
+        try installation.start(config: sandbox)
+        installation.stop()
+        let copy = try Data(contentsOf: URL(filePath: installation.database))
+        try installation.start(config: sandbox)
+        #expect(try installation.ctl("merchant", "add", "merchant.com.example.one").status == 0)
+        installation.stop()
+        try copy.write(to: URL(filePath: installation.database))
+        let older = try check(sandbox)
+        #expect(older.status == 4 && older.output.contains("[databaseOlderThanLockFile]"), "\(older.output)")
+        for file in ["merchantkeyd.sqlite", "claims.sqlite", "merchantkeyd.lock"] {
+            try FileManager.default.removeItem(atPath: installation.path("state/\(file)"))
+        }
+        let missing = try check(sandbox)
+        #expect(missing.status == 4 && missing.output.contains("[masterKeyWithoutDatabase]"), "\(missing.output)")
     }
 
     @Test func `a command that prints a different master key each time is refused for a new database`() throws {
@@ -238,6 +316,31 @@ import Testing
             #expect(checked.error.contains(name), "\(name): \(checked.error)")
         }
     }
+}
+
+/// A database that another program has locked for writing.
+private struct LockedDatabase {
+    private let locker: ChildProcess
+    var process: Int32 { locker.id }
+
+    init(_ database: String, _ installation: Installation) throws {
+        let script = try installation.write(
+            """
+            import sqlite3, sys, time
+            database = sqlite3.connect(sys.argv[1], isolation_level=None)
+            database.execute("BEGIN IMMEDIATE")
+            print("locked", flush=True)
+            while True: time.sleep(1)
+            """, "lock.py")
+        let output = installation.path("locked")
+        let locker = try ChildProcess(["python3", script, database], output: .file(output))
+        self.locker = locker
+        try installation.eventually("the file is locked") {
+            try String(contentsOfFile: output, encoding: .utf8).contains("locked")
+        }
+    }
+
+    func release() { locker.killAndWait() }
 }
 
 /// A Unix socket that a test listens on.

@@ -83,6 +83,78 @@ import Testing
         #expect(try installation.diagnose().outcome("daemon") == "success")
     }
 
+    /// Only these files cause the refusal, and each file alone passes its own check.
+    @Test func `the next start fails where the daemon refuses to start`() throws {
+        let (database, lock) = (installation.database, installation.path("state/merchantkeyd.lock"))
+        try installation.start()
+        installation.stop()
+        #expect(try installation.diagnose().outcome("next start") == "success")
+        func expectRefusal(sourceLocation: SourceLocation = #_sourceLocation) throws {
+            let diagnosis = try installation.diagnose()
+            #expect(
+                diagnosis.status == 1 && diagnosis.outcome("next start") == "failure", "\(diagnosis)",
+                sourceLocation: sourceLocation)
+            let started = try installation.failedStart("--state-directory", installation.stateDirectory)
+            #expect(started.status == 1, sourceLocation: sourceLocation)
+        }
+        if geteuid() != 0 {
+            #expect(chmod(database, 0o400) == 0)
+            try expectRefusal()
+            #expect(chmod(database, 0o600) == 0)
+        }
+        let content = try Data(contentsOf: URL(filePath: database))
+        try Data().write(to: URL(filePath: database))
+        #expect(chmod(database, 0o600) == 0)
+        try expectRefusal()
+        #expect(try installation.diagnose().refusals.contains("databaseMissing"))
+        try content.write(to: URL(filePath: database))
+        #expect(chmod(database, 0o600) == 0)
+        #expect(try installation.diagnose().outcome("next start") == "success")
+        let kept = try Data(contentsOf: URL(filePath: lock))
+        try FileManager.default.removeItem(atPath: lock)
+        try FileManager.default.createDirectory(atPath: lock, withIntermediateDirectories: false)
+        try expectRefusal()
+        try FileManager.default.removeItem(atPath: lock)
+        try kept.write(to: URL(filePath: lock))
+        let settings = try installation.diagnose("--config", installation.write("nonsense: 1\n", "n.yaml"))
+        #expect(settings.status == 1, "\(settings)")
+    }
+
+    @Test func `a daemon that does not respond is a failure`() throws {
+        try installation.start()
+        let serving = try installation.diagnose()
+        #expect(serving.outcome("response") == "success", "\(serving)")
+        let process = try #require(installation.process)
+        kill(process, SIGSTOP)
+        defer { kill(process, SIGCONT) }
+        let frozen = try installation.diagnose()
+        #expect(frozen.status == 1 && frozen.outcome("response") == "failure", "\(frozen)")
+    }
+
+    @Test func `a master key that other users can replace is a warning`() throws {
+        try installation.createStateDirectory()
+        let directory = installation.path("keys")
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+        let config = try installation.write(
+            "environment: sandbox\nmaster-key:\n  file: \(directory)/master.key\n", "key.yaml")
+        #expect(chmod(directory, 0o700) == 0)
+        #expect(try installation.diagnose("--config", config).outcome("settings") == "success")
+        #expect(chmod(directory, 0o777) == 0)
+        let warned = try installation.diagnose("--config", config)
+        #expect(
+            warned.status == 4 && warned.outcome("settings") == "warning"
+                && warned.detail("settings").contains(directory), "\(warned)")
+    }
+
+    @Test func `a state directory in the settings that the flag overrides is a warning`() throws {
+        try installation.createStateDirectory()
+        let config = try installation.write(
+            "environment: sandbox\nstate-directory: \(installation.path("other"))\n", "directory.yaml")
+        let warned = try installation.diagnose("--config", config)
+        #expect(
+            warned.status == 4 && warned.detail("settings").contains(installation.path("other")), "\(warned)")
+    }
+
     @Test func `each fault fails its own check`() throws {
         try installation.start()
         installation.stop()

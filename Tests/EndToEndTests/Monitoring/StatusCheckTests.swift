@@ -21,7 +21,11 @@ import Testing
         #expect(checked.status == 3 && checked.output.contains("UNKNOWN"), "\(checked.output)")
     }
 
-    @Test(arguments: ["0s", "2h"]) func `a timeout outside 1 s to 1 h is refused`(timeout: String) throws {
-        #expect(try installation.ctl("status", "--check", "--timeout", timeout).status == 2)
+    /// A monitoring system reads 2 as critical.
+    @Test(arguments: [["--timeout", "0s"], ["--timeout", "2h"], ["--timeout", "2"], ["--no-such-option"]])
+    func `wrong usage is unknown, not critical`(options: [String]) throws {
+        let program = ["\(Installation.programs)/merchantkeyctl", "--socket", installation.adminSocket]
+        #expect(try Installation.run(program + ["status", "--check"] + options).status == 3)
+        #expect(try Installation.run(program + ["status"] + options).status == 2)
     }
 }

@@ -155,6 +155,21 @@ import Testing
         #expect(try installation.auditRecords("olderDatabaseAccepted").count == 1)
     }
 
+    @Test func `a database that is lost together with the claims is found by the lock file`() throws {
+        try installation.start()
+        installation.stop()
+        for file in try FileManager.default.contentsOfDirectory(atPath: installation.stateDirectory)
+        where file.contains(".sqlite") {
+            try FileManager.default.removeItem(atPath: installation.path("state/\(file)"))
+        }
+        try expectRefusedStart("databaseMissing")
+        try expectDiagnosis("databaseMissing")
+        #expect(!FileManager.default.fileExists(atPath: installation.database))
+        try installation.start(["--accept-older-database"])
+        #expect(try installation.auditRecords("olderDatabaseAccepted").count == 1)
+        try installation.restart(SIGTERM)
+    }
+
     @Test(arguments: [SIGTERM, SIGKILL])
     func `a log is not applied to another database`(signal: Int32) throws {
         let (database, away) = (installation.path("state/merchantkeyd.sqlite"), installation.path("away.sqlite"))

@@ -138,6 +138,34 @@ import Testing
         #expect(!installation.log.contains("finding=claims"))
     }
 
+    @Test(.onlyOnSQLite) func `a claims file that cannot be opened at the start is opened as soon as it can`() throws {
+        let installation = try serving()
+        let token = try installation.mintTokens()
+        #expect(try installation.ctl("token", "decrypt", token, "--claim").status == 0)
+        installation.stop()
+        let claims = installation.path("state/claims.sqlite")
+        let config = try Self.config(of: installation)
+        #expect(chmod(claims, 0o644) == 0)
+        try installation.start(config: config, answering: ["503"])
+        let refused = try installation.ctl("token", "decrypt", token, "--claim")
+        #expect(refused.refusalCode == "storeUnavailable" && refused.error.contains("644"), "\(refused.error)")
+        // The daemon creates no empty file in its place, because the token could then be claimed again.
+        try FileManager.default.moveItem(atPath: claims, toPath: installation.path("away"))
+        try installation.eventually("the daemon reports the missing file") {
+            try installation.health().findings.contains("claimsRefused")
+                && installation.ctl("token", "decrypt", token, "--claim").error.contains("was removed")
+        }
+        #expect(!FileManager.default.fileExists(atPath: claims))
+        try FileManager.default.moveItem(atPath: installation.path("away"), toPath: claims)
+        #expect(chmod(claims, 0o600) == 0)
+        try installation.eventually("the daemon is ready") { try installation.health().status == "200" }
+        #expect(try installation.ctl("token", "decrypt", token, "--claim").refusalCode == "tokenAlreadyClaimed")
+        // From now on a missing log is a loss.
+        installation.stop(SIGKILL)
+        try FileManager.default.removeItem(atPath: claims + "-wal")
+        #expect(try installation.diagnose().codes.contains("claimsLogMissing"))
+    }
+
     @Test(.onlyOnSQLite) func `while another program locks the claims file, the daemon is not ready`() throws {
         let installation = try serving()
         let token = try installation.mintTokens()

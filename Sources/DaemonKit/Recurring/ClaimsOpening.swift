@@ -1,0 +1,20 @@
+import Logging
+import MerchantCore
+
+/// Opens the claims file as soon as it can be opened, if it could not be opened at the start.
+struct ClaimsOpening: RecurringTask {
+    static let interval = Duration.seconds(2)
+
+    let claims: ClaimsFile
+    let lock: InstanceLock
+    let logger: Logger
+
+    mutating func run() async {
+        guard claims.openIfUnusable() else { return }
+        do { try lock.markClaimsOpen() } catch {
+            logger.error(
+                "the lock file does not name the open claims file, so the next start may not detect lost claims",
+                metadata: ["error": "\(error)"])
+        }
+    }
+}
