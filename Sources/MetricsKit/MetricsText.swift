@@ -44,7 +44,9 @@ package struct MetricsText: Sendable {
     }
 
     private static func escaped(_ value: String) -> String {
-        value.reduce(into: "") { text, character in
+        guard value.utf8.contains(where: { [UInt8(ascii: "\\"), UInt8(ascii: "\""), UInt8(ascii: "\n")].contains($0) })
+        else { return value }
+        return value.reduce(into: "") { text, character in
             switch character {
             case "\\": text += "\\\\"
             case "\"": text += "\\\""

@@ -30,4 +30,25 @@ extension StoreReading {
     func allRows<Value>(_ sql: String, _ arguments: Arguments, _ value: (Row) throws -> Value) throws -> [Value] {
         try db.allRows(sql, arguments, value)
     }
+
+    /// Runs a query for all rows with one of several values, and converts each row with `value`. Returns no rows, and
+    /// runs no query, if there are no values.
+    ///
+    /// The number of placeholders is a power of two: the last value is repeated. Otherwise each number of values would
+    /// be another text, and SQLite would prepare a statement for each.
+    ///
+    /// - Parameters:
+    ///   - sql: the query up to the name of the column that has one of the values.
+    ///   - columns: the columns of the clause `ORDER BY`; nil for no clause.
+    func rows<Value>(
+        _ sql: String, in values: [some SQLValue], orderedBy columns: String? = nil, _ value: (Row) throws -> Value
+    ) throws -> [Value] {
+        guard let last = values.last else { return [] }
+        var count = 1
+        while count < values.count { count *= 2 }
+        let placeholders = repeatElement("?", count: count).joined(separator: ", ")
+        return try allRows(
+            "\(sql) IN (\(placeholders))\(columns.map { " ORDER BY \($0)" } ?? "")",
+            values + Array(repeating: last, count: count - values.count), value)
+    }
 }

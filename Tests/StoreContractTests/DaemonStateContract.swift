@@ -28,9 +28,10 @@ import Vocabulary
         #expect(coverage.lastVerified == backup.createdAt && coverage.lastVerifiedPath == "/b")
         #expect(coverage.firstMerchantsAwaitingBackup == [Sample.identifier(1)])
         let covered = try await store.read { reading in
-            try (0..<3).map { try reading.isNewestKeyPairBackedUp(of: Sample.identifier($0)) }
+            let summaries = try reading.keyPairSummaries(of: (0..<4).map(Sample.identifier))
+            return (0..<4).map { summaries[Sample.identifier($0)].map { [$0.isNewestBackedUp] } }
         }
-        #expect(covered == [true, false, nil])
+        #expect(covered == [[true], [false], [nil], nil])
     }
 
     @Test(arguments: StoreUnderTest.allCases)

@@ -20,6 +20,44 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
+    func `rows that are read together equal those that are read one by one`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        // More than a hundred key pairs, with the hashes 0 to 119.
+        for merchant in 0..<12 {
+            try await store.stock(
+                merchant, .pending, .standby, .current, .retiring, .retiring, .retiring, .revoked, .standby, .pending,
+                .standby)
+        }
+        try await store.write { transaction in
+            _ = try transaction.insert(Sample.certificate(200), of: Sample.hash(1))
+            for key in [1, 5, 6] { try transaction.addKeyUse(KeyUseContract.use(key, 10, 20), of: Sample.hash(key)) }
+        }
+        try store.repository.readNow { reading throws in
+            #expect(try reading.keyPairs([PublicKeyHash]()).isEmpty)
+            #expect(try reading.certificates(of: [PublicKeyHash]()).isEmpty)
+            #expect(try reading.keyUses(of: []).isEmpty)
+            #expect(try reading.keyPairSummaries(of: []).isEmpty)
+            for count in [1, 2, 3, 64, 65, 119] {
+                // The hash 250 is not stored, and the last hash is listed twice.
+                let hashes = (0..<count).map(Sample.hash) + [Sample.hash(250), Sample.hash(count - 1)]
+                let keyPairs = try reading.keyPairs(hashes)
+                let (certificates, uses) = (try reading.certificates(of: hashes), try reading.keyUses(of: hashes))
+                for hash in hashes {
+                    #expect(try keyPairs[hash] == reading.keyPair(hash))
+                    let single = try reading.certificates(of: hash)
+                    #expect(certificates[hash] == (single.isEmpty ? nil : single))
+                    #expect(try uses[hash] == reading.keyUse(of: hash))
+                }
+                #expect(keyPairs.count == count && keyPairs[Sample.hash(250)] == nil)
+            }
+            #expect(try reading.certificates(of: [Sample.hash(1)])[Sample.hash(1)]?.count == 2)
+            #expect(Set(try reading.keyUses(of: (0..<9).map(Sample.hash)).keys) == Set([1, 5, 6].map(Sample.hash)))
+            let summaries = try reading.keyPairSummaries(of: (0..<40).map(Sample.identifier))
+            #expect(summaries.count == 12 && summaries.values.allSatisfy { $0.active == 7 })
+        }
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
     func `a change of state, times and reason is stored`(store: StoreUnderTest) async throws {
         let store = try store.open()
         try await store.stock(0, .standby)

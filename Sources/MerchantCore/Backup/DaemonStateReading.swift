@@ -8,8 +8,6 @@ package protocol DaemonStateReading {
     ///
     /// - Parameter now: a backup that was created later than this counts as a backup with a time in the future.
     func backupCoverage(at now: Timestamp) throws -> BackupCoverage
-    /// Whether a verified backup contains the merchant's newest key pair; nil if the merchant has no key pair.
-    func isNewestKeyPairBackedUp(of merchant: MerchantIdentifier) throws -> Bool?
 }
 
 /// Reads and changes what the daemon stores about itself: named texts, and records of backups.

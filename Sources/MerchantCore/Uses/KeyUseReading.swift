@@ -2,7 +2,10 @@ package import Vocabulary
 
 /// Reads the observed uses of key pairs in a transaction of the store.
 package protocol KeyUseReading {
+    /// - Returns: nil if no use was observed.
     func keyUse(of hash: PublicKeyHash) throws -> KeyUse?
+    /// The uses of these key pairs, read together. A key pair without observed use has no entry.
+    func keyUses(of hashes: [PublicKeyHash]) throws -> [PublicKeyHash: KeyUse]
     /// Whether a use changes more than the counters of the key pair: the key pair is in an open roll, or is standby,
     /// revoked or destroyed.
     func useChangesMoreThanCounters(of hash: PublicKeyHash) throws -> Bool

@@ -30,9 +30,9 @@ extension FleetOperations {
             return FleetMerchant(
                 merchant: try reading.view(merchant),
                 progress: try reading.onboardingProgress(of: identifier, policy: policy, at: time),
-                keys: try reading.keyPairs(of: identifier).map { try reading.view($0, at: now) },
+                keys: try reading.views(try reading.keyPairs(of: identifier), at: now),
                 rolls: FleetList(
-                    try rolls.map { try reading.view($0, policy, at: time.earliest) }, limit: Self.rollsShown),
+                    try reading.views(rolls, policy, at: time.earliest), limit: Self.rollsShown),
                 registrations: FleetList(
                     try registrations.map { try reading.view($0, .mirror, at: now) },
                     limit: Self.registrationsShown),

@@ -34,9 +34,9 @@ extension FleetOperations {
     private func countWaitingForAdmin(
         _ state: RollState, in reading: any Reader, at now: Timestamp
     ) throws -> Int {
-        try reading.rolls(
+        let rolls = try reading.rolls(
             RollFilter(merchant: nil, step: .state(state, quietIfIdleSince: Self.endOfTime)), before: nil,
-            limit: Self.maximumRead
-        ).count { try reading.view($0, policy, at: now).progress.waitingFor == .admin }
+            limit: Self.maximumRead)
+        return try reading.views(rolls, policy, at: now).count { $0.progress.waitingFor == .admin }
     }
 }

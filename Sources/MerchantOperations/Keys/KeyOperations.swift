@@ -160,7 +160,7 @@ package struct KeyOperations: Sendable {
         let now = clock.now
         return try await records.read { reading in
             _ = try reading.existingMerchant(identifier)
-            return try reading.keyPairs(of: identifier).map { try reading.view($0, at: now) }
+            return try reading.views(try reading.keyPairs(of: identifier), at: now)
         }
     }
 
@@ -191,7 +191,7 @@ package struct KeyOperations: Sendable {
         }
         let now = clock.now
         return try await records.read { reading in
-            try reading.keyPairs(prefix: text, limit: limit).map { try reading.view($0, at: now) }
+            try reading.views(try reading.keyPairs(prefix: text, limit: limit), at: now)
         }
     }
 
@@ -205,7 +205,7 @@ package struct KeyOperations: Sendable {
                 throw MerchantError(
                     .malformed, "'cursor' names no key pair: repeat the list from its start, without 'cursor'")
             }
-            return try reading.keyPairs(in: state, after: cursor, limit: limit).map { try reading.view($0, at: now) }
+            return try reading.views(try reading.keyPairs(in: state, after: cursor, limit: limit), at: now)
         }
     }
 
@@ -229,8 +229,8 @@ package struct KeyOperations: Sendable {
                 throw MerchantError(
                     .malformed, "'cursor' names no key pair: repeat the list from its start, without 'cursor'")
             }
-            return try reading.keyPairs(expiringBefore: time, in: state, after: cursor, limit: limit)
-                .map { try reading.view($0, at: now) }
+            return try reading.views(
+                try reading.keyPairs(expiringBefore: time, in: state, after: cursor, limit: limit), at: now)
         }
     }
 

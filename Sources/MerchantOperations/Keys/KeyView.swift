@@ -52,13 +52,35 @@ package struct KeyView: Sendable {
     }
 }
 
+extension KeyView {
+    fileprivate init(
+        _ keyPair: KeyPair, _ certificates: [StoredCertificate], _ use: KeyUse?,
+        certificateSigningRequest: [UInt8]? = nil, at now: Timestamp
+    ) {
+        self.keyPair = keyPair
+        self.certificates = certificates
+        self.certificateSigningRequest = certificateSigningRequest
+        certificateInUse = certificates.certificateInUse(at: now)
+        self.use = use
+    }
+}
+
 extension KeyPairReading where Self: KeyUseReading {
     func view(_ keyPair: KeyPair, at now: Timestamp, withCSR: Bool = false) throws -> KeyView {
-        let certificates = try certificates(of: keyPair.publicKeyHash)
+        let hash = keyPair.publicKeyHash
         return KeyView(
-            keyPair: keyPair, certificates: certificates,
-            certificateSigningRequest: withCSR ? try certificateSigningRequest(of: keyPair.publicKeyHash) : nil,
-            certificateInUse: certificates.certificateInUse(at: now), use: try keyUse(of: keyPair.publicKeyHash))
+            keyPair, try certificates(of: hash), try keyUse(of: hash),
+            certificateSigningRequest: withCSR ? try certificateSigningRequest(of: hash) : nil, at: now)
+    }
+
+    /// The views of several key pairs, without their CSRs. Reads what they need together.
+    func views(_ keyPairs: [KeyPair], at now: Timestamp) throws -> [KeyView] {
+        let hashes = keyPairs.map(\.publicKeyHash)
+        let (certificates, uses) = (try certificates(of: hashes), try keyUses(of: hashes))
+        return keyPairs.map { keyPair in
+            let hash = keyPair.publicKeyHash
+            return KeyView(keyPair, certificates[hash] ?? [], uses[hash], at: now)
+        }
     }
 }
 
@@ -83,6 +105,6 @@ extension KeyPairReading {
     }
 
     func countActivePaymentProcessingKeyPairs(of merchant: MerchantIdentifier) throws -> Int {
-        try keyPairs(of: merchant).count { $0.purpose == .paymentProcessing && $0.state.isActive }
+        try keyPairSummaries(of: [merchant])[merchant]?.active ?? 0
     }
 }

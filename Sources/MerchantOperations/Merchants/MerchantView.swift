@@ -9,11 +9,23 @@ package struct MerchantView: Sendable {
     package let isNewestKeyPairBackedUp: Bool?
 }
 
-extension KeyPairReading where Self: DaemonStateReading {
+extension KeyPairReading {
+    /// The views of several merchants. Reads what they need together.
+    func views(_ merchants: [Merchant]) throws -> [MerchantView] {
+        let summaries = try keyPairSummaries(of: merchants.map(\.identifier))
+        return merchants.map { merchant in
+            let summary = summaries[merchant.identifier]
+            return MerchantView(
+                merchant: merchant, activeKeyPairs: summary?.active ?? 0,
+                isNewestKeyPairBackedUp: summary?.isNewestBackedUp)
+        }
+    }
+
     func view(_ merchant: Merchant) throws -> MerchantView {
-        MerchantView(
-            merchant: merchant, activeKeyPairs: try countActivePaymentProcessingKeyPairs(of: merchant.identifier),
-            isNewestKeyPairBackedUp: try isNewestKeyPairBackedUp(of: merchant.identifier))
+        let summary = try keyPairSummaries(of: [merchant.identifier])[merchant.identifier]
+        return MerchantView(
+            merchant: merchant, activeKeyPairs: summary?.active ?? 0, isNewestKeyPairBackedUp: summary?.isNewestBackedUp
+        )
     }
 }
 

@@ -65,7 +65,7 @@ package struct Merchants: Sendable {
         _ filter: MerchantFilter = MerchantFilter(), after cursor: MerchantIdentifier?, limit: Int
     ) async throws -> [MerchantView] {
         try await records.read { reading in
-            try reading.merchants(filter, after: cursor, limit: limit).map { try reading.view($0) }
+            try reading.views(try reading.merchants(filter, after: cursor, limit: limit))
         }
     }
 

@@ -128,8 +128,8 @@ package struct Monitoring: Sendable {
                 at: now, environment: environment, counts: counts, backups: backups,
                 findings: findings.aggregated(),
                 rolls: try reading.rollCounts(quietIfIdleSince: earliest.adding(.zero - policy.quietPeriod)),
-                longestWaitingRolls: try reading.rollsWaitingLongest(limit: Self.maximumListed)
-                    .map { try reading.view($0, policy, at: earliest) },
+                longestWaitingRolls: try reading.views(
+                    try reading.rollsWaitingLongest(limit: Self.maximumListed), policy, at: earliest),
                 expiringByWeek: try (0..<Self.weeksAhead).map { week in
                     let begins = now.adding(Self.week * week)
                     return (

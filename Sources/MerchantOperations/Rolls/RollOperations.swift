@@ -158,8 +158,9 @@ package struct RollOperations: Sendable {
             case .state(let state): .state(state, quietIfIdleSince: now.adding(.zero - policy.quietPeriod))
             }
         return try await records.read { reading in
-            try reading.rolls(RollFilter(merchant: merchant, step: step), before: cursor, limit: limit)
-                .map { try reading.view($0, policy, at: now) }
+            try reading.views(
+                try reading.rolls(RollFilter(merchant: merchant, step: step), before: cursor, limit: limit), policy,
+                at: now)
         }
     }
 

@@ -10,13 +10,29 @@ package struct RollView: Sendable {
 extension KeyPairReading where Self: KeyUseReading {
     /// - Parameter now: the time for which the roll's state is computed.
     func view(_ roll: Roll, _ policy: RollPolicy, at now: Timestamp) throws -> RollView {
-        let to = try existingKeyPair(roll.to)
-        let from = try roll.from.flatMap { try keyPair($0) }
+        try view(roll, policy, at: now, keyPair: keyPair, use: keyUse(of:))
+    }
+
+    /// The views of several rolls. Reads the key pairs and their uses together.
+    ///
+    /// - Parameter now: the time for which the rolls' states are computed.
+    func views(_ rolls: [Roll], _ policy: RollPolicy, at now: Timestamp) throws -> [RollView] {
+        let hashes = rolls.flatMap { [$0.to, $0.from].compactMap(\.self) }
+        let (keyPairs, uses) = (try keyPairs(hashes), try keyUses(of: hashes))
+        return try rolls.map { try view($0, policy, at: now, keyPair: { keyPairs[$0] }, use: { uses[$0] }) }
+    }
+
+    private func view(
+        _ roll: Roll, _ policy: RollPolicy, at now: Timestamp, keyPair: (PublicKeyHash) throws -> KeyPair?,
+        use: (PublicKeyHash) throws -> KeyUse?
+    ) throws -> RollView {
+        guard let to = try keyPair(roll.to) else { throw MerchantError.keyNotFound(roll.to) }
+        let from = try roll.from.flatMap(keyPair)
         return RollView(
             roll: roll,
             progress: RollLifecycle.progress(
-                of: roll, from: from, fromUse: try from.flatMap { try keyUse(of: $0.publicKeyHash) }, to: to,
-                toUse: try keyUse(of: roll.to), policy: policy, at: now))
+                of: roll, from: from, fromUse: try from.flatMap { try use($0.publicKeyHash) }, to: to,
+                toUse: try use(roll.to), policy: policy, at: now))
     }
 
     /// The algorithm of the merchant's current key; EC_v1 if there is no current key, or one of each algorithm.

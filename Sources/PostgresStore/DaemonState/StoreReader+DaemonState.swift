@@ -66,17 +66,6 @@ extension StoreReading {
         ) { try $0.integer("merchants") } ?? 0
     }
 
-    func isNewestKeyPairBackedUp(of merchant: MerchantIdentifier) throws -> Bool? {
-        try firstRow(
-            """
-            SELECT id <= coalesce(
-                (SELECT max(newest_key_pair_id) FROM backups WHERE verified_at IS NOT NULL), 0
-            ) AS is_backed_up
-            FROM key_pairs WHERE merchant_identifier = $1 ORDER BY id DESC LIMIT 1
-            """, [merchant.rawValue]
-        ) { try $0.flag("is_backed_up") }
-    }
-
     /// A text that the daemon stores about itself, such as `backupDraft`, the path of an unfinished backup.
     func daemonValue(_ name: String) throws -> String? {
         try firstRow("SELECT value FROM daemon_facts WHERE name = $1", [name]) { try $0.text("value") }

@@ -12,6 +12,14 @@ extension StoreReading {
         try firstRow(keyPairByHash, [hash.bytes], KeyPairRow.keyPair)
     }
 
+    func keyPairs(_ hashes: [PublicKeyHash]) throws -> [PublicKeyHash: KeyPair] {
+        guard !hashes.isEmpty else { return [:] }
+        let found = try allRows(
+            "SELECT \(KeyPairRow.columns) FROM key_pairs WHERE public_key_hash = \(HashList.any("$1"))",
+            [HashList.bytes(of: hashes)], KeyPairRow.keyPair)
+        return Dictionary(found.map { ($0.publicKeyHash, $0) }) { first, _ in first }
+    }
+
     func keyPairs(of merchant: MerchantIdentifier) throws -> [KeyPair] {
         try allRows(
             "SELECT \(KeyPairRow.columns) FROM key_pairs WHERE merchant_identifier = $1 ORDER BY created_at, id",
@@ -72,6 +80,31 @@ extension StoreReading {
 
     func certificates(of hash: PublicKeyHash) throws -> [StoredCertificate] {
         try allRows(certificatesByHash, [hash.bytes], CertificateRow.certificate)
+    }
+
+    func certificates(of hashes: [PublicKeyHash]) throws -> [PublicKeyHash: [StoredCertificate]] {
+        guard !hashes.isEmpty else { return [:] }
+        let found = try allRows(
+            """
+            SELECT public_key_hash, \(CertificateRow.columns) FROM certificates
+            WHERE public_key_hash = \(HashList.any("$1")) ORDER BY public_key_hash, id
+            """, [HashList.bytes(of: hashes)]
+        ) { (hash: try $0.publicKeyHash(), certificate: try CertificateRow.certificate($0)) }
+        return Dictionary(grouping: found, by: \.hash).mapValues { $0.map(\.certificate) }
+    }
+
+    func keyPairSummaries(of merchants: [MerchantIdentifier]) throws -> [MerchantIdentifier: KeyPairSummary] {
+        guard !merchants.isEmpty else { return [:] }
+        // An identifier contains no control character.
+        let found = try allRows(
+            """
+            SELECT \(KeyPairSummaryRow.columns), coalesce(
+                (SELECT max(newest_key_pair_id) FROM backups WHERE verified_at IS NOT NULL), 0
+            ) AS newest_in_backup
+            FROM merchants WHERE identifier = ANY (string_to_array($1, E'\\n'))
+            """, [merchants.map(\.rawValue).joined(separator: "\n")]
+        ) { try KeyPairSummaryRow.summary($0, newestInBackup: try $0.integer("newest_in_backup")) }
+        return Dictionary(found) { first, _ in first }
     }
 
     func certificateSigningRequest(of hash: PublicKeyHash) throws -> [UInt8]? {

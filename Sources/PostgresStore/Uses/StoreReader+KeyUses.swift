@@ -11,6 +11,18 @@ extension StoreReading {
             """, [hash.bytes], KeyUseRow.use)
     }
 
+    func keyUses(of hashes: [PublicKeyHash]) throws -> [PublicKeyHash: KeyUse] {
+        guard !hashes.isEmpty else { return [:] }
+        let found = try allRows(
+            """
+            SELECT public_key_hash, \(KeyUseRow.columns)
+            FROM key_pairs JOIN key_uses ON key_uses.key_pair_id = key_pairs.id
+            WHERE public_key_hash = \(HashList.any("$1"))
+            """, [HashList.bytes(of: hashes)]
+        ) { (try $0.publicKeyHash(), try KeyUseRow.use($0)) }
+        return Dictionary(found) { first, _ in first }
+    }
+
     /// Whether a use of the key pair does more than increase its counters: the key pair is in an open roll, or is
     /// standby, revoked or destroyed. A token can promote a standby key pair.
     ///

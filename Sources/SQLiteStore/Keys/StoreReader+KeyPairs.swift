@@ -12,6 +12,13 @@ extension StoreReading {
         try firstRow(keyPairByHash, [hash.bytes], KeyPairRow.keyPair)
     }
 
+    func keyPairs(_ hashes: [PublicKeyHash]) throws -> [PublicKeyHash: KeyPair] {
+        let found = try rows(
+            "SELECT \(KeyPairRow.columns) FROM key_pairs WHERE public_key_hash", in: hashes.map(\.bytes),
+            KeyPairRow.keyPair)
+        return Dictionary(found.map { ($0.publicKeyHash, $0) }) { first, _ in first }
+    }
+
     func keyPairs(of merchant: MerchantIdentifier) throws -> [KeyPair] {
         try allRows(
             "SELECT \(KeyPairRow.columns) FROM key_pairs WHERE merchant_identifier = ? ORDER BY created_at, id",
@@ -71,6 +78,27 @@ extension StoreReading {
 
     func certificates(of hash: PublicKeyHash) throws -> [StoredCertificate] {
         try allRows(certificatesByHash, [hash.bytes], CertificateRow.certificate)
+    }
+
+    func certificates(of hashes: [PublicKeyHash]) throws -> [PublicKeyHash: [StoredCertificate]] {
+        let found = try rows(
+            "SELECT public_key_hash, \(CertificateRow.columns) FROM certificates WHERE public_key_hash",
+            in: hashes.map(\.bytes), orderedBy: "public_key_hash, id"
+        ) { (hash: try $0.publicKeyHash(), certificate: try CertificateRow.certificate($0)) }
+        return Dictionary(grouping: found, by: \.hash).mapValues { $0.map(\.certificate) }
+    }
+
+    func keyPairSummaries(of merchants: [MerchantIdentifier]) throws -> [MerchantIdentifier: KeyPairSummary] {
+        let newest = try firstRow(
+            """
+            SELECT coalesce(max(newest_key_pair_id), 0) AS id
+            FROM backups INDEXED BY backups_verified WHERE verified_at IS NOT NULL
+            """, []
+        ) { try $0.integer("id") }
+        let found = try rows(
+            "SELECT \(KeyPairSummaryRow.columns) FROM merchants WHERE identifier", in: merchants.map(\.rawValue)
+        ) { try KeyPairSummaryRow.summary($0, newestInBackup: newest ?? 0) }
+        return Dictionary(found) { first, _ in first }
     }
 
     func certificateSigningRequest(of hash: PublicKeyHash) throws -> [UInt8]? {

@@ -13,6 +13,16 @@ extension StoreReading {
             """, [hash.bytes], KeyUseRow.use)
     }
 
+    func keyUses(of hashes: [PublicKeyHash]) throws -> [PublicKeyHash: KeyUse] {
+        let found = try rows(
+            """
+            SELECT public_key_hash, \(KeyUseRow.columns)
+            FROM key_pairs CROSS JOIN key_uses ON key_uses.key_pair_id = key_pairs.id WHERE public_key_hash
+            """, in: hashes.map(\.bytes)
+        ) { (try $0.publicKeyHash(), try KeyUseRow.use($0)) }
+        return Dictionary(found) { first, _ in first }
+    }
+
     /// Whether a use of the key pair does more than increase its counters: the key pair is in an open roll, or is
     /// standby, revoked or destroyed. A token can promote a standby key pair.
     ///

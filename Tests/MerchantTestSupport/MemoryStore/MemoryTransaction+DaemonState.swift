@@ -52,7 +52,13 @@ extension MemoryTransaction {
         return coverage
     }
 
-    package func isNewestKeyPairBackedUp(of merchant: MerchantIdentifier) -> Bool? {
-        newestKeyPairId(of: merchant).map { $0 <= newestVerified?.newestKeyPairId ?? 0 }
+    package func keyPairSummaries(of merchants: [MerchantIdentifier]) -> [MerchantIdentifier: KeyPairSummary] {
+        entries(merchants) { merchant in
+            guard state.merchants[merchant] != nil else { return nil }
+            let active = keyPairs(of: merchant).count { $0.purpose == .paymentProcessing && $0.state.isActive }
+            return KeyPairSummary(
+                active: active,
+                isNewestBackedUp: newestKeyPairId(of: merchant).map { $0 <= newestVerified?.newestKeyPairId ?? 0 })
+        }
     }
 }

@@ -61,6 +61,8 @@ extension MemoryTransaction {
 
     package func keyUse(of hash: PublicKeyHash) -> KeyUse? { state.uses[hash] }
 
+    package func keyUses(of hashes: [PublicKeyHash]) -> [PublicKeyHash: KeyUse] { entries(hashes, keyUse(of:)) }
+
     package func useChangesMoreThanCounters(of hash: PublicKeyHash) -> Bool {
         state.rolls.contains { $0.isOpen && ($0.from == hash || $0.to == hash) }
             || keyPair(hash).map { [.standby, .revoked, .destroyed].contains($0.state) } ?? false

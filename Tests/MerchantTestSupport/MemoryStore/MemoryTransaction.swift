@@ -39,6 +39,13 @@ package final class MemoryTransaction: RepositoryWriting {
 
     package func keyPair(_ hash: PublicKeyHash) -> KeyPair? { row(hash)?.keyPair }
 
+    package func keyPairs(_ hashes: [PublicKeyHash]) -> [PublicKeyHash: KeyPair] { entries(hashes, keyPair) }
+
+    /// The value of each key that has one.
+    func entries<Key, Value>(_ keys: [Key], _ value: (Key) -> Value?) -> [Key: Value] {
+        Dictionary(keys.compactMap { key in value(key).map { (key, $0) } }) { first, _ in first }
+    }
+
     package func keyPairs(of merchant: MerchantIdentifier) -> [KeyPair] {
         state.rows.map(\.keyPair).filter { $0.merchantIdentifier == merchant }
     }
@@ -67,6 +74,10 @@ package final class MemoryTransaction: RepositoryWriting {
     }
 
     package func certificates(of hash: PublicKeyHash) -> [StoredCertificate] { row(hash)?.certificates ?? [] }
+
+    package func certificates(of hashes: [PublicKeyHash]) -> [PublicKeyHash: [StoredCertificate]] {
+        entries(hashes, certificates(of:)).filter { !$0.value.isEmpty }
+    }
 
     package func certificateSigningRequest(of hash: PublicKeyHash) -> [UInt8]? {
         row(hash)?.new.certificateSigningRequest

@@ -1,0 +1,17 @@
+import Vocabulary
+
+/// Several publicKeyHashes as one parameter of a statement: their bytes one after the other.
+enum HashList {
+    static func bytes(of hashes: [PublicKeyHash]) -> [UInt8] { hashes.flatMap(\.bytes) }
+
+    /// The right side of a comparison of a column with each hash. PostgreSQL evaluates the array once, and searches the
+    /// index of the column for each element.
+    static func any(_ parameter: String) -> String {
+        """
+        ANY (ARRAY(
+            SELECT substring(\(parameter)::bytea FROM 32 * i + 1 FOR 32)
+            FROM generate_series(0, octet_length(\(parameter)::bytea) / 32 - 1) AS i
+        ))
+        """
+    }
+}
