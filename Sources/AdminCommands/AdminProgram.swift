@@ -17,9 +17,7 @@ package enum AdminProgram {
         do {
             command = try await MerchantKeyCtl.asyncParseAsRoot(Self.withoutHyphenBeforeHash(arguments))
         } catch {
-            let status = report(otherError: error, format)
-            // A monitoring system reads 2, the status for wrong usage, as critical.
-            return status == .wrongUsage && isMonitoringCheck(arguments) ? .unreachable : status
+            return report(otherError: error, format, isMonitoringCheck: isMonitoringCheck(arguments))
         }
         do {
             if var command = command as? any AsyncParsableCommand {
@@ -44,7 +42,11 @@ package enum AdminProgram {
     /// Whether the arguments are those of `status --check`, whose exit statuses have other meanings: see
     /// ``MonitoringExit``.
     private static func isMonitoringCheck(_ arguments: [String]) -> Bool {
-        arguments.contains("status") && arguments.contains("--check")
+        var words = arguments[...]
+        while let word = words.first, word.hasPrefix("-") {
+            words = words.dropFirst(["--socket", "--output", "-o", "--columns"].contains(word) ? 2 : 1)
+        }
+        return words.first == "status" && arguments.contains("--check")
     }
 
     /// Converts each Base64url publicKeyHash that begins with a hyphen to standard Base64, where the hash begins with
@@ -72,7 +74,9 @@ package enum AdminProgram {
     /// Reports an error of the argument parser, or an unexpected error of a command. If the user requests help, the
     /// parser throws the help as an error: then this function prints the help to standard output and returns exit
     /// status 0.
-    private static func report(otherError error: any Error, _ format: OutputFormat) -> ExitStatus {
+    private static func report(
+        otherError error: any Error, _ format: OutputFormat, isMonitoringCheck: Bool = false
+    ) -> ExitStatus {
         let message = MerchantKeyCtl.fullMessage(for: error)
         guard !MerchantKeyCtl.exitCode(for: error).isSuccess else {
             if !message.isEmpty { StandardStream.output.write(message + "\n") }
@@ -82,6 +86,15 @@ package enum AdminProgram {
             MerchantKeyCtl.exitCode(for: error) == .validationFailure ? .wrongUsage : .failed
         // The JSON form omits the usage, which is text for people.
         let text = format == .json ? MerchantKeyCtl.message(for: error) : message
-        return report(CommandFailure(status, text), format)
+        let failure = CommandFailure(status, text)
+        guard isMonitoringCheck, status == .wrongUsage else { return report(failure, format) }
+        // A monitoring system reads 2, the status for wrong usage, as critical. 3 is unknown.
+        switch format {
+        case .table:
+            let reason = MerchantKeyCtl.message(for: error).printable(keepingLines: false)
+            StandardStream.output.write("merchantkeyd UNKNOWN: \(reason)\n")
+        case .json: StandardStream.error.write(ErrorDocument(failure, exitStatus: 3).json + "\n")
+        }
+        return .unreachable
     }
 }

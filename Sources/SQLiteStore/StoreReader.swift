@@ -20,6 +20,9 @@ protocol StoreReading: RepositoryReading {
     var db: Database { get }
 }
 
+/// The largest number of values in one query; a power of two.
+private let largestList = 1024
+
 extension StoreReading {
     /// Runs a query, and converts its first row with `value`; nil if there is no row.
     func firstRow<Value>(_ sql: String, _ arguments: Arguments, _ value: (Row) throws -> Value) throws -> Value? {
@@ -32,7 +35,8 @@ extension StoreReading {
     }
 
     /// Runs a query for all rows with one of several values, and converts each row with `value`. Returns no rows, and
-    /// runs no query, if there are no values.
+    /// runs no query, if there are no values. Many values take several queries, because SQLite limits the number of
+    /// placeholders.
     ///
     /// The number of placeholders is a power of two: the last value is repeated. Otherwise each number of values would
     /// be another text, and SQLite would prepare a statement for each.
@@ -41,8 +45,17 @@ extension StoreReading {
     ///   - sql: the query up to the name of the column that has one of the values.
     ///   - columns: the columns of the clause `ORDER BY`; nil for no clause.
     func rows<Value>(
-        _ sql: String, in values: [some SQLValue], orderedBy columns: String? = nil, _ value: (Row) throws -> Value
+        _ sql: String, in values: [some SQLValue & Hashable], orderedBy columns: String? = nil,
+        _ value: (Row) throws -> Value
     ) throws -> [Value] {
+        guard values.count <= largestList else {
+            // Without duplicates, so that no row is read by two queries.
+            let values = Array(Set(values))
+            return try stride(from: 0, to: values.count, by: largestList).flatMap { begin in
+                let list = Array(values[begin..<min(begin + largestList, values.count)])
+                return try rows(sql, in: list, orderedBy: columns, value)
+            }
+        }
         guard let last = values.last else { return [] }
         var count = 1
         while count < values.count { count *= 2 }

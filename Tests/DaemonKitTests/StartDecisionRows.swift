@@ -82,6 +82,10 @@ enum Rows {
             $0.auditComparison = Rows.olderThanShipped
             $0.auditComparison?.headInDatabase = nil
         },
+        Row(
+            "storage: an interrupted first start left the database, and the lock file is of an earlier one",
+            .refusesUnlessAccepted([.databaseMissing])
+        ) { $0.auditComparison = .init(differenceFromLockFile: "record 12 is missing") },
         Row("storage: the database is empty", .refusesUnlessAccepted([.databaseMissing])) {
             $0.database = Observations.empty
         },
@@ -204,6 +208,7 @@ enum Rows {
                 headInDatabase: Observations.head, shippedHead: .none(file: Observations.shippedFile))
         },
         Row("no head was shipped yet, of a new database", .opens) {
+            $0.lockFile.head = nil
             $0.auditComparison = .init(shippedHead: .none(file: Observations.shippedFile))
         },
         Row("a restored database is older than the shipped head", .opens) {

@@ -50,6 +50,10 @@ import Vocabulary
                 }
                 #expect(keyPairs.count == count && keyPairs[Sample.hash(250)] == nil)
             }
+            // A long list with duplicates, which takes several queries.
+            let long = (0..<2500).map { Sample.hash($0 % 120) }
+            #expect(try reading.keyPairs(long).count == 120)
+            #expect(try reading.certificates(of: long) == reading.certificates(of: (0..<120).map(Sample.hash)))
             #expect(try reading.certificates(of: [Sample.hash(1)])[Sample.hash(1)]?.count == 2)
             #expect(Set(try reading.keyUses(of: (0..<9).map(Sample.hash)).keys) == Set([1, 5, 6].map(Sample.hash)))
             let summaries = try reading.keyPairSummaries(of: (0..<40).map(Sample.identifier))

@@ -9,7 +9,7 @@ struct ConfigCheckCommand: AsyncParsableCommand {
         abstract: "Check whether the daemon would start, and print every setting.",
         discussion: """
             Exit status: 0 if the daemon would start; 1 if it would refuse to start; \(warningStatus) if it would \
-            start, but a setting does not work or could not be checked.
+            start, but would log a warning, or a setting does not work or could not be checked.
             """,
         shouldDisplay: false)
 
@@ -46,7 +46,7 @@ struct ConfigCheckCommand: AsyncParsableCommand {
                 ("master key", prepared.masterKeyDescription),
                 ("database", checked.database),
                 ("issuers of certificates", prepared.certificateIssuers),
-            ] + checked.warnings.map { ("warning", $0) }
+            ] + checked.notes.map { ("note", $0) } + checked.warnings.map { ("warning", $0) }
     }
 }
 
@@ -57,15 +57,19 @@ extension ConfigCheckCommand {
         /// The database and whether the master key opens it, as text for the operator.
         let database: String
         let warnings: [String]
+        let notes: [String]
 
         /// - Throws: ``SettingsError`` with every problem of the settings and files. If there is none, with every
         ///   problem of the ports and the database.
         init(_ settings: Settings, runsCommands: Bool) async throws {
             prepared = try PreparedStart(settings, for: .check(runsCommands: runsCommands))
             var findings = PreparationFindings()
-            database = await StartCheck(prepared: prepared, runsCommands: runsCommands).run(&findings)
+            database = await StartCheck(
+                prepared: prepared, masterKeyChecking: runsCommands ? .withCommands : .withoutCommands
+            ).run(&findings)
             guard findings.problems.isEmpty else { throw SettingsError(problems: findings.problems) }
             warnings = prepared.warnings + findings.warnings
+            notes = findings.notes
         }
     }
 
@@ -80,6 +84,8 @@ extension ConfigCheckCommand {
         var problems: [String] = []
         /// What does not work although the daemon would start.
         var warnings: [String] = []
+        /// What the operator should know although nothing is wrong.
+        var notes: [String] = []
         var configurationFile: String?
         var masterKey: String?
         var database: String?
@@ -91,7 +97,7 @@ extension ConfigCheckCommand {
 
         init(_ checked: CheckedStart, configurationFile: String?) {
             let prepared = checked.prepared
-            warnings = checked.warnings
+            (warnings, notes) = (checked.warnings, checked.notes)
             database = checked.database
             self.configurationFile = configurationFile
             masterKey = prepared.masterKeyDescription

@@ -31,6 +31,6 @@ struct DiagnoseCommand: AsyncParsableCommand {
             Outcome(checks: diagnosis.checks),
             diagnosis.checks.map { ($0.outcome.rawValue, $0.text) })
         guard !diagnosis.checks.contains(where: { $0.outcome == .failure }) else { throw ChecksFailed() }
-        guard !diagnosis.warnsOfSettings else { throw ChecksFailed(status: ConfigCheckCommand.warningStatus) }
+        guard !diagnosis.warnsOfService else { throw ChecksFailed(status: ConfigCheckCommand.warningStatus) }
     }
 }

@@ -114,7 +114,7 @@ extension Diagnosis {
                 opening: InspectedDataKeys(inspection.dataKeys), at: clock.now)
             let identifiers = Set(inspection.dataKeys.filter { !$0.isRetired }.map(\.masterKeyIdentifier.description))
             note(
-                "master key fits", .success,
+                Self.masterKeyCheck, .success,
                 identifiers.count == 1
                     ? "the master key \(identifiers.first ?? "") (\(current)) decrypts every data key"
                     : "a rotation between the master keys \(identifiers.sorted().joined(separator: ", ")) is in progress"
@@ -127,16 +127,16 @@ extension Diagnosis {
                 && InstanceLock.masterKeySource(inDirectory: settings.stateDirectory) == current.description
             let reasonNotChecked = [current, settings.masterKey.previous].compactMap { $0?.reasonNotChecked }.first
             if isInUse, current.reasonNotChecked != nil {
-                note("master key fits", .success, "the running daemon opened the database with the \(current)")
+                note(Self.masterKeyCheck, .success, "the running daemon opened the database with the \(current)")
             } else if isInUse {
                 note(
-                    "master key fits", .warning,
+                    Self.masterKeyCheck, .warning,
                     "the running daemon opened the database with the \(current), but this command cannot load the key: \(Self.detail(of: error))"
                 )
             } else if let reasonNotChecked {
-                note("master key fits", .warning, reasonNotChecked)
+                note(Self.masterKeyCheck, .warning, reasonNotChecked)
             } else {
-                note("master key fits", .failure, Self.detail(of: error))
+                note(Self.masterKeyCheck, .failure, Self.detail(of: error))
             }
         }
     }

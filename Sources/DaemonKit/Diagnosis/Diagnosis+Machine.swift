@@ -128,14 +128,22 @@ extension Diagnosis {
     ///
     /// - Parameter process: what ``checkDaemon()`` returned.
     mutating func checkResponse(of process: String) {
+        // The daemon names the source of the key when it has opened the database.
+        guard InstanceLock.masterKeySource(inDirectory: settings.stateDirectory) != nil else {
+            return note(
+                Self.responseCheck, .warning,
+                "the process \(process) is starting: it reads the master key or opens the database")
+        }
         let path = settings.decryptorSocket.path
         switch HealthProbe(socketPath: path, longestWait: .seconds(5)).run() {
         case .status(503):
-            note("response", .warning, "503 on \(path): the daemon is not ready; 'merchantkeyctl status' says why")
-        case .status(let status): note("response", .success, "\(status) on \(path)")
+            note(
+                Self.responseCheck, .warning,
+                "503 on \(path): the daemon is not ready; 'merchantkeyctl status' says why")
+        case .status(let status): note(Self.responseCheck, .success, "\(status) on \(path)")
         case .none(let reason):
             note(
-                "response", .failure,
+                Self.responseCheck, .failure,
                 "the process \(process) does not respond on \(path): \(reason); restart the daemon. If another process has stopped it (state T in 'ps'), 'kill -CONT' continues it"
             )
         }

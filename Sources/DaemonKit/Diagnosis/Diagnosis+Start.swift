@@ -15,17 +15,20 @@ extension Diagnosis {
     ///
     /// - Parameter prepared: nil if a start would refuse the settings.
     mutating func checkStart(_ prepared: PreparedStart?) async {
-        let name = "next start"
+        let name = Self.startCheck
         guard let prepared else { return note(name, .failure, "would be refused because of the settings") }
         var findings = PreparationFindings()
-        // The check of the master key has run the commands, too.
-        _ = await StartCheck(prepared: prepared, runsCommands: true).run(&findings)
+        _ = await StartCheck(prepared: prepared, masterKeyChecking: .skipped).run(&findings)
         func isKnown(_ text: String) -> Bool { checks.contains { $0.detailWithCode == text } }
         for warning in findings.warnings where !isKnown(warning) { note(name, .warning, warning) }
-        guard !findings.problems.isEmpty else { return note(name, .success, "would succeed") }
         let unknown = findings.problems.filter { !isKnown($0) }
         for problem in unknown { note(name, .failure, problem) }
-        if unknown.isEmpty { note(name, .failure, "would be refused because of the failures above") }
+        guard unknown.isEmpty else { return }
+        let hasKey = !checks.contains { $0.name == Self.masterKeyCheck && $0.outcome == .failure }
+        guard findings.problems.isEmpty, hasKey else {
+            return note(name, .failure, "would be refused because of the failures above")
+        }
+        if findings.warnings.isEmpty { note(name, .success, "would succeed") }
     }
 
     /// Compares the files with what earlier daemons left: reports the findings of the next start.

@@ -20,13 +20,20 @@ struct Diagnosis {
     }
 
     private static let settingsCheck = "settings"
+    static let startCheck = "next start"
+    static let responseCheck = "response"
+    static let masterKeyCheck = "master key fits"
 
     let settings: Settings
     let clock: any WallClock
     private(set) var checks: [Check] = []
 
-    /// Whether a setting does not work, or could not be checked, although the daemon would start.
-    var warnsOfSettings: Bool { checks.contains { $0.name == Self.settingsCheck && $0.outcome == .warning } }
+    /// Whether the daemon would start, but a setting does not work or could not be checked, or the daemon would not or
+    /// does not serve all requests.
+    var warnsOfService: Bool {
+        let names = [Self.settingsCheck, Self.startCheck, Self.responseCheck]
+        return checks.contains { names.contains($0.name) && $0.outcome == .warning }
+    }
 
     init(settings: Settings, clock: any WallClock) {
         self.settings = settings

@@ -38,7 +38,8 @@ struct HealthProbe {
         }
         let words = String(decoding: response.prefix(max(0, count)), as: UTF8.self).split(separator: " ")
         guard words.count == 2, words[0] == "HTTP/1.1", let status = Int(words[1]) else {
-            return .none(count < 0 ? PathAccess.lastError : "its response is not HTTP")
+            let reason = count == 0 ? "it closed the connection" : "its response is not HTTP"
+            return .none(count < 0 ? PathAccess.lastError : reason)
         }
         return .status(status)
     }

@@ -7,10 +7,14 @@ struct ClaimsOpening: RecurringTask {
 
     let claims: ClaimsFile
     let lock: InstanceLock
+    let settings: Settings
     let logger: Logger
 
     mutating func run() async {
+        let observer = StartObserver(settings: settings)
+        let hadLog = observer.hasClaimsLog
         guard claims.openIfUnusable() else { return }
+        if lock.previousContent.expectsClaimsLog, !hadLog { observer.missingClaimsLog.log(logger) }
         do { try lock.markClaimsOpen() } catch {
             logger.error(
                 "the lock file does not name the open claims file, so the next start may not detect lost claims",

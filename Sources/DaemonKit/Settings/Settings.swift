@@ -138,7 +138,7 @@ extension Settings {
         self.source = source
         self.environment = environment
         self.stateDirectory = directory
-        overriddenStateDirectory = configuredDirectory.flatMap { $0 == directory ? nil : $0 }
+        overriddenStateDirectory = configuredDirectory.flatMap { StateDirectory.isSame($0, directory) ? nil : $0 }
         (self.store, self.masterKey) = (store, masterKey)
         policy = callers ?? .standard(ownUID: getuid())
         (self.adminSocket, self.decryptorSocket, self.issuerSocket) = (adminSocket, decryptorSocket, issuerSocket)

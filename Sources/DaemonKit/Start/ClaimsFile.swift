@@ -16,12 +16,16 @@ final class ClaimsFile: ClaimLedger, NonceLedger {
     private let clock: any WallClock
     /// Whether the file was missing when the daemon started.
     private let isNew: Bool
+    /// Whether the file had content when the daemon started.
+    private let hadContent: Bool
     private let state: Mutex<State>
 
     /// Opens the file, and creates it if it is missing.
     init(path: String, clock: some WallClock) {
         (self.path, self.clock) = (path, clock)
-        isNew = FileStatus(of: path) == nil
+        let found = FileStatus(of: path)
+        isNew = found == nil
+        hadContent = (found?.size ?? 0) > 0
         do { state = Mutex(.open(try ClaimStore.open(path: path, clock: clock))) } catch {
             state = Mutex(.unusable(Self.reason(error, path), since: clock.now))
         }
@@ -39,6 +43,10 @@ final class ClaimsFile: ClaimLedger, NonceLedger {
         do {
             guard isNew || FileStatus(of: path) != nil else {
                 throw MerchantError(.storeUnavailable, "it was removed; put it back, or restart the daemon without it")
+            }
+            guard !hadContent || FileStatus(of: path)?.size != 0 else {
+                throw MerchantError(
+                    .storeUnavailable, "it is empty now; put its content back, or restart the daemon without the file")
             }
             let store = try ClaimStore.open(path: path, clock: clock)
             state.withLock { $0 = .open(store) }
@@ -60,7 +68,7 @@ final class ClaimsFile: ClaimLedger, NonceLedger {
     private static func reason(_ error: any Error, _ path: String) -> MerchantError {
         MerchantError(
             .storeUnavailable,
-            "the claims file \(path) cannot be opened: \((error as? MerchantError)?.detail ?? "\(error)"); the daemon tries again every \(ClaimsOpening.interval.components.seconds) seconds"
+            "the claims file \(path) cannot be opened: \((error as? MerchantError)?.detail ?? "\(error)"); the daemon keeps trying to open it"
         )
     }
 

@@ -23,13 +23,8 @@ enum CommandCheck {
 
     /// - Returns: why other users can replace the program; nil if they cannot.
     static func problem(with program: String) -> String? {
-        whyOthersCanReplace(program).map { "other users can replace the program \(program): \($0)" }
-    }
-
-    /// - Parameter path: an absolute path.
-    /// - Returns: nil if only root and the daemon's user can change the file or replace it in its directory.
-    static func whyOthersCanReplace(_ path: String) -> String? {
-        passedFiles(path).lazy.compactMap(problem(at:)).first
+        passedFiles(program).lazy.compactMap(problem(at:)).first
+            .map { "other users can replace the program \(program): \($0)" }
     }
 
     /// - Returns: nil if only root and the daemon's user can replace the file, directory or symbolic link.

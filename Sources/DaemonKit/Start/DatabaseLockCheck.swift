@@ -1,3 +1,4 @@
+import FoundationEssentials
 import SQLiteStore
 
 /// Finds another program that has locked a database file, so that the daemon could not write to it.
@@ -5,14 +6,16 @@ struct DatabaseLockCheck {
     /// How long a start waits for the lock.
     private static let longestWait = Duration.seconds(5)
 
-    let stateDirectory: String
+    private let stateDirectory: String
+    private let deadline = ContinuousClock.now + longestWait
 
-    /// Waits for the end of the lock as long as a start does.
+    init(stateDirectory: String) { self.stateDirectory = stateDirectory }
+
+    /// Waits for the end of the lock as long as a start does. The wait is the same for all files.
     ///
     /// - Returns: the process that holds the lock, for messages; nil if no process other than the daemon of the state
     ///   directory holds it.
     func holder(of path: String) async throws -> String? {
-        let deadline = ContinuousClock.now + Self.longestWait
         while let process = otherHolder(of: path) {
             guard ContinuousClock.now < deadline else {
                 return process == 0 ? "another process" : "the process \(process)"
@@ -24,8 +27,17 @@ struct DatabaseLockCheck {
 
     private func otherHolder(of path: String) -> Int32? {
         guard let process = DatabaseInspection.writeLockHolder(of: path) else { return nil }
-        // A running daemon locks the file during each commit. In another namespace it has no identifier here.
-        guard let daemon = InstanceLock.holder(ofDirectory: stateDirectory) else { return process }
-        return process == daemon || process == 0 ? nil : process
+        // A running daemon locks the file during each commit.
+        guard InstanceLock.isDirectoryLocked(stateDirectory) else { return process }
+        return isDaemon(process) ? nil : process
+    }
+
+    /// Whether the process may be a daemon. Compares its name, because its identifier in the lock file can be one of
+    /// another namespace. A process of another namespace may have no identifier in this one.
+    private func isDaemon(_ process: Int32) -> Bool {
+        guard process != 0, let name = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8) else {
+            return true
+        }
+        return name == "merchantkeyd\n"
     }
 }

@@ -14,13 +14,22 @@ struct MasterKeyCheck {
         let source = settings.masterKey.current
         switch source {
         case .file(let path):
-            if let problem = CommandCheck.whyOthersCanReplace(StateDirectory.absolutePath(path)) {
-                findings.warn("'master-key.file': other users can replace the file \(path): \(problem)")
-            }
+            warnIfReplaceable(path, &findings)
             return checkFile(path, source, &findings)
         case .credential: return checkCredential(source, &findings)
         case .command(let words, _): return checkCommand(words.first ?? "", source, &findings)
         }
+    }
+
+    /// Warns if every user can replace the file in its directory.
+    private func warnIfReplaceable(_ path: String, _ findings: inout PreparationFindings) {
+        let directory = PathAccess.directory(of: path)
+        let (othersWrite, sticky): (UInt32, UInt32) = (0o002, 0o1000)
+        guard let mode = FileStatus(of: directory, followsLinks: true)?.mode, mode & othersWrite != 0,
+            mode & sticky == 0
+        else { return }
+        findings.warn(
+            "'master-key.file': every user can replace files in the directory \(directory); run 'chmod o-w' on it")
     }
 
     private func checkFile(

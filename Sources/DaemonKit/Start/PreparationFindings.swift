@@ -7,6 +7,11 @@ struct PreparationFindings {
     /// Problems that do not prevent the start.
     private(set) var warnings: [String] = []
 
+    /// What the operator should know although nothing is wrong.
+    private(set) var notes: [String] = []
+
+    mutating func note(_ text: String) { notes.append(text) }
+
     mutating func refuse(_ problem: String) { problems.append(problem) }
 
     mutating func refuse(_ error: any Error) { problems += Self.texts(of: error) }

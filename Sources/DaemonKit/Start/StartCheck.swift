@@ -2,8 +2,7 @@
 /// database that the daemon can open, and the master key of this database. Changes nothing. A daemon may run meanwhile.
 struct StartCheck {
     let prepared: PreparedStart
-    /// Whether the check runs the commands that print master keys.
-    let runsCommands: Bool
+    let masterKeyChecking: StoreCheck.MasterKeyChecking
 
     /// - Returns: one line about the database, for the operator; empty if a start would be refused because of it.
     func run(_ findings: inout PreparationFindings) async -> String {
@@ -14,6 +13,6 @@ struct StartCheck {
         if let daemonListeners {
             prepared.sockets.checkFree(in: settings.stateDirectory, except: daemonListeners, &findings)
         }
-        return await StoreCheck(settings: settings, runsCommands: runsCommands).run(&findings)
+        return await StoreCheck(settings: settings, masterKeyChecking: masterKeyChecking).run(&findings)
     }
 }

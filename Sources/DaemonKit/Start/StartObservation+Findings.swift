@@ -119,18 +119,23 @@ extension StartObservation {
 
     private var missingClaimsFinding: StartFinding? {
         guard hasDatabaseContent else { return nil }
-        let remedy =
-            "payment tokens of the last ten minutes can be used again: compare the transactionIds of payments with your own records"
         if !hasClaims {
             return StartFinding(
                 .claimsMissing, "the claims file \(claimsPath) is missing", why: "the daemon creates an empty one",
-                remedy: remedy)
+                remedy: Self.remedyForClaims)
         }
         guard lockFile.expectsClaimsLog, !hasClaimsLog else { return nil }
-        return StartFinding(
-            .claimsLogMissing, "the write-ahead log of the claims file \(claimsPath) is missing",
-            why: "the last daemon was killed before it closed this file", remedy: remedy)
+        return missingClaimsLogFinding
     }
+
+    var missingClaimsLogFinding: StartFinding {
+        StartFinding(
+            .claimsLogMissing, "the write-ahead log of the claims file \(claimsPath) is missing",
+            why: "the last daemon was killed before it closed this file", remedy: Self.remedyForClaims)
+    }
+
+    private static let remedyForClaims =
+        "payment tokens of the last ten minutes can be used again: compare the transactionIds of payments with your own records"
 
     /// The finding is only a warning, because a platform may begin in Apple's sandbox and then go to production.
     var environmentFinding: StartFinding? {

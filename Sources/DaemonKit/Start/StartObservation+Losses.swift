@@ -25,7 +25,9 @@ extension StartObservation {
     }
 
     private var lossShownByFiles: StartFinding? {
-        guard hasDatabaseContent else { return missingDatabaseFinding }
+        // An interrupted first start leaves a database without audit records.
+        let hasLostAudit = lockFile.head != nil && auditComparison?.isAuditEmpty == true
+        guard hasDatabaseContent, !hasLostAudit else { return missingDatabaseFinding }
         // `inodeIfReplaced` is the inode of the file that the daemon had open, not of the file that replaced it.
         if let expected = lockFile.inodeIfReplaced, let found = database?.inode, isDatabaseReplaced {
             return StartFinding(

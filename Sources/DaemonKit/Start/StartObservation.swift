@@ -43,6 +43,8 @@ package struct StartObservation: Equatable, Sendable {
         /// The last audit record in the database.
         package var headInDatabase: AuditHead?
         package var shippedHead: ShippedHead
+        /// Whether the database contains no audit record, and was not restored.
+        var isAuditEmpty: Bool { headInDatabase == nil && restoredFrom == nil }
         /// How the database differs from the audit head in the lock file. Nil if the database contains that audit
         /// record, or if the lock file contains no head.
         package var differenceFromLockFile: String?

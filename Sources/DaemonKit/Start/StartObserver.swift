@@ -95,6 +95,14 @@ struct StartObserver {
         return found.missingMasterKeyFinding
     }
 
+    /// The finding that the write-ahead log of the claims file is missing.
+    var missingClaimsLog: StartFinding {
+        StartObservation(
+            databasePath: settings.databasePath, lockPath: settings.lockPath, claimsPath: settings.claimsPath,
+            masterKey: masterKey
+        ).missingClaimsLogFinding
+    }
+
     /// Whether the database's write-ahead log exists and is not empty.
     var hasLog: Bool { (Self.file("\(settings.databasePath)-wal")?.size ?? 0) > 0 }
 

@@ -60,6 +60,14 @@ enum StateDirectory {
         return nil
     }
 
+    /// Whether two paths name the same directory.
+    static func isSame(_ one: String, _ other: String) -> Bool {
+        if let one = FileStatus(of: one, followsLinks: true), let other = FileStatus(of: other, followsLinks: true) {
+            return one.isSameFile(as: other)
+        }
+        return withoutFinalSlashes(absolutePath(one)) == withoutFinalSlashes(absolutePath(other))
+    }
+
     private static func withoutFinalSlashes(_ path: String) -> String {
         var path = path
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }

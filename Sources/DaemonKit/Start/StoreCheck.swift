@@ -4,12 +4,28 @@ import PostgresStore
 import SQLiteStore
 import Vocabulary
 
-/// Finds out for `config check` whether a start would be refused because of its database: whether the daemon can open
-/// it, what ``StartDecision`` decides, and whether the master key fits. Changes nothing. A daemon may run meanwhile.
+/// Finds out whether a start would be refused because of its database: whether the daemon can open it, what
+/// ``StartDecision`` decides, and whether the master key fits. Changes nothing. A daemon may run meanwhile.
 struct StoreCheck {
+    enum MasterKeyChecking {
+        /// The caller checks the master key itself.
+        case skipped
+        case withoutCommands
+        /// The check runs the commands that print master keys.
+        case withCommands
+    }
+
     let settings: Settings
-    /// Whether the check runs the commands that print master keys.
-    let runsCommands: Bool
+    let masterKeyChecking: MasterKeyChecking
+    private let locks: DatabaseLockCheck
+
+    init(settings: Settings, masterKeyChecking: MasterKeyChecking) {
+        self.settings = settings
+        self.masterKeyChecking = masterKeyChecking
+        locks = DatabaseLockCheck(stateDirectory: settings.stateDirectory)
+    }
+
+    private var runsCommands: Bool { masterKeyChecking == .withCommands }
 
     /// - Returns: one line about the database, for the operator; empty if a start would be refused.
     func run(_ findings: inout PreparationFindings) async -> String {
@@ -32,7 +48,8 @@ struct StoreCheck {
         let path = settings.databasePath
         var forecast = try StartForecast(onFilesOf: settings)
         // A start decides about the files before it opens them.
-        guard report(forecast, &findings) else { return "" }
+        if !forecast.observation.hasDatabaseContent { forecast.addMissingContent() }
+        guard !refuse(forecast, &findings) else { return "" }
         guard forecast.observation.database != nil else {
             return try await checkEmpty(&forecast, "\(path) (does not exist; the first start creates it)", &findings)
         }
@@ -40,6 +57,7 @@ struct StoreCheck {
         if let holder = try await locks.holder(of: path) {
             findings.refuse(
                 "\(holder) has locked the database \(path), so the daemon cannot write to it; end this process")
+            return ""
         }
         let interrupted = "\(path) (empty, because the first start was interrupted; the next start completes it)"
         func readContent() throws -> StartContent? {
@@ -58,19 +76,15 @@ struct StoreCheck {
     private func checkClaims(_ findings: inout PreparationFindings) async throws {
         let path = settings.claimsPath
         guard FileStatus(of: path) != nil else { return }
-        do {
-            try ClaimStore.inspect(path: path, wholeContent: false)
-            if let holder = try await locks.holder(of: path) {
-                findings.warn(
-                    "\(holder) has locked the claims file \(path), so the daemon refuses claims of payment tokens; end this process"
-                )
-            }
-        } catch let error as MerchantError {
+        if let holder = try await locks.holder(of: path) {
+            return findings.warn(
+                "\(holder) has locked the claims file \(path), so the daemon refuses claims of payment tokens; end this process"
+            )
+        }
+        do { try ClaimStore.inspect(path: path, wholeContent: false) } catch let error as MerchantError {
             findings.warn(ClaimsFile.warning(error.detail))
         }
     }
-
-    private var locks: DatabaseLockCheck { DatabaseLockCheck(stateDirectory: settings.stateDirectory) }
 
     private func checkServer(
         _ postgresql: PostgreSQLSettings, _ findings: inout PreparationFindings
@@ -122,6 +136,7 @@ struct StoreCheck {
         switch keys {
         case .open: break
         case .unknown: warnUnlessRun(&findings)
+        case .failed(let why): findings.refuse(why)
         case .doNotFit(let why): forecast.rejectMasterKey(why)
         case .mayFit(let why):
             findings.warn(
@@ -135,7 +150,7 @@ struct StoreCheck {
     /// Warns if the command that prints the master key was not run, so that the key was not checked.
     private func warnUnlessRun(_ findings: inout PreparationFindings) {
         let current = settings.masterKey.current
-        guard current.isCommand, !runsCommands,
+        guard current.isCommand, masterKeyChecking == .withoutCommands,
             InstanceLock.masterKeySource(inDirectory: settings.stateDirectory) != current.description
         else { return }
         findings.warn(
@@ -150,13 +165,17 @@ struct StoreCheck {
         case mayFit(String)
         /// This process cannot load the key, which ``MasterKeyCheck`` has reported.
         case unknown
+        /// A key could not be loaded, or another error happened.
+        case failed(String)
     }
 
     private func openKeys(_ dataKeys: [SealedDataKey], _ forecast: StartForecast) -> Keys {
         let keys = MasterKeys(settings.masterKey)
         let loadable = MasterKeys(
             sources: keys.sources.filter { $0.reasonNotChecked == nil && (runsCommands || !$0.isCommand) })
-        guard forecast.observation.missingMasterKeyFinding == nil, loadable.sources.first == keys.sources.first else {
+        guard masterKeyChecking != .skipped, forecast.observation.missingMasterKeyFinding == nil,
+            loadable.sources.first == keys.sources.first
+        else {
             return .unknown
         }
         do {
@@ -164,24 +183,37 @@ struct StoreCheck {
             return .open
         } catch {
             let why = PreparationFindings.texts(of: error).joined(separator: "; ")
-            return loadable.sources == keys.sources ? .doNotFit(why) : .mayFit(why)
+            guard loadable.sources == keys.sources else { return .mayFit(why) }
+            return (error as? MerchantError)?.code == .masterKeyConflict ? .doNotFit(why) : .failed(why)
         }
     }
 
-    /// Reports the findings for which a start is refused. If there is none, warns of those with which the daemon starts.
+    /// Reports the findings for which a start is refused.
     ///
-    /// - Returns: whether the daemon would start.
-    @discardableResult
-    private func report(_ forecast: StartForecast, _ findings: inout PreparationFindings) -> Bool {
-        switch StartDecision(on: forecast.observation, acceptsOlderDatabase: false) {
-        case .refuse(let refusals):
-            for finding in refusals { findings.refuse(finding.text) }
+    /// - Returns: whether there is such a finding.
+    private func refuse(_ forecast: StartForecast, _ findings: inout PreparationFindings) -> Bool {
+        guard case .refuse(let refusals) = StartDecision(on: forecast.observation, acceptsOlderDatabase: false) else {
             return false
-        case .open(let losses, let warnings):
-            for finding in losses + warnings { findings.warn(finding.text) }
-            return true
+        }
+        for finding in refusals { findings.refuse(finding.text) }
+        return true
+    }
+
+    /// Reports the findings for which a start is refused. If there is none, warns of those with which the daemon starts.
+    private func report(_ forecast: StartForecast, _ findings: inout PreparationFindings) {
+        guard !refuse(forecast, &findings),
+            case .open(let losses, let warnings) = StartDecision(
+                on: forecast.observation, acceptsOlderDatabase: false)
+        else { return }
+        for finding in losses + warnings {
+            if finding.code.isExpectedOnce { findings.note(finding.text) } else { findings.warn(finding.text) }
         }
     }
+}
+
+extension StartFinding.Code {
+    /// Whether a correct installation has the finding before its first start, or before its first audit head.
+    fileprivate var isExpectedOnce: Bool { self == .masterKeyWithoutDatabase || self == .noShippedHead }
 }
 
 extension StartFinding {

@@ -57,7 +57,7 @@ struct SQLiteBackend: StoreBackend {
             Recurring(every: .seconds(2), ClaimsRecovery(claims: claims, logger: parts.logger)),
             Recurring(
                 every: ClaimsOpening.interval, mayBlock: true,
-                ClaimsOpening(claims: claims, lock: lock, logger: parts.logger)),
+                ClaimsOpening(claims: claims, lock: lock, settings: settings, logger: parts.logger)),
         ]
     }
 

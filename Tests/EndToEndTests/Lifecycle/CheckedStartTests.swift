@@ -238,10 +238,11 @@ import Testing
             #expect(
                 checked.status == 4 && checked.output.contains("the process \(locked.process) has locked"),
                 "\(checked.output)")
+            #expect(try installation.diagnose().status == 4)
         }
     }
 
-    @Test func `what a start would only log is a warning of the check`() throws {
+    @Test func `what a start would only log is a warning of the check, or a note`() throws {
         let sandbox = try installation.write("environment: sandbox\n", "sandbox.yaml")
         try installation.start(config: sandbox)
         installation.stop()
@@ -251,12 +252,14 @@ import Testing
         installation.stop()
         try copy.write(to: URL(filePath: installation.database))
         let older = try check(sandbox)
-        #expect(older.status == 4 && older.output.contains("[databaseOlderThanLockFile]"), "\(older.output)")
+        #expect(older.status == 4, "\(older.output)")
+        #expect(older.output.components(separatedBy: "[databaseOlderThanLockFile]").count == 2, "\(older.output)")
         for file in ["merchantkeyd.sqlite", "claims.sqlite", "merchantkeyd.lock"] {
             try FileManager.default.removeItem(atPath: installation.path("state/\(file)"))
         }
         let missing = try check(sandbox)
-        #expect(missing.status == 4 && missing.output.contains("[masterKeyWithoutDatabase]"), "\(missing.output)")
+        // A master key may be provided before the first start.
+        #expect(missing.status == 0 && missing.output.contains("[masterKeyWithoutDatabase]"), "\(missing.output)")
     }
 
     @Test func `a command that prints a different master key each time is refused for a new database`() throws {

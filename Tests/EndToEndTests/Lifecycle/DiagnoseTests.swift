@@ -131,6 +131,28 @@ import Testing
         #expect(frozen.status == 1 && frozen.outcome("response") == "failure", "\(frozen)")
     }
 
+    /// Such a command may need a token that only the daemon's unit has.
+    @Test func `a running daemon whose key command works only in its own environment could start again`() throws {
+        let key = installation.path("own.key")
+        try #require(try Installation.run(["openssl", "rand", "-out", key, "32"]).status == 0)
+        let script = try installation.write(
+            "#!/bin/sh\necho x >> \(installation.path("runs"))\ncat \"$OWN_KEY\"\n", "key.sh")
+        #expect(chmod(script, 0o700) == 0)
+        let config = try installation.write(
+            "environment: sandbox\nmaster-key:\n  source: command\n  command: [\(script)]\n", "command.yaml")
+        try installation.start(config: config, environment: ["OWN_KEY": key])
+        func runs() throws -> Int {
+            try String(contentsOfFile: installation.path("runs"), encoding: .utf8).split(separator: "\n").count
+        }
+        let before = try runs()
+        let diagnosis = try installation.diagnose("--config", config)
+        #expect(diagnosis.failures.isEmpty && diagnosis.outcome("next start") == "success", "\(diagnosis)")
+        #expect(try runs() == before + 1)
+        installation.stop()
+        // The daemon cannot start from here either.
+        #expect(try installation.diagnose("--config", config).outcome("next start") == "failure")
+    }
+
     @Test func `a master key that other users can replace is a warning`() throws {
         try installation.createStateDirectory()
         let directory = installation.path("keys")
@@ -150,6 +172,9 @@ import Testing
         try installation.createStateDirectory()
         let config = try installation.write(
             "environment: sandbox\nstate-directory: \(installation.path("other"))\n", "directory.yaml")
+        let same = try installation.write(
+            "environment: sandbox\nstate-directory: \(installation.stateDirectory)/\n", "same.yaml")
+        #expect(try installation.diagnose("--config", same).outcome("settings") == "success")
         let warned = try installation.diagnose("--config", config)
         #expect(
             warned.status == 4 && warned.detail("settings").contains(installation.path("other")), "\(warned)")

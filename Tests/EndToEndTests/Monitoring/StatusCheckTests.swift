@@ -25,7 +25,10 @@ import Testing
     @Test(arguments: [["--timeout", "0s"], ["--timeout", "2h"], ["--timeout", "2"], ["--no-such-option"]])
     func `wrong usage is unknown, not critical`(options: [String]) throws {
         let program = ["\(Installation.programs)/merchantkeyctl", "--socket", installation.adminSocket]
-        #expect(try Installation.run(program + ["status", "--check"] + options).status == 3)
+        let checked = try Installation.run(program + ["status", "--check"] + options)
+        #expect(checked.status == 3 && checked.output.hasPrefix("merchantkeyd UNKNOWN: "), "\(checked.output)")
+        let json = try Installation.run(program + ["--output", "json", "status", "--check"] + options)
+        #expect(json.status == 3 && json.error.contains("\"exitStatus\":3"), "\(json.error)")
         #expect(try Installation.run(program + ["status"] + options).status == 2)
     }
 }
