@@ -2,12 +2,16 @@ package import MerchantCore
 import Synchronization
 import Vocabulary
 
-/// Backups in memory, which have a manifest and no content. Their verification finds no faults.
+/// Backups in memory, which have a manifest and no content.
 package final class MemoryBackups: BackupManaging {
     private let clock: any WallClock
     private let manifests = Mutex<[String: BackupManifest]>([:])
+    private let faultyPaths = Mutex<Set<String>>([])
 
     package init(clock: any WallClock) { self.clock = clock }
+
+    /// Makes every later verification of this backup find a fault.
+    package func damage(_ path: String) { faultyPaths.withLock { _ = $0.insert(path) } }
 
     package func createBackup(at path: String) async throws -> BackupManifest {
         let manifest = BackupManifest(
@@ -27,7 +31,7 @@ package final class MemoryBackups: BackupManaging {
         }
         return BackupVerificationResult(
             manifest: manifest, keyPairsVerified: 0, certificatesChecked: 0, auditRecordsChecked: 0, seconds: 0,
-            findings: [])
+            findings: faultyPaths.withLock { $0.contains(path) } ? ["a key cannot be unsealed"] : [])
     }
 
     package func discard(_ path: String) async { manifests.withLock { $0[path] = nil } }

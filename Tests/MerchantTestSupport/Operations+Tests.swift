@@ -9,7 +9,7 @@ extension Operations {
         repository: any MerchantRepository, custodian: any KeyCustodian, claims: any ClaimLedger = MemoryClaimLedger(),
         clock: any WallClock, confirmedTime: ConfirmedTime? = nil, environment: Environment = .sandbox,
         tokenRoots: [TrustRoot]? = nil, rolls: RollPolicy = RollPolicy(), backups: BackupPolicy = BackupPolicy(),
-        gateway: any RegistrationGateway = NotConfiguredGateway(),
+        backupService: MemoryBackups? = nil, gateway: any RegistrationGateway = NotConfiguredGateway(),
         merchantTokenGateway: any MerchantTokenGateway = NotConfiguredGateway(),
         merchantTokens: MerchantTokenPolicy = MerchantTokenPolicy(),
         domainChecker: any DomainChecker = FakeDomainChecker(), webhooks: any WebhookTesting = NoWebhooks(),
@@ -24,8 +24,8 @@ extension Operations {
                 verifier: CurrentValue(
                     SignatureVerifier(environment: environment, trustRoots: tokenRoots ?? [.appleRootCAG3])),
                 rollPolicy: CurrentValue(rolls), backupPolicy: CurrentValue(backups),
-                backups: MemoryBackups(clock: clock), masterKey: FakeMasterKey(clock: clock), gateway: gateway,
-                merchantTokenGateway: merchantTokenGateway, merchantTokenPolicy: merchantTokens,
+                backups: backupService ?? MemoryBackups(clock: clock), masterKey: FakeMasterKey(clock: clock),
+                gateway: gateway, merchantTokenGateway: merchantTokenGateway, merchantTokenPolicy: merchantTokens,
                 domainChecker: domainChecker, webhooks: webhooks, notifier: notifier, nodes: nodes,
                 provisioning: provisioning,
                 sessions: sessions))

@@ -86,11 +86,12 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `a verified backup stays verified`(store: StoreUnderTest) async throws {
+    func `a backup is verified only while its last verification found no fault`(store: StoreUnderTest) async throws {
         let store = try store.open()
         let backup = Sample.backup(1, newestKeyPairId: 0)
         try await store.write { try $0.record(backup, at: "/a", verifiedAt: Sample.time(5)) }
-        try await store.write { try $0.record(backup, at: "/a", verifiedAt: nil) }
         #expect(try await store.read { try $0.backupCoverage(at: Sample.time(1000)).lastVerified } == backup.createdAt)
+        try await store.write { try $0.record(backup, at: "/a.not-good", verifiedAt: nil) }
+        #expect(try await store.read { try $0.backupCoverage(at: Sample.time(1000)).lastVerified } == nil)
     }
 }

@@ -1310,7 +1310,7 @@ CREATE TABLE backups (
     -- The highest key pair id in the backup. Ids only grow, so the backup contains every key pair up to this id.
     newest_key_pair_id INTEGER NOT NULL CHECK (newest_key_pair_id >= 0),
     audit_sequence INTEGER NOT NULL CHECK (audit_sequence >= 0),
-    -- When a verification last unsealed every key in it and found no fault.
+    -- When the last verification unsealed every key in it and found no fault; NULL if it found a fault.
     verified_at INTEGER
 ) STRICT;
 

@@ -6,17 +6,16 @@ struct PreparationFindings {
     private(set) var problems: [String] = []
     /// Problems that do not prevent the start.
     private(set) var warnings: [String] = []
-
     /// What the operator should know although nothing is wrong.
     private(set) var notes: [String] = []
-
-    mutating func note(_ text: String) { notes.append(text) }
 
     mutating func refuse(_ problem: String) { problems.append(problem) }
 
     mutating func refuse(_ error: any Error) { problems += Self.texts(of: error) }
 
     mutating func warn(_ warning: String) { warnings.append(warning) }
+
+    mutating func note(_ text: String) { notes.append(text) }
 
     /// Runs `body`. Its error is a problem.
     ///

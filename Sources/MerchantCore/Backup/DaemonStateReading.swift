@@ -14,7 +14,10 @@ package protocol DaemonStateReading {
 package protocol DaemonStateWriting: DaemonStateReading {
     /// Stores a text under this name. Replaces the earlier text.
     func setDaemonValue(_ name: String, _ value: String) throws
-    /// Stores the record of a backup. If a record with the same SHA-256 exists, changes only its path, and its time of
-    /// verification if `verifiedAt` is not nil.
+    /// Stores the record of a backup. If a record with the same SHA-256 exists, changes only its path and its time of
+    /// verification.
+    ///
+    /// - Parameter verifiedAt: when the last verification of the backup found no fault; nil if it was never verified, or
+    ///   if the last verification found a fault.
     func record(_ manifest: BackupManifest, at path: String, verifiedAt: Timestamp?) throws
 }

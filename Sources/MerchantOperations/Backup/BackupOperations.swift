@@ -46,8 +46,8 @@ package struct BackupOperations: Sendable {
         return manifest
     }
 
-    /// Verifies a backup file. If it is a backup of this database and the verification finds no faults, the store
-    /// records the backup as verified.
+    /// Verifies a backup file. If it is a backup of this database, the store records the backup: as verified if the
+    /// verification finds no faults, otherwise as not verified, even if an earlier verification found no faults.
     ///
     /// - Parameter renamesIfNotGood: whether to append ``notGoodSuffix`` to the name of the file if the verification
     ///   finds a fault.
@@ -72,10 +72,9 @@ package struct BackupOperations: Sendable {
         }
         let now = clock.now
         try await records.write { transaction in
-            if isOfThisDatabase, verification.findings.isEmpty {
-                try transaction.record(manifest, at: path, verifiedAt: now)
-            } else if isOfThisDatabase, let newPath = verification.newPath {
-                try transaction.record(manifest, at: newPath, verifiedAt: nil)
+            if isOfThisDatabase {
+                try transaction.record(
+                    manifest, at: verification.newPath ?? path, verifiedAt: verification.findings.isEmpty ? now : nil)
             }
             try transaction.append(
                 request.auditEntry(

@@ -3,13 +3,11 @@ import StoreCore
 import Vocabulary
 
 extension StoreTransaction {
-    // If `verifiedAt` is nil, an earlier record of the same backup keeps its `verified_at`.
     func record(_ manifest: BackupManifest, at path: String, verifiedAt: Timestamp?) throws {
         try execute(
             """
             INSERT INTO backups (\(BackupRow.insertedColumns)) VALUES (?, ?, ?, ?, ?, ?)
-            ON CONFLICT (sha256) DO UPDATE SET
-                path = excluded.path, verified_at = coalesce(excluded.verified_at, verified_at)
+            ON CONFLICT (sha256) DO UPDATE SET path = excluded.path, verified_at = excluded.verified_at
             """, BackupRow.values(manifest, at: path, verifiedAt: verifiedAt))
     }
 

@@ -321,31 +321,6 @@ import Testing
     }
 }
 
-/// A database that another program has locked for writing.
-private struct LockedDatabase {
-    private let locker: ChildProcess
-    var process: Int32 { locker.id }
-
-    init(_ database: String, _ installation: Installation) throws {
-        let script = try installation.write(
-            """
-            import sqlite3, sys, time
-            database = sqlite3.connect(sys.argv[1], isolation_level=None)
-            database.execute("BEGIN IMMEDIATE")
-            print("locked", flush=True)
-            while True: time.sleep(1)
-            """, "lock.py")
-        let output = installation.path("locked")
-        let locker = try ChildProcess(["python3", script, database], output: .file(output))
-        self.locker = locker
-        try installation.eventually("the file is locked") {
-            try String(contentsOfFile: output, encoding: .utf8).contains("locked")
-        }
-    }
-
-    func release() { locker.killAndWait() }
-}
-
 /// A Unix socket that a test listens on.
 private struct LocalListener {
     let descriptor: CInt

@@ -169,28 +169,15 @@ import Testing
     @Test(.onlyOnSQLite) func `while another program locks the claims file, the daemon is not ready`() throws {
         let installation = try serving()
         let token = try installation.mintTokens()
-        let script = try installation.write(
-            """
-            import sqlite3, sys, time
-            database = sqlite3.connect(sys.argv[1], isolation_level=None)
-            database.execute("BEGIN IMMEDIATE")
-            print("locked", flush=True)
-            while True: time.sleep(1)
-            """, "lock.py")
-        let ready = installation.path("locked")
-        let locker = try ChildProcess(
-            ["python3", script, installation.path("state/claims.sqlite")], output: .file(ready))
-        defer { locker.killAndWait() }
-        try installation.eventually("the file is locked") {
-            try String(contentsOfFile: ready, encoding: .utf8).contains("locked")
-        }
+        let locked = try LockedDatabase(installation.path("state/claims.sqlite"), installation)
+        defer { locked.release() }
         #expect(try installation.ctl("token", "decrypt", token, "--claim").refusalCode == "storeUnavailable")
         let health = try installation.health()
         #expect(health.status == "503" && !health.isReady && health.findings.contains("claimsRefused"))
         #expect(try installation.checkStatus() == 2)
         // The main database still accepts changes.
         #expect(try installation.ctl("merchant", "add", "merchant.com.example.more").status == 0)
-        locker.killAndWait()
+        locked.release()
         // The daemon becomes ready again without a further claim.
         try installation.eventually("the daemon is ready again", within: .seconds(30)) {
             try installation.health().status == "200"

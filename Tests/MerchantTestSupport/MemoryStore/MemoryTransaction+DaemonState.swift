@@ -15,9 +15,8 @@ extension MemoryTransaction {
     package func setDaemonValue(_ name: String, _ value: String) { state.facts[name] = value }
 
     package func record(_ manifest: BackupManifest, at path: String, verifiedAt: Timestamp?) {
-        let known = state.backups[manifest.sha256]
         state.backups[manifest.sha256] = MemoryBackup(
-            manifest: known?.manifest ?? manifest, path: path, verifiedAt: verifiedAt ?? known?.verifiedAt)
+            manifest: state.backups[manifest.sha256]?.manifest ?? manifest, path: path, verifiedAt: verifiedAt)
     }
 
     private var newestVerified: MemoryBackup? { newestVerified(where: { _ in true }) }

@@ -1,0 +1,27 @@
+import MerchantCore
+import MerchantOperations
+import MerchantTestSupport
+import Testing
+import Vocabulary
+
+/// What the store records about the verification of a backup.
+@Suite struct BackupVerificationTests {
+    @Test func `a backup whose last verification found a fault is not verified`() async throws {
+        let bench = try await Bench()
+        let service = MemoryBackups(clock: bench.clock)
+        let backups = Operations(
+            repository: bench.repository, custodian: FakeCustodian(clock: bench.clock), clock: bench.clock,
+            backupService: service
+        ).backups
+        func lastVerified() async throws -> Timestamp? {
+            try await backups.backupCoverage(at: bench.clock.now).lastVerified
+        }
+        let created = try await backups.createBackup(at: "/b", for: bench.request)
+        _ = try await backups.verifyBackup("/b", for: bench.request)
+        #expect(try await lastVerified() == created.createdAt)
+        service.damage("/b")
+        let result = try await backups.verifyBackup("/b", for: bench.request)
+        #expect(result.findings.count == 1)
+        #expect(try await lastVerified() == nil)
+    }
+}
