@@ -73,7 +73,7 @@ enum Rows {
         Row(
             "storage: the database and the claims are missing, and the lock file names the last audit record",
             .refusesUnlessAccepted([.databaseMissing])
-        ) { ($0.database, $0.hasClaims) = (nil, false) },
+        ) { ($0.database, $0.claims) = (nil, nil) },
         Row(
             "storage: the state directory is empty, and a head was shipped",
             .refusesUnlessAccepted([.databaseOlderThanShippedHead])
@@ -266,14 +266,22 @@ enum Rows {
             $0.log = nil
             $0.masterKey = .file(path: "/state/master.key", exists: false)
         },
-        Row("the claims file is missing", .warns([.claimsMissing])) { $0.hasClaims = false },
+        Row("the claims file is missing", .warns([.claimsMissing])) { $0.claims = nil },
+        Row("the claims file is empty", .warns([.claimsMissing])) { $0.claims = Observations.empty },
+        Row("the claims file lacks the newest claim in the lock file", .warns([.claimsOlder])) {
+            ($0.lockFile.newestClaim, $0.newestClaim) = (7, 6)
+        },
+        Row("the claims file has the newest claim in the lock file", .opens) {
+            ($0.lockFile.newestClaim, $0.newestClaim) = (7, 7)
+        },
+        Row("the claims file cannot be read", .opens) { $0.lockFile.newestClaim = 7 },
         Row("the log of the claims file is missing after a kill", .warns([.claimsLogMissing])) {
             $0 = Observations.afterKill
-            $0.hasClaimsLog = false
+            $0.claimsLog = nil
         },
         Row("the claims file has no log, because the daemon closed it or could not use it", .opens) {
             $0 = Observations.afterKill
-            $0.hasClaimsLog = false
+            $0.claimsLog = nil
             $0.lockFile.expectsClaimsLog = false
         },
     ]

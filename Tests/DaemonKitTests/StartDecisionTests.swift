@@ -115,7 +115,7 @@ enum Observations {
         var observation = nothing
         observation.bootIdentifier = "boot-1"
         observation.database = file
-        observation.hasClaims = true
+        observation.claims = file
         observation.lockFile = LockFileContent(wasClosedWithoutLog: true)
         observation.lockFile.head = LockFileContent.Head(head, onBoot: "boot-1").asWrittenAtShutdown
         return observation
@@ -126,7 +126,7 @@ enum Observations {
         var observation = afterCleanShutdown
         observation.log = file
         observation.hasSharedMemory = true
-        observation.hasClaimsLog = true
+        observation.claimsLog = file
         observation.logGeneration = "generation-1"
         observation.lockFile = LockFileContent(expectsLog: true)
         observation.lockFile.expectsClaimsLog = true

@@ -81,6 +81,7 @@ import Testing
         content.head = LockFileContent.Head(head, onBoot: "")
         #expect(Self.read(content) == content)
         content.expectsClaimsLog = true
+        content.newestClaim = 17
         #expect(Self.read(content) == content)
         #expect(Self.read(LockFileContent(wasClosedWithoutLog: true)) == LockFileContent(wasClosedWithoutLog: true))
         #expect(Self.read(LockFileContent()) == LockFileContent())

@@ -41,6 +41,33 @@ import Testing
         #expect(encoding?.detail.contains("LATIN1") == true)
     }
 
+    @Test func `a role that permits too few connections for a daemon is refused`() throws {
+        let role = "\(database.name)_few"
+        try database.server.execute("CREATE ROLE \(role) LOGIN CONNECTION LIMIT 14")
+        try database.server.execute("ALTER DATABASE \(database.name) OWNER TO \(role)")
+        defer {
+            _ = try? database.server.execute("ALTER DATABASE \(database.name) OWNER TO CURRENT_USER")
+            _ = try? database.server.execute("DROP OWNED BY \(role)", in: database.name)
+            _ = try? database.server.execute("DROP ROLE \(role)")
+        }
+        let settings = try ConnectionSettings(
+            "host=\(database.server.directory) dbname=\(database.name) user=\(role)")
+        func refusals() -> [MerchantError?] {
+            [
+                refusalNow {
+                    _ = try PostgresDatabase(settings, clock: SystemClock(), durability: .notRequired)
+                },
+                refusalNow { _ = try PostgresDatabase.check(settings, durability: .notRequired) },
+            ]
+        }
+        for refusal in refusals() {
+            #expect(refusal?.code == .storeUnavailable)
+            #expect(refusal?.detail.contains("14 connections") == true)
+        }
+        try database.server.execute("ALTER ROLE \(role) CONNECTION LIMIT 15")
+        #expect(refusals() == [nil, nil])
+    }
+
     @Test(arguments: [
         ("CREATE TABLE public.customers (id integer)", "public.customers"),
         ("CREATE SCHEMA shop; CREATE TABLE shop.orders (id integer)", "shop.orders"),

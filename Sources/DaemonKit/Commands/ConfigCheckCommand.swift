@@ -8,8 +8,8 @@ struct ConfigCheckCommand: AsyncParsableCommand {
         commandName: "config-check",
         abstract: "Check whether the daemon would start, and print every setting.",
         discussion: """
-            Exit status: 0 if the daemon would start; 1 if it would refuse to start; \(warningStatus) if it would \
-            start, but would log a warning, or a setting does not work or could not be checked.
+            Exit status: 0 if the daemon would start; 1 if it would refuse to start; \(warningStatus) if no reason \
+            to refuse was found, but there is a warning: something does not work or could not be checked.
             """,
         shouldDisplay: false)
 

@@ -57,7 +57,7 @@ struct DaemonCommand: AsyncParsableCommand {
 /// The options that name the settings and the state directory.
 struct SettingsOptions: ParsableArguments {
     @Option(
-        help: "The YAML file with the settings; etc/merchantkeyd.yaml lists every setting.",
+        help: "The YAML file with the settings; docs/settings.md and 'man merchantkeyd.yaml' list every setting.",
         completion: .file(extensions: ["yaml", "yml"]))
     var config: String?
 

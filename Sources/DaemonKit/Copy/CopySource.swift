@@ -98,7 +98,7 @@ struct CopySource {
         case .refuse(let findings): (refusals, warnings) = (findings, [])
         case .open(let losses, let found):
             // A daemon starts even if its claims are missing. But a copy would hide that they are missing.
-            refusals = losses + found.filter { $0.code == .claimsMissing || $0.code == .claimsLogMissing }
+            refusals = losses + found.filter { $0.code.isLossOfClaims }
             warnings = found
         }
         guard refusals.isEmpty else {

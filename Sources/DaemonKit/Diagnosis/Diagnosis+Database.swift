@@ -8,7 +8,9 @@ import Vocabulary
 /// The checks of claims, database content, master key, certificates and clock.
 extension Diagnosis {
     mutating func checkClaims() {
-        guard access(settings.claimsPath, F_OK) == 0 else { return }
+        guard FileStatus(of: settings.claimsPath) != nil || FileStatus(of: "\(settings.claimsPath)-wal") != nil else {
+            return
+        }
         do {
             try ClaimStore.inspect(path: settings.claimsPath, wholeContent: true)
             note("claims content", .success, "intact")

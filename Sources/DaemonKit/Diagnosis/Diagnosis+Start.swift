@@ -28,7 +28,10 @@ extension Diagnosis {
         guard findings.problems.isEmpty, hasKey else {
             return note(name, .failure, "would be refused because of the failures above")
         }
-        if findings.warnings.isEmpty { note(name, .success, "would succeed") }
+        guard findings.warnings.isEmpty, prepared.warnings.isEmpty else {
+            return note(name, .warning, "would not be refused because of anything found; see the warnings above")
+        }
+        note(name, .success, "would succeed")
     }
 
     /// Compares the files with what earlier daemons left: reports the findings of the next start.
@@ -102,7 +105,7 @@ extension StartFinding.Code {
         case .databaseOlderThanShippedHead, .databaseOlderThanHeadInLockFile, .noShippedHead: "audit head"
         case .masterKeyMissing, .masterKeyRejected, .masterKeyWithoutDatabase: "master key"
         case .environmentChanged, .environmentConflict: "environment"
-        case .claimsMissing, .claimsLogMissing: "claims"
+        case .claimsMissing, .claimsLogMissing, .claimsOlder: "claims"
         }
     }
 }

@@ -1,5 +1,6 @@
 import Logging
 import MerchantCore
+import SQLiteStore
 
 /// Opens the claims file as soon as it can be opened, if it could not be opened at the start.
 struct ClaimsOpening: RecurringTask {
@@ -12,10 +13,15 @@ struct ClaimsOpening: RecurringTask {
 
     mutating func run() async {
         let observer = StartObserver(settings: settings)
+        let previous = lock.previousContent
         let hadLog = observer.hasClaimsLog
-        guard claims.openIfUnusable() else { return }
-        if lock.previousContent.expectsClaimsLog, !hadLog { observer.missingClaimsLog.log(logger) }
-        do { try lock.markClaimsOpen() } catch {
+        guard let store = claims.openIfUnusable() else { return }
+        if previous.expectsClaimsLog, !hadLog {
+            observer.missingClaimsLog.log(logger)
+        } else if let expected = previous.newestClaim, store.newestClaimWhenOpened < expected {
+            observer.olderClaims(lacking: expected).log(logger)
+        }
+        do { try lock.markClaimsOpen(newestClaim: store.newestClaimWhenOpened) } catch {
             logger.error(
                 "the lock file does not name the open claims file, so the next start may not detect lost claims",
                 metadata: ["error": "\(error)"])

@@ -15,7 +15,7 @@ enum EnvironmentNames {
         return names.filter { $0.hasPrefix(prefix) && !known.contains($0) }.sorted().map { name in
             guard let table = catalog.tableNames.first(where: { isName(name, of: $0) }) else {
                 return
-                    "the environment variable \(name) names no setting; correct the name or remove the variable (etc/merchantkeyd.yaml lists every setting)"
+                    "the environment variable \(name) names no setting; correct the name or remove the variable (docs/settings.md and 'man merchantkeyd.yaml' list every setting)"
             }
             return
                 "the environment variable \(name) is set, but only the configuration file can set '\(table)'; remove the variable, and write '\(table)' into the file that --config names"

@@ -131,7 +131,7 @@ struct SettingsFile {
     }
 
     private mutating func reportUnknown(_ name: String) {
-        report("unknown setting '\(name)'; etc/merchantkeyd.yaml lists every setting", of: name)
+        report("unknown setting '\(name)'; docs/settings.md and 'man merchantkeyd.yaml' list every setting", of: name)
     }
 
     private mutating func report(_ problem: String, of name: String) {

@@ -14,6 +14,7 @@ final class ClaimsFile: ClaimLedger, NonceLedger {
 
     private let path: String
     private let clock: any WallClock
+    private let observer: any ClaimsObserver
     /// Whether the file was missing when the daemon started.
     private let isNew: Bool
     /// Whether the file had content when the daemon started.
@@ -21,12 +22,14 @@ final class ClaimsFile: ClaimLedger, NonceLedger {
     private let state: Mutex<State>
 
     /// Opens the file, and creates it if it is missing.
-    init(path: String, clock: some WallClock) {
-        (self.path, self.clock) = (path, clock)
+    ///
+    /// - Parameter observer: is notified of new claims.
+    init(path: String, clock: some WallClock, observer: any ClaimsObserver) {
+        (self.path, self.clock, self.observer) = (path, clock, observer)
         let found = FileStatus(of: path)
         isNew = found == nil
         hadContent = (found?.size ?? 0) > 0
-        do { state = Mutex(.open(try ClaimStore.open(path: path, clock: clock))) } catch {
+        do { state = Mutex(.open(try ClaimStore.open(path: path, clock: clock, observer: observer))) } catch {
             state = Mutex(.unusable(Self.reason(error, path), since: clock.now))
         }
     }
@@ -37,9 +40,9 @@ final class ClaimsFile: ClaimLedger, NonceLedger {
     /// claimed again. So if somebody moves an unusable file away, only a restart creates a new one, and reports that
     /// the claims are missing.
     ///
-    /// - Returns: whether this call opened the file.
-    func openIfUnusable() -> Bool {
-        guard case .unusable(_, let since) = state.withLock({ $0 }) else { return false }
+    /// - Returns: the file, if this call opened it; otherwise nil.
+    func openIfUnusable() -> ClaimStore? {
+        guard case .unusable(_, let since) = state.withLock({ $0 }) else { return nil }
         do {
             guard isNew || FileStatus(of: path) != nil else {
                 throw MerchantError(.storeUnavailable, "it was removed; put it back, or restart the daemon without it")
@@ -48,12 +51,12 @@ final class ClaimsFile: ClaimLedger, NonceLedger {
                 throw MerchantError(
                     .storeUnavailable, "it is empty now; put its content back, or restart the daemon without the file")
             }
-            let store = try ClaimStore.open(path: path, clock: clock)
+            let store = try ClaimStore.open(path: path, clock: clock, observer: observer)
             state.withLock { $0 = .open(store) }
-            return true
+            return store
         } catch {
             state.withLock { $0 = .unusable(Self.reason(error, path), since: since) }
-            return false
+            return nil
         }
     }
 

@@ -8,10 +8,13 @@ struct DiskReserve {
     private static let fullSize = 1 << 20
     /// By how many bytes a start shrinks the file. The start needs less: 64 KiB for the shared memory of two databases
     /// and 8 KiB for the directories of two sockets.
-    private static let spacePerStart = 192 << 10
+    static let spacePerStart = 192 << 10
 
     let directory: String
     private var path: String { "\(directory)/merchantkeyd.reserve" }
+
+    /// The size of the file in bytes; 0 if there is none.
+    var size: Int { FileStatus(of: path)?.size ?? 0 }
 
     private var space: DiskSpace? { DiskSpace(of: directory) }
 

@@ -1,5 +1,6 @@
 import Glibc
 import MerchantCore
+import SQLiteStore
 import Synchronization
 
 /// Ensures that only one daemon uses a state directory, and stores in the lock file what the next start must know. The
@@ -233,7 +234,7 @@ extension InstanceLock {
     }
 
     /// Call before the database is opened. From then on a log may exist, but a missing log is no error before
-    /// ``markOpen(masterKeyFrom:hasClaims:)`` is called.
+    /// ``markOpen(masterKeyFrom:newestClaim:)`` is called.
     func markOpening() throws { try update { $0.wasClosedWithoutLog = false } }
 
     /// Call before the first change is acknowledged. From then on the log contains acknowledged changes, and a missing
@@ -241,19 +242,21 @@ extension InstanceLock {
     ///
     /// - Parameters:
     ///   - source: where the daemon read the master key with which it opened the database.
-    ///   - hasClaims: whether the claims file is open, so that its log contains claims. If the daemon cannot use the
-    ///     claims file, the entry of an earlier run stays.
-    func markOpen(masterKeyFrom source: MasterKeySource, hasClaims: Bool) throws {
+    ///   - newestClaim: the id of the newest claim in the claims file, 0 if the file has no claim; nil if the daemon
+    ///     cannot use the claims file. The entries of an earlier run then stay.
+    func markOpen(masterKeyFrom source: MasterKeySource, newestClaim: Int64?) throws {
         try update {
             $0.masterKeySource = source.description
             $0.expectsLog = true
             $0.inodeIfReplaced = nil
-            if hasClaims { $0.expectsClaimsLog = true }
+            if let newestClaim { $0.claimsOpened(newestClaim) }
         }
     }
 
     /// Call after the claims file was opened while the daemon serves.
-    func markClaimsOpen() throws { try update { $0.expectsClaimsLog = true } }
+    ///
+    /// - Parameter newestClaim: the id of the newest claim in the file; 0 if the file has no claim.
+    func markClaimsOpen(newestClaim: Int64) throws { try update { $0.claimsOpened(newestClaim) } }
 
     /// Call after the claims file was closed.
     ///
@@ -265,10 +268,25 @@ extension InstanceLock {
 }
 
 extension LockFileContent {
+    fileprivate mutating func claimsOpened(_ newestClaim: Int64) {
+        expectsClaimsLog = true
+        self.newestClaim = newestClaim
+    }
+
     fileprivate mutating func clearDatabaseEntries() {
         inodeIfReplaced = nil
         head = nil
         log = nil
+    }
+}
+
+extension InstanceLock: ClaimsObserver {
+    /// Writes the id of the newest claim into the lock file. If the write fails, ``StoreRecovery`` repeats it.
+    func claimsGrew(to newest: Int64) {
+        state.withLock { state in
+            state.content.newestClaim = newest
+            if !Self.write(state.content, to: descriptor) { state.isFileOutdated = true }
+        }
     }
 }
 

@@ -2,7 +2,7 @@ package import MerchantCore
 import Vocabulary
 
 /// What the last daemon in the state directory wrote into the lock file, one entry on each line. With it, the next
-/// start detects a missing write-ahead log, a replaced database file and an older copy of the database.
+/// start detects a missing write-ahead log, a replaced database file and older copies of the database and the claims file.
 ///
 /// | line | meaning |
 /// | --- | --- |
@@ -12,6 +12,7 @@ import Vocabulary
 /// | `head HEAD [BOOT]` | the last acknowledged audit record; BOOT identifies the boot, or is `last` after a shutdown |
 /// | `log GENERATION [HEAD]` | the log that contains the last record; HEAD was the last record when the log began |
 /// | `claims open` | the claims file is in use, or was left with a write-ahead log |
+/// | `newest-claim ID` | the id of the newest acknowledged claim; 0 if there was none |
 /// | `lost TEXT` | a loss that the operator accepted and that the audit does not contain yet |
 /// | `master-key SOURCE` | where the daemon that uses the directory read the master key |
 /// | `listens ADDRESS` | a socket's path or a TCP address, `HOST:PORT`, of the daemon that uses the directory |
@@ -36,6 +37,9 @@ package struct LockFileContent: Equatable, Sendable {
     /// The line `claims open`. A write-ahead log of the claims file is expected while the daemon uses this file, after
     /// it was killed, and if it closed the file but left a log. False if the daemon could not use the claims file.
     package var expectsClaimsLog = false
+    /// The id of the newest acknowledged claim; 0 if there was none, nil if unknown. Like ``head``, exact after a kill,
+    /// but possibly too old after a power failure.
+    package var newestClaim: Int64?
     /// Descriptions of losses that the operator accepted, but that the audit does not contain yet.
     package var lossesNotInAudit: [String] = []
     /// The source from which the daemon that uses the directory read its master key, in the form of
@@ -157,6 +161,7 @@ extension LockFileContent {
     private static let head = "head "
     private static let log = "log "
     private static let claimsOpen = "claims open"
+    private static let newestClaim = "newest-claim "
     private static let lost = "lost "
     private static let masterKey = "master-key "
     private static let listens = "listens "
@@ -171,6 +176,7 @@ extension LockFileContent {
         if let head { lines.append(Self.head + head.text) }
         if let log { lines.append(Self.log + log.text) }
         if expectsClaimsLog { lines.append(Self.claimsOpen) }
+        if let newestClaim { lines.append("\(Self.newestClaim)\(newestClaim)") }
         if let nodeRun { lines.append("\(Self.node)\(nodeRun) \(Machine.bootIdentifier)") }
         lines += listeners.map { Self.listens + Self.oneLine($0) }
         lines += lossesNotInAudit.map { Self.lost + Self.oneLine($0) }
@@ -193,6 +199,8 @@ extension LockFileContent {
                 wasClosedWithoutLog = true
             } else if line == Self.claimsOpen {
                 expectsClaimsLog = true
+            } else if let text = after(Self.newestClaim) {
+                newestClaim = Int64(text)
             } else if let text = after(Self.replaced) {
                 inodeIfReplaced = UInt64(text)
             } else if let text = after(Self.head) {

@@ -1,5 +1,8 @@
-/// Checks for `config check` and `diagnose` what a start needs besides valid settings: free ports and sockets, a
-/// database that the daemon can open, and the master key of this database. Changes nothing. A daemon may run meanwhile.
+import Glibc
+
+/// Checks for `config check` and `diagnose` what a start needs besides valid settings: free ports and sockets, disk
+/// space, a database that the daemon can open, and the master key of this database. Changes nothing. A daemon may run
+/// meanwhile.
 struct StartCheck {
     let prepared: PreparedStart
     let masterKeyChecking: StoreCheck.MasterKeyChecking
@@ -13,6 +16,17 @@ struct StartCheck {
         if let daemonListeners {
             prepared.sockets.checkFree(in: settings.stateDirectory, except: daemonListeners, &findings)
         }
+        if case .sqlite = settings.store { StartSpaceCheck(settings: settings).run(&findings) }
+        noteIfRoot(&findings)
         return await StoreCheck(settings: settings, masterKeyChecking: masterKeyChecking).run(&findings)
+    }
+
+    /// A check that root runs switches to the owner of the state directory. If root owns it, the check cannot know that
+    /// the daemon will run as another user, which refuses the directory.
+    private func noteIfRoot(_ findings: inout PreparationFindings) {
+        guard geteuid() == 0 else { return }
+        findings.note(
+            "the state directory \(prepared.settings.stateDirectory) belongs to root or does not exist, so this was checked for a daemon that runs as root; a daemon of another user refuses a directory of root (the package's unit corrects the owner at its start)"
+        )
     }
 }

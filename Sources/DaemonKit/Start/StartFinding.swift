@@ -37,6 +37,8 @@ package struct StartFinding: Equatable, Sendable {
         case claimsMissing
         /// The write-ahead log of the claims file is missing, although the last daemon was not shut down cleanly.
         case claimsLogMissing
+        /// The claims file lacks the newest claim that the lock file names.
+        case claimsOlder
         /// The PostgreSQL database lacks an audit record that this daemon has seen.
         case databaseLostTransactions
         /// Another daemon uses the same node name on the PostgreSQL database.
@@ -88,6 +90,9 @@ extension StartFinding {
 }
 
 extension StartFinding.Code {
+    /// Whether claims of payment tokens may be lost, so that the tokens can be used again.
+    var isLossOfClaims: Bool { [.claimsMissing, .claimsLogMissing, .claimsOlder].contains(self) }
+
     package var consequence: StartFinding.Consequence {
         switch self {
         case .restoreUnfinished, .logFromEarlierTime, .logOfAnotherDatabase, .databaseOlderThanLog, .masterKeyMissing,
@@ -97,7 +102,9 @@ extension StartFinding.Code {
             .databaseLostTransactions, .acceptedLossNotInAudit:
             .refusalUnlessAccepted
         case .databaseOlderThanHeadInLockFile: .recordedLoss
-        case .masterKeyWithoutDatabase, .noShippedHead, .environmentChanged, .claimsMissing, .claimsLogMissing: .warning
+        case .masterKeyWithoutDatabase, .noShippedHead, .environmentChanged, .claimsMissing, .claimsLogMissing,
+            .claimsOlder:
+            .warning
         }
     }
 }

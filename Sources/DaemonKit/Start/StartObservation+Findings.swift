@@ -121,11 +121,23 @@ extension StartObservation {
         guard hasDatabaseContent else { return nil }
         if !hasClaims {
             return StartFinding(
-                .claimsMissing, "the claims file \(claimsPath) is missing", why: "the daemon creates an empty one",
+                .claimsMissing, "the claims file \(claimsPath) is \(claims == nil ? "missing" : "empty (0 bytes)")",
+                why: (claimsLog?.size ?? 0) > 0
+                    ? "its write-ahead log remains, so the daemon refuses claims until the file is put back or the log is moved away"
+                    : "the daemon begins with an empty one",
                 remedy: Self.remedyForClaims)
         }
-        guard lockFile.expectsClaimsLog, !hasClaimsLog else { return nil }
-        return missingClaimsLogFinding
+        if lockFile.expectsClaimsLog, !hasClaimsLog { return missingClaimsLogFinding }
+        guard let expected = lockFile.newestClaim, let newestClaim, newestClaim < expected else { return nil }
+        return olderClaimsFinding(expected)
+    }
+
+    func olderClaimsFinding(_ missing: Int64) -> StartFinding {
+        StartFinding(
+            .claimsOlder, "the claims file \(claimsPath) lacks the newest claims",
+            why:
+                "it lacks claim \(missing), which the last daemon recorded: an older copy was put back, or its write-ahead log was emptied",
+            remedy: "put the newer file back with its '-wal' file; if it is lost, \(Self.remedyForClaims)")
     }
 
     var missingClaimsLogFinding: StartFinding {

@@ -43,7 +43,7 @@ extension StartObservation {
         let traces = [
             lockFile.expectsLog || lockFile.inodeIfReplaced != nil ? "its entry in the lock file" : nil,
             lockFile.head.map { "its last audit record, \($0.auditHead.sequence), in the lock file" },
-            hasLogContent ? "its write-ahead log" : nil, hasClaims ? "the claims file" : nil,
+            hasLogContent ? "its write-ahead log" : nil, claims != nil ? "the claims file" : nil,
         ].compactMap(\.self)
         guard !traces.isEmpty else { return nil }
         return StartFinding(

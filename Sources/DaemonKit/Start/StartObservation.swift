@@ -103,10 +103,12 @@ package struct StartObservation: Equatable, Sendable {
     package var isDatabaseInUse = false
     /// Identifies the log until SQLite overwrites it from its beginning; nil if there is no log.
     package var logGeneration: String?
-    /// Whether the database file of the claims (the records of used payment tokens) exists.
-    package var hasClaims = false
-    /// Whether the write-ahead log of that file exists.
-    package var hasClaimsLog = false
+    /// The database file of the claims, which record the used payment tokens; nil if the file is missing.
+    package var claims: File?
+    /// The id of the newest claim, 0 if there is none; nil if the file was not read.
+    package var newestClaim: Int64?
+    /// The write-ahead log of that file; nil if it is missing.
+    package var claimsLog: File?
     package var isRestoreUnfinished = false
     package var masterKey: MasterKey
     /// What the last daemon wrote into the lock file.
@@ -134,6 +136,9 @@ extension StartObservation {
     /// False also for an empty file, which SQLite treats as a new database: it removes the log beside that file.
     var hasDatabaseContent: Bool { (database?.size ?? 0) > 0 }
     var hasLogContent: Bool { (log?.size ?? 0) > 0 }
+    /// False also for an empty file, in which the daemon creates a new database.
+    var hasClaims: Bool { (claims?.size ?? 0) > 0 }
+    var hasClaimsLog: Bool { claimsLog != nil }
     /// Whether the path of the database no longer names the file that the last daemon had open.
     var isDatabaseReplaced: Bool { lockFile.inodeIfReplaced.map { $0 != database?.inode } ?? false }
 

@@ -30,8 +30,12 @@ struct StartObserver {
         found.hasSharedMemory = Self.file("\(path)-shm") != nil
         found.isDatabaseInUse = Self.isInUse(path)
         found.logGeneration = DatabaseInspection.logGeneration(of: path)
-        found.hasClaims = Self.file(settings.claimsPath) != nil
-        found.hasClaimsLog = hasClaimsLog
+        found.claims = Self.file(settings.claimsPath)
+        found.claimsLog = Self.file("\(settings.claimsPath)-wal")
+        if found.hasClaims, lockFile.newestClaim != nil {
+            // If the file cannot be read, the daemon starts and refuses claims.
+            found.newestClaim = try? ClaimStore.newestClaim(inFile: settings.claimsPath)
+        }
         found.isRestoreUnfinished = try RestoreMarker(path: settings.restoreMarkerPath).read() != nil
         found.lockFile = lockFile
         found.bootIdentifier = Machine.bootIdentifier
@@ -87,20 +91,22 @@ struct StartObserver {
 
     /// The finding that the master key file is missing although the database exists; otherwise nil.
     var missingMasterKey: StartFinding? {
-        var found = StartObservation(
-            databasePath: settings.databasePath, lockPath: settings.lockPath, claimsPath: settings.claimsPath,
-            masterKey: masterKey)
+        var found = withoutFiles
         found.isDaemonRunning = isDaemonRunning
         found.database = Self.file(settings.databasePath)
         return found.missingMasterKeyFinding
     }
 
     /// The finding that the write-ahead log of the claims file is missing.
-    var missingClaimsLog: StartFinding {
+    var missingClaimsLog: StartFinding { withoutFiles.missingClaimsLogFinding }
+
+    /// The finding that the claims file lacks the claim with this id.
+    func olderClaims(lacking newestClaim: Int64) -> StartFinding { withoutFiles.olderClaimsFinding(newestClaim) }
+
+    private var withoutFiles: StartObservation {
         StartObservation(
             databasePath: settings.databasePath, lockPath: settings.lockPath, claimsPath: settings.claimsPath,
-            masterKey: masterKey
-        ).missingClaimsLogFinding
+            masterKey: masterKey)
     }
 
     /// Whether the database's write-ahead log exists and is not empty.

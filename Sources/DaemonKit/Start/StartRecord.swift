@@ -193,7 +193,7 @@ final class StartRecord: Sendable {
         let missing = older.missingRecords.isEmpty ? "" : "; \(older.missingRecords)"
         // A restore on another machine also starts without the claims of the machine before.
         let claims =
-            observation.findings.contains { $0.code == .claimsMissing || $0.code == .claimsLogMissing }
+            observation.findings.contains { $0.code.isLossOfClaims }
             ? "; the claims of payment tokens are missing too, so tokens from the ten minutes before the start can be used again"
             : ""
         activeFindings.set(

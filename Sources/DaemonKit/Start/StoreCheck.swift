@@ -75,7 +75,7 @@ struct StoreCheck {
     /// The daemon starts without its claims file, but then refuses payments.
     private func checkClaims(_ findings: inout PreparationFindings) async throws {
         let path = settings.claimsPath
-        guard FileStatus(of: path) != nil else { return }
+        guard FileStatus(of: path) != nil || FileStatus(of: "\(path)-wal") != nil else { return }
         if let holder = try await locks.holder(of: path) {
             return findings.warn(
                 "\(holder) has locked the claims file \(path), so the daemon refuses claims of payment tokens; end this process"

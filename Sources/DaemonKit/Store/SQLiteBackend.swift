@@ -22,7 +22,7 @@ struct SQLiteBackend: StoreBackend {
         self.lock = lock
         drafts = BackupDrafts(store)
         leftoverDraft = drafts.leftover()
-        claims = ClaimsFile(path: settings.claimsPath, clock: clock)
+        claims = ClaimsFile(path: settings.claimsPath, clock: clock, observer: lock)
         backups = BackupService(source: store, drafts: drafts, masterKey: settings.masterKey, clock: clock)
     }
 
@@ -70,7 +70,8 @@ struct SQLiteBackend: StoreBackend {
 
 extension SQLiteBackend {
     func willServe() throws {
-        try lock.markOpen(masterKeyFrom: settings.masterKey.current, hasClaims: claims.store != nil)
+        try lock.markOpen(
+            masterKeyFrom: settings.masterKey.current, newestClaim: claims.store?.newestClaimWhenOpened)
     }
 
     func abandon() { try? closeClaims() }

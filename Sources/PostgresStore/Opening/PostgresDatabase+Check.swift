@@ -14,6 +14,7 @@ extension PostgresDatabase {
         let opener = ConnectionOpener(settings: settings, notices: .ignoring, durability: durability)
         return try PostgresErrors.translating {
             let connection = try opener.open().connection
+            try ServerChecks.requireConnections(connection)
             guard try Migrations.requireUpgradable(Schema.postgresqlMigrations, on: connection) > 0 else { return nil }
             try requirePrivileges(connection)
             return PostgresDatabase(opener: opener)
@@ -21,7 +22,7 @@ extension PostgresDatabase {
     }
 
     /// Checks some tables that a start or the first request writes. `migrate` grants all privileges together.
-    private static func requirePrivileges(_ connection: Connection) throws {
+    static func requirePrivileges(_ connection: Connection) throws {
         let missing = try connection.run(
             """
             SELECT string_agg(name, ', ') FROM unnest(ARRAY['nodes', 'audit', 'key_pairs', 'claims', 'nonces']) AS name

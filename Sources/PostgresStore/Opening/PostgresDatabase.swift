@@ -29,10 +29,12 @@ package struct PostgresDatabase: Sendable {
         acceptsUnfinishedCopy: Bool = false
     ) throws {
         let opener = ConnectionOpener(settings: settings, notices: NoticeHandler(notice), durability: durability)
-        _ = try PostgresErrors.translating {
-            try Migrations.apply(
-                migrations, on: try opener.open().connection, at: clock.now,
-                acceptsUnfinishedCopy: acceptsUnfinishedCopy)
+        try PostgresErrors.translating {
+            let connection = try opener.open().connection
+            try ServerChecks.requireConnections(connection)
+            _ = try Migrations.apply(
+                migrations, on: connection, at: clock.now, acceptsUnfinishedCopy: acceptsUnfinishedCopy)
+            try Self.requirePrivileges(connection)
         }
         self.opener = opener
     }

@@ -1,5 +1,6 @@
 import MerchantCore
 import StoreCore
+import Vocabulary
 
 /// Refuses a server on which the store cannot work, or cannot store changes durably. Each new connection is checked,
 /// because the settings of a role or a database can differ, and because the connection string can name several servers.
@@ -43,6 +44,36 @@ enum ServerChecks {
             .first
         return ServerIdentity(
             systemIdentifier: try row.text("system_identifier"), timeline: try timeline?.text("timeline") ?? "")
+    }
+
+    /// How many connections one daemon opens at most.
+    private static let connectionsOfDaemon = 15
+
+    /// Refuses a server, database or role that permits fewer connections than one daemon may open.
+    static func requireConnections(_ connection: Connection) throws {
+        let row = try connection.query(
+            """
+            SELECT current_setting('max_connections')::bigint AS server,
+                (SELECT nullif(datconnlimit, -1)::bigint FROM pg_database
+                    WHERE datname = current_database() AND NOT is_superuser) AS database,
+                (SELECT nullif(rolconnlimit, -1)::bigint FROM pg_roles
+                    WHERE rolname = session_user AND NOT is_superuser) AS role
+            FROM (SELECT rolsuper AS is_superuser FROM pg_roles WHERE rolname = session_user) AS session
+            """
+        ).first
+        guard let row else { return }
+        let limits = [
+            ("server", try row.int64IfAny("server"), "increase max_connections in postgresql.conf"),
+            ("database", try row.int64IfAny("database"), "run 'ALTER DATABASE … CONNECTION LIMIT -1'"),
+            ("role of the connection", try row.int64IfAny("role"), "run 'ALTER ROLE … CONNECTION LIMIT -1'"),
+        ]
+        for (name, limit, advice) in limits {
+            guard let limit, limit < connectionsOfDaemon else { continue }
+            throw MerchantError(
+                .storeUnavailable,
+                "the \(name) permits \(limit.counted("connection")), but one daemon opens up to \(connectionsOfDaemon): \(advice)"
+            )
+        }
     }
 
     /// With each of these settings off, a power failure can lose changes that were reported as stored.

@@ -71,6 +71,12 @@ enum ClaimRows {
         try Int64.fetchOne(db, sql: "SELECT max(claimed_at) FROM claims").map(Timestamp.init(millisecondsSince1970:))
     }
 
+    /// The id of the newest claim; 0 if there are no claims. A new claim always gets a higher id, because the newest
+    /// claim is never removed.
+    static func newest(in db: Database) throws -> Int64 {
+        try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM claims")) ?? 0
+    }
+
     /// Whether a claim of the caller has this digest of an Idempotency-Key.
     private static func isUsed(_ idempotencyKeyDigest: Bits256, by caller: String, in db: Database) throws -> Bool {
         try db.firstRow(

@@ -25,10 +25,14 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
     private let groups: WriteGroups<PendingClaim>
     private let newestClaimTime: NewestClaimTime
     private let clock: any WallClock
+    /// The id of the newest claim when the file was opened; 0 if there was no claim.
+    package let newestClaimWhenOpened: Int64
 
     private init(
-        openedFiles: DatabaseFile.OpenedFiles, queue: DatabaseQueue, latestTime: Timestamp?, clock: any WallClock
+        openedFiles: DatabaseFile.OpenedFiles, queue: DatabaseQueue, latestTime: Timestamp?, newestClaim: Int64,
+        clock: any WallClock, observer: (any ClaimsObserver)?
     ) {
+        newestClaimWhenOpened = newestClaim
         path = openedFiles.path
         self.queue = queue
         self.clock = clock
@@ -52,7 +56,12 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
             if let expired = ClaimRules.expired(after: ClaimRules.nonceRetention, whenStoring: claims.nonceTimes) {
                 try NonceRows.remove(before: expired.before, amongOldest: expired.amongOldest, in: db)
             }
-            return .init(returnResults: claims.returnResults)
+            guard let observer, !claims.tokenTimes.isEmpty else { return .init(returnResults: claims.returnResults) }
+            let newest = try ClaimRows.newest(in: db)
+            return .init(returnResults: { [claims] in
+                observer.claimsGrew(to: newest)
+                claims.returnResults()
+            })
         }
     }
 
@@ -71,9 +80,13 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
 
     /// Opens the database, and creates it if there is none.
     ///
+    /// - Parameter observer: is notified of new claims.
     /// - Throws: ``MerchantError`` `storeUnavailable` for a file that other users can access, that is damaged, that
-    ///   another program created, or that a newer version of this program wrote.
-    package static func open(path: String, clock: any WallClock = SystemClock()) throws -> ClaimStore {
+    ///   another program created, or that a newer version of this program wrote, and if the file is missing or empty
+    ///   although its write-ahead log has content.
+    package static func open(
+        path: String, clock: any WallClock = SystemClock(), observer: (any ClaimsObserver)? = nil
+    ) throws -> ClaimStore {
         try SQLiteErrors.translating(of: .claims, at: path) {
             // SQLite gives names such as ":memory:" a special meaning, but not paths that begin with "./".
             let path = path.hasPrefix("/") ? path : "./" + path
@@ -83,10 +96,27 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
             try queue.writeWithoutTransaction { db in
                 try Migrations.apply(Schema.claimsMigrations, to: db, kind: .claims, at: clock.now)
             }
-            let latestTime = try queue.read { try ClaimRows.latestTime(in: $0) }
+            let (latestTime, newestClaim) = try queue.read {
+                (try ClaimRows.latestTime(in: $0), try ClaimRows.newest(in: $0))
+            }
             // By now SQLite has created the write-ahead log.
             openedFiles.recordWriteAheadLogIdentity()
-            return ClaimStore(openedFiles: openedFiles, queue: queue, latestTime: latestTime, clock: clock)
+            return ClaimStore(
+                openedFiles: openedFiles, queue: queue, latestTime: latestTime, newestClaim: newestClaim, clock: clock,
+                observer: observer)
+        }
+    }
+
+    /// The id of the newest claim in a claims database, 0 if there is none. Reads the database without changing it,
+    /// whether the daemon runs or not.
+    ///
+    /// - Throws: if the database cannot be read.
+    package static func newestClaim(inFile path: String) throws -> Int64 {
+        try SQLiteErrors.translating(of: .claims, at: path) {
+            let queue = try DatabaseInspection.openReadOnly(path)
+            defer { try? queue.close() }
+            // If the log with the schema was emptied, the daemon creates the schema again.
+            return try queue.read { db in try db.tableExists("claims") ? ClaimRows.newest(in: db) : 0 }
         }
     }
 
@@ -98,6 +128,7 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
     package static func inspect(path: String, wholeContent: Bool) throws {
         try SQLiteErrors.translating(of: .claims, at: path) {
             try DatabaseInspection.requireUsableFiles(at: path, of: .claims)
+            try DatabaseFile.requireFileOfLog(at: path)
             let queue = try DatabaseInspection.openReadOnly(path)
             defer { try? queue.close() }
             try queue.read { db in

@@ -122,6 +122,7 @@ enum DatabaseFile {
     ///
     /// - Throws: ``MerchantError`` `storeUnavailable` if the file cannot be created or fails the check.
     static func createOrCheck(at path: String) throws(MerchantError) {
+        try requireFileOfLog(at: path)
         let file = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else {
             guard errno == EEXIST else { throw failure("cannot create the database '\(path)'") }
@@ -140,6 +141,26 @@ enum DatabaseFile {
         // Checks the files without opening them: closing any descriptor of the database would release the locks that
         // SQLite holds for this process.
         for name in [path, path + "-wal", path + "-shm"] { try requirePrivateIfPresent(name) }
+    }
+
+    /// Checks that the database's file is not missing or empty although its write-ahead log has content. SQLite would
+    /// delete the log of an empty file, even on a connection that only reads, and with it changes that are not in the
+    /// file yet.
+    ///
+    /// - Throws: ``MerchantError`` `storeUnavailable`.
+    static func requireFileOfLog(at path: String) throws(MerchantError) {
+        let length = logLength(of: path)
+        guard length > 0, !hasContent(path) else { return }
+        throw MerchantError(
+            .storeUnavailable,
+            "the file '\(path)' is missing or empty, but its write-ahead log has \(length) bytes: put back the file that belongs to the log; only if that file is lost, move the log away"
+        )
+    }
+
+    /// Whether the file exists and is not empty.
+    static func hasContent(_ path: String) -> Bool {
+        var found = stat()
+        return stat(path, &found) == 0 && found.st_size > 0
     }
 
     /// Syncs the directory of a new file. Without this sync, a power failure may remove the file's name from the

@@ -157,7 +157,8 @@ package struct DatabaseInspection: Sendable {
         configuration.busyMode = .timeout(5)
         // SQLite ignores the log of a file that is opened as immutable. If there is no log, no program has the database
         // open for writing. The file is then opened as immutable, because SQLite would otherwise create a log.
-        let isImmutable = ignoringLog || access(path + "-wal", F_OK) != 0
+        // SQLite deletes the log of an empty file, so an empty file is opened as immutable, too.
+        let isImmutable = ignoringLog || access(path + "-wal", F_OK) != 0 || !DatabaseFile.hasContent(path)
         let name = isImmutable ? "file:\(Self.escaped(path))?immutable=1" : path
         return try DatabaseQueue(path: name, configuration: configuration)
     }

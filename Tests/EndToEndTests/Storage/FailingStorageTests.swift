@@ -69,6 +69,7 @@ import Testing
         for signal in [SIGTERM, SIGKILL, SIGTERM, SIGTERM] {
             installation.stop(signal)
             try disk.fill()
+            #expect(try checkStatus(config) == 4)
             try installation.start(config: config, answering: ["200", "503"])
             #expect(try installation.uses(hash) == ["200", "200"])
         }
@@ -85,6 +86,30 @@ import Testing
         #expect(try installation.ctl("key", "generate", "merchant.com.disk").status == 0)
         #expect(try installation.ctl("audit", "verify").status == 0)
         installation.stop()
+
+        // Without its reserve, the daemon cannot start.
+        try FileManager.default.removeItem(atPath: "\(disk.path)/merchantkeyd.reserve")
+        try disk.fill()
+        #expect(try checkStatus(config) == 4)
+        #expect(try installation.diagnose().outcome("next start") == "warning")
+        let refused = try installation.failedStart(["--config", config, "--state-directory", disk.path])
+        #expect(refused.status == 1, "\(refused.error)")
+    }
+
+    /// The exit status of `config check`.
+    private func checkStatus(_ config: String) throws -> Int32 {
+        try installation.ctl("config", "check", "--config", config, "--state-directory", installation.stateDirectory)
+            .status
+    }
+
+    @Test(.enabled(if: SmallDisk.isPossible, "only root can mount a file system"))
+    func `config check warns if a first start needs more space than the disk has`() throws {
+        let config = try installation.write("environment: sandbox\n", "sandbox.yaml")
+        let disk = try SmallDisk(at: installation.path("state"), megabytes: 1)
+        try disk.fill()
+        #expect(try checkStatus(config) == 4)
+        let refused = try installation.failedStart(["--config", config, "--state-directory", disk.path])
+        #expect(refused.status == 1, "\(refused.error)")
     }
 
     @Test(.enabled(if: SmallDisk.isPossible, "only root can mount a file system"))

@@ -7,7 +7,7 @@ import Testing
     static let merchant = "merchant.com.example.claims"
 
     /// A daemon that serves one merchant with one key.
-    private func serving() throws -> Installation {
+    func serving() throws -> Installation {
         let installation = try Installation()
         try installation.apple("init")
         try installation.start(config: try Self.config(of: installation))

@@ -1,0 +1,112 @@
+import Foundation
+import MerchantTestSupport
+import Testing
+
+/// Claims that are lost between two runs are reported: by `config check`, by `diagnose` and at the start.
+@Suite(.onlyOnSQLite) struct LostClaimsTests {
+    let installation: Installation
+    let config: String
+
+    init() throws {
+        installation = try ClaimTests().serving()
+        config = try ClaimTests.config(of: installation)
+    }
+
+    private var claims: String { installation.path("state/claims.sqlite") }
+
+    private func claim() throws {
+        #expect(try installation.ctl("token", "decrypt", try installation.mintTokens(), "--claim").status == 0)
+    }
+
+    /// Expects that the next start has this finding, or none about claims if nil, and starts the daemon.
+    private func expectFinding(_ code: String?, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let checked = try installation.ctl(
+            "config", "check", "--config", config, "--state-directory", installation.stateDirectory)
+        #expect(checked.status == (code == nil ? 0 : 4), "\(checked.error)", sourceLocation: sourceLocation)
+        if let code {
+            #expect(checked.output.contains("[\(code)]"), "\(checked.output)", sourceLocation: sourceLocation)
+        }
+        let diagnosed = try installation.diagnose("--config", config)
+        #expect(diagnosed.status == (code == nil ? 0 : 4), sourceLocation: sourceLocation)
+        #expect(
+            diagnosed.codes.filter { $0.hasPrefix("claims") } == Set([code].compactMap(\.self)),
+            sourceLocation: sourceLocation)
+        #expect(
+            diagnosed.outcome("next start") == (code == nil ? "success" : "warning"), sourceLocation: sourceLocation)
+        try installation.start(config: config)
+        if let code {
+            #expect(installation.log.contains("finding=\(code)"), sourceLocation: sourceLocation)
+        } else {
+            #expect(!installation.log.contains("finding=claims"), sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test func `an older copy of the claims file is found after a clean shutdown`() throws {
+        try claim()
+        installation.stop()
+        let copy = installation.path("copy")
+        try FileManager.default.copyItem(atPath: claims, toPath: copy)
+        try expectFinding(nil)
+        try claim()
+        installation.stop()
+        try FileManager.default.removeItem(atPath: claims)
+        try FileManager.default.moveItem(atPath: copy, toPath: claims)
+        try expectFinding("claimsOlder")
+        // The loss is reported once.
+        installation.stop()
+        try expectFinding(nil)
+    }
+
+    @Test func `an emptied log of the claims file is found after a kill`() throws {
+        try claim()
+        installation.stop(SIGKILL)
+        #expect(truncate(claims + "-wal", 0) == 0)
+        try expectFinding("claimsOlder")
+        installation.stop(SIGKILL)
+        try expectFinding(nil)
+    }
+
+    @Test func `the log of an emptied file is kept, so that nothing is lost when the file is put back`() throws {
+        let token = try installation.mintTokens()
+        #expect(try installation.ctl("token", "decrypt", token, "--claim").status == 0)
+        installation.stop(SIGKILL)
+        for (file, checkStatus) in [(installation.database, 1), (claims, 4)] as [(String, Int32)] {
+            let log = try Data(contentsOf: URL(filePath: file + "-wal"))
+            #expect(!log.isEmpty)
+            let copy = installation.path("copy")
+            try FileManager.default.copyItem(atPath: file, toPath: copy)
+            #expect(truncate(file, 0) == 0)
+            for _ in 0..<2 {
+                let checked = try installation.ctl(
+                    "config", "check", "--config", config, "--state-directory", installation.stateDirectory)
+                #expect(checked.status == checkStatus, "\(checked.output)\(checked.error)")
+                #expect(try installation.diagnose("--config", config).status == 1)
+            }
+            if file == claims {
+                try installation.start(config: config, answering: ["503"])
+                #expect(try installation.findings().contains("claimsRefused"))
+                installation.stop(SIGKILL)
+            } else {
+                let refused = try installation.failedStart([
+                    "--config", config, "--state-directory", installation.stateDirectory,
+                ])
+                #expect(refused.startFinding == "logOfAnotherDatabase")
+            }
+            #expect(try Data(contentsOf: URL(filePath: file + "-wal")) == log)
+            try FileManager.default.removeItem(atPath: file)
+            try FileManager.default.moveItem(atPath: copy, toPath: file)
+        }
+        try expectFinding(nil)
+        #expect(try installation.ctl("token", "decrypt", token, "--claim").refusalCode == "tokenAlreadyClaimed")
+    }
+
+    @Test func `an empty claims file counts as missing`() throws {
+        try claim()
+        installation.stop()
+        #expect(truncate(claims, 0) == 0)
+        try expectFinding("claimsMissing")
+        try claim()
+        installation.stop()
+        try expectFinding(nil)
+    }
+}
