@@ -1,16 +1,25 @@
 import NIOHTTP1
 
-/// A request that violates a rule of HTTP, or whose method, path or query fits no route.
+/// A request that violates a rule of HTTP or exceeds a limit of the server, or whose method, path or query fits no
+/// route.
 ///
-/// Every server responds with a problem document that has the members in ``problem``. If ``closesConnection`` is true,
-/// the server then closes the connection.
+/// The server responds with a problem document that has the members in ``problem``. For the pages of the portal, it
+/// responds to some faults with a page instead, for the person who uses the browser. If ``closesConnection`` is true,
+/// the server then closes the connection; over HTTP/2, it resets only the stream.
 package enum HTTPFault: Error, Hashable, Sendable {
     case hostMissing, hostRepeated, hostInvalid
     case versionNotSupported
-    case lengthConflict, transferCodingUnsupported, transferCodingInvalid
+    /// The request has both Content-Length and Transfer-Encoding.
+    case lengthConflict
+    /// Transfer-Encoding has another coding before a final `chunked`, for example `gzip, chunked`.
+    case transferCodingUnsupported
+    /// Transfer-Encoding does not end with `chunked`, has it more than once, or is in a request with HTTP/1.0.
+    case transferCodingInvalid
     case bodyTooLarge(limit: Int)
+    /// The method is CONNECT.
     case connectNotImplemented
     case headTooLarge, headMalformed
+    /// The head or the body did not arrive within its time limit.
     case requestTooSlow
     /// `allow` is the value of the response's header Allow.
     case methodNotAllowed(allow: String)
@@ -18,8 +27,8 @@ package enum HTTPFault: Error, Hashable, Sendable {
     /// `detail` of the problem document.
     case malformedTarget(String)
 
-    /// Whether the server closes the connection after the response, because it cannot be sure where the next request
-    /// begins.
+    /// Whether the server closes the connection after the response, because over HTTP/1.1 it cannot be sure where the
+    /// next request begins.
     package var closesConnection: Bool {
         switch self {
         case .methodNotAllowed, .malformedTarget: false
@@ -57,7 +66,7 @@ package enum HTTPFault: Error, Hashable, Sendable {
         case .transferCodingInvalid:
             (
                 400, "malformed", "malformed request",
-                "Transfer-Encoding is supported only as 'chunked' and with HTTP/1.1; send a Content-Length instead"
+                "Transfer-Encoding must be exactly 'chunked', in an HTTP/1.1 request; or send a Content-Length"
             )
         case .bodyTooLarge(let limit):
             (413, "tooLarge", "too large", "the body is longer than \(limit) bytes, the limit of this server")

@@ -1,5 +1,5 @@
-/// Counts how much of a resource, such as connections or memory, each user of the machine and each client of a TCP port
-/// holds, and enforces a limit for each. So no user can use up the resource and exclude others.
+/// Counts a resource, such as connections or memory, by holder (a user of the machine or a client of a TCP port), and
+/// enforces a limit for each holder. So no holder can use up the resource and exclude the others.
 ///
 /// All users to whom the settings give no permit share one limit. Such users need a limit, too: the mode of a socket's
 /// file may let every user connect, and each connection uses memory.
@@ -19,8 +19,9 @@ package struct UserQuotas: Sendable {
         }
     }
 
-    /// Whose limit applies: the limit of one user, or the limit that all users without a permit share.
+    /// Whose limit applies. All users without a permit are one holder, and share one limit.
     package enum Holder: Hashable, Sendable {
+        /// A user of the machine to whom the settings give a permit.
         case user(uid: UInt32)
         /// A client of a TCP port, identified by its name or its address.
         case remote(String)
@@ -50,7 +51,7 @@ package struct UserQuotas: Sendable {
 
     package init(_ limits: Limits) { self.limits = limits }
 
-    /// Adds `amount` to what the holder has. Throws, and adds nothing, if a limit would be exceeded.
+    /// Adds `amount` to the amount that the holder has. Throws, and adds nothing, if a limit would be exceeded.
     package mutating func take(_ amount: Int = 1, for holder: Holder) throws(Exhausted) {
         guard total + amount <= limits.total else { throw .total }
         let before = held(by: holder)
@@ -59,7 +60,7 @@ package struct UserQuotas: Sendable {
         total += amount
     }
 
-    /// What a holder has.
+    /// The amount that a holder has.
     package func held(by holder: Holder) -> Int { amounts[holder, default: 0] }
 
     /// Whether the total limit permits one more.
@@ -75,7 +76,7 @@ package struct UserQuotas: Sendable {
         }
     }
 
-    /// Subtracts `amount` from what the holder has. Does nothing if the holder has less than `amount`.
+    /// Subtracts `amount` from the amount that the holder has. Does nothing if the holder has less than `amount`.
     package mutating func giveBack(_ amount: Int = 1, from holder: Holder) {
         guard let before = amounts[holder], before >= amount else { return }
         amounts[holder] = before == amount ? nil : before - amount

@@ -30,7 +30,7 @@ import Testing
     @Test func `the new key exists beside the old one, and then takes its name`() throws {
         let file = MasterKeyFile(path)
         let old = try identifier("master.key")
-        let fresh = try file.createNext(beside: old).identifier
+        let fresh = try file.createNext(whileInUse: old).identifier
         #expect(try names() == ["master.key", "master.key.next"])
         #expect(try scratch.read("master.key") == [UInt8](repeating: 1, count: 32))
         try file.exchange(to: fresh, from: [old])
@@ -41,7 +41,7 @@ import Testing
     @Test func `interrupted before the old key lost its name, the exchange resumes`() throws {
         let file = MasterKeyFile(path)
         let old = try identifier("master.key")
-        let fresh = try file.createNext(beside: old).identifier
+        let fresh = try file.createNext(whileInUse: old).identifier
         #expect(link(path, "\(path).retired") == 0)
         try file.exchange(to: fresh, from: [old])
         #expect(try names() == ["master.key"])
@@ -69,30 +69,30 @@ import Testing
     @Test func `the next key of an unstarted rotation is replaced`() throws {
         let file = MasterKeyFile(path)
         let old = try identifier("master.key")
-        let first = try file.createNext(beside: old).identifier
-        #expect(try file.createNext(beside: old).identifier != first)
+        let first = try file.createNext(whileInUse: old).identifier
+        #expect(try file.createNext(whileInUse: old).identifier != first)
         #expect(try names() == ["master.key", "master.key.next"])
     }
 
     @Test func `an unused next key does not replace the key that is needed`() throws {
         let file = MasterKeyFile(path)
         let needed = try identifier("master.key")
-        _ = try file.createNext(beside: needed)
+        _ = try file.createNext(whileInUse: needed)
         try file.exchange(to: needed, from: [])
         #expect(try identifier("master.key") == needed)
     }
 
     @Test func `the needed key is never generated again, in whichever file it is`() throws {
         let file = MasterKeyFile(path)
-        let fresh = try file.createNext(beside: try identifier("master.key")).identifier
-        #expect(throws: MerchantError.self) { _ = try file.createNext(beside: fresh) }
+        let fresh = try file.createNext(whileInUse: try identifier("master.key")).identifier
+        #expect(throws: MerchantError.self) { _ = try file.createNext(whileInUse: fresh) }
         #expect(try identifier("master.key.next") == fresh)
     }
 
     @Test func `a key that the database never needed is not overwritten`() throws {
         let file = MasterKeyFile(path)
         let old = try identifier("master.key")
-        let fresh = try file.createNext(beside: old).identifier
+        let fresh = try file.createNext(whileInUse: old).identifier
         let foreign = try scratch.file("master.key", [UInt8](repeating: 5, count: 32))
         #expect(chmod(foreign, 0o600) == 0)
         #expect(throws: MerchantError.self) { try file.exchange(to: fresh, from: [old]) }
@@ -125,7 +125,7 @@ import Testing
 
     @Test func `a missing file is not created while the needed key is in the next one`() throws {
         let file = MasterKeyFile(path)
-        let fresh = try file.createNext(beside: try identifier("master.key")).identifier
+        let fresh = try file.createNext(whileInUse: try identifier("master.key")).identifier
         #expect(unlink(path) == 0)
         #expect(throws: MerchantError.self) { _ = try file.createMissing(inPlaceOf: fresh) }
         #expect(file.isMissing)
@@ -140,7 +140,7 @@ import Testing
     @Test func `if the old key is lost during a rotation, the new key still takes its name`() throws {
         let file = MasterKeyFile(path)
         let old = try identifier("master.key")
-        let fresh = try file.createNext(beside: old).identifier
+        let fresh = try file.createNext(whileInUse: old).identifier
         #expect(unlink(path) == 0)
         try file.exchange(to: fresh, from: [old])
         #expect(try names() == ["master.key"])
@@ -152,7 +152,7 @@ import Testing
         #expect(symlink(path, name) == 0)
         let file = MasterKeyFile(name)
         let old = try identifier("master.key")
-        let fresh = try file.createNext(beside: old).identifier
+        let fresh = try file.createNext(whileInUse: old).identifier
         try file.exchange(to: fresh, from: [old])
         #expect(try identifier("link") == fresh)
         #expect(try names() == ["link", "master.key"])

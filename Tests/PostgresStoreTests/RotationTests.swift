@@ -31,7 +31,7 @@ import Vocabulary
                 replacesMasterKey: false, generatedMasterKey: nil, recording: Sample.entry(0))
         }
         #expect(again?.code == .masterKeyConflict)
-        #expect(try await store.retireUnusedDataKeys(in: rotation) == 5)
+        #expect(try await store.eraseOldDataKeysIfUnused(in: rotation) == 5)
 
         var last = 0
         while true {
@@ -42,8 +42,8 @@ import Vocabulary
                 batch.map { ($0, SealedPrivateKey(version: 1, dataKeyIdentifier: 2, bytes: [1, 1, 1])) }, in: rotation)
         }
         #expect(try await store.lastRotation()?.done == 5)
-        #expect(try await store.retireUnusedDataKeys(in: rotation) == 0)
-        try await store.eraseTraces(of: rotation)
+        #expect(try await store.eraseOldDataKeysIfUnused(in: rotation) == 0)
+        try await store.eraseCopiesOfOldKeys(after: rotation)
         try await store.finish(rotation, at: Sample.time, recording: Sample.entry(0))
 
         #expect(try await store.lastRotation()?.state == .finished)
@@ -77,14 +77,14 @@ import Vocabulary
         }
         let rotation = try await store.beginRotation(
             to: Self.second, replacesMasterKey: false, generatedMasterKey: nil, recording: Sample.entry(0))
-        #expect(try await store.retireUnusedDataKeys(in: rotation) == 3)
+        #expect(try await store.eraseOldDataKeysIfUnused(in: rotation) == 3)
         let rows = try await store.sealedMPANs(notUnder: 2, after: 0, limit: 9)
         let renewed = [sealed(0, byte: 6, dataKey: 2), sealed(2, byte: 6, dataKey: 2)]
         try await store.replace([(old: rows[0], new: renewed[0]), (old: rows[2], new: renewed[1])])
         try await store.erase(rows[1], recording: Sample.entry(0, reason: "damaged"))
         // The account number of row 0 is sealed again, so it is not erased, and nothing is recorded.
         try await store.erase(rows[0], recording: Sample.entry(0, reason: "damaged"))
-        #expect(try await store.retireUnusedDataKeys(in: rotation) == 0)
+        #expect(try await store.eraseOldDataKeysIfUnused(in: rotation) == 0)
         let stored = try await store.read { try $0.mpans(after: nil, limit: 9) }
         #expect(stored.map(\.sealed) == renewed)
         let audit = try await store.read { try $0.auditRecords(merchant: nil, key: nil, before: nil, limit: 99) }

@@ -50,7 +50,7 @@ import Vocabulary
     @Test func `a data key is erased only when no account number is sealed under it`() async throws {
         try await stock(5)
         let rotation = try await begin()
-        #expect(try await store.retireUnusedDataKeys(in: rotation) == 5)
+        #expect(try await store.eraseOldDataKeysIfUnused(in: rotation) == 5)
         var row = 0
         while case let page = try await store.sealedMPANs(notUnder: 128, after: row, limit: 2), let last = page.last {
             row = last.row
@@ -63,7 +63,7 @@ import Vocabulary
                 }
             }
         }
-        #expect(try await store.retireUnusedDataKeys(in: rotation) == 0)
+        #expect(try await store.eraseOldDataKeysIfUnused(in: rotation) == 0)
         let stored = try await store.read { try $0.mpans(after: nil, limit: 9) }
         #expect(stored.map(\.sealed) == [1, 2, 4, 5].map { Self.sealed($0, byte: 0x11, dataKey: 128) })
         #expect(try await erasures() == 1)

@@ -56,8 +56,8 @@ import Vocabulary
         let rotation = try await begin(128)
         #expect(rotation.total == 600)
         try await replaceSeals(rotation, byte: 0x11)
-        #expect(try await temporary.store.retireUnusedDataKeys(in: rotation) == 0)
-        try await temporary.store.eraseTraces(of: rotation)
+        #expect(try await temporary.store.eraseOldDataKeysIfUnused(in: rotation) == 0)
+        try await temporary.store.eraseCopiesOfOldKeys(after: rotation)
         #expect(try marks(in: temporary.path) == 0 && marks(in: temporary.path + "-wal") == 0)
         #expect(try temporary.store.dataKeys().map(\.isRetired) == [true, false])
         try await temporary.store.finish(
@@ -71,12 +71,12 @@ import Vocabulary
         for seed in 0..<300 { try await temporary.onboard(Sample.merchant(seed % 20), .pending, seed: seed) }
         let first = try await begin(128)
         try await replaceSeals(first, byte: 0x11)
-        #expect(try await temporary.store.retireUnusedDataKeys(in: first) == 0)
-        try await temporary.store.eraseTraces(of: first)
+        #expect(try await temporary.store.eraseOldDataKeysIfUnused(in: first) == 0)
+        try await temporary.store.eraseCopiesOfOldKeys(after: first)
         try await temporary.store.finish(first, at: Sample.time, recording: Sample.entry(.masterKeyRotationFinished))
         let second = try await begin(129)
         try await replaceSeals(second, byte: 0x22)
-        #expect(try await temporary.store.retireUnusedDataKeys(in: second) == 0)
+        #expect(try await temporary.store.eraseOldDataKeysIfUnused(in: second) == 0)
         // Does not rewrite the file.
         try await temporary.store.eraseRemovedBytes()
         let bytes = try Data(contentsOf: URL(filePath: temporary.path))
@@ -90,7 +90,7 @@ import Vocabulary
         let kept = try await temporary.onboard(Sample.merchant, .revoked, seed: 1)
         try await temporary.onboard(Sample.merchant, .pending, seed: 2)
         let rotation = try await begin(128)
-        #expect(try await temporary.store.retireUnusedDataKeys(in: rotation) == 2)
+        #expect(try await temporary.store.eraseOldDataKeysIfUnused(in: rotation) == 2)
         #expect(try temporary.store.dataKeys().map(\.isRetired) == [false, false])
         // A key that is destroyed after its seal was read stays destroyed.
         let page = try await temporary.store.sealedKeys(notUnder: 128, after: 0, limit: 10)
@@ -105,7 +105,7 @@ import Vocabulary
             in: rotation)
         #expect(try await temporary.store.read { try $0.sealedPrivateKey(of: kept.publicKeyHash) } == nil)
         #expect(try await temporary.store.lastRotation()?.done == 1)
-        #expect(try await temporary.store.retireUnusedDataKeys(in: rotation) == 0)
+        #expect(try await temporary.store.eraseOldDataKeysIfUnused(in: rotation) == 0)
         let late = await #expect(throws: MerchantError.self) {
             try await temporary.onboard(Sample.merchant, .pending, seed: 3)
         }

@@ -96,10 +96,10 @@ final class CopiedStore: Sendable {
     func tables() throws -> SQLiteTables { try SQLiteTables(database: database, claims: claims) }
 
     /// The mark of a copy of this store.
-    func mark() throws -> CopyMark {
+    func mark() throws -> UnfinishedCopyMark {
         let tables = try tables()
         let audit = try #require(try tables.tables().first { $0.name == "audit" })
-        return CopyMark(head: try #require(try tables.auditHead(in: audit)))
+        return UnfinishedCopyMark(sourceHead: try #require(try tables.auditHead(in: audit)))
     }
 }
 

@@ -17,7 +17,7 @@ import Vocabulary
 
         deinit { database.remove() }
 
-        func copy(_ mark: CopyMark) throws -> PostgresCopy {
+        func copy(_ mark: UnfinishedCopyMark) throws -> PostgresCopy {
             try PostgresCopy(database.settings(), mark: mark, clock: SystemClock(), durability: .notRequired)
         }
 
@@ -152,7 +152,8 @@ import Vocabulary
         let store = try await CopiedStore()
         let (target, mark) = (try Target(), try store.mark())
         try Self.copy(try store.tables(), try target.copy(mark))
-        let other = CopyMark(head: AuditHead(sequence: mark.head.sequence + 1, hash: mark.head.hash))
+        let other = UnfinishedCopyMark(
+            sourceHead: AuditHead(sequence: mark.sourceHead.sequence + 1, hash: mark.sourceHead.hash))
         let again = try target.copy(other)
         #expect(!again.isResumed)
         #expect(try Self.digests(again).allSatisfy { $0.value.rows == 0 })

@@ -91,7 +91,7 @@ struct PostgresRestore {
         let head = try tables.first { $0.name == "audit" }.flatMap { try source.auditHead(in: $0) }
         // A restore is never resumed, because each run stores its own time.
         let target = try PostgresCopy(
-            postgresql.connection, mark: CopyMark(head: head ?? AuditHead(sequence: 0, hash: [])),
+            postgresql.connection, mark: UnfinishedCopyMark(sourceHead: head ?? AuditHead(sequence: 0, hash: [])),
             content: .replaced(keptAs: Self.schemaName(at: clock.now)), clock: clock, durability: durability)
         target.keptSchema.map(reportOldSchema)
         do {

@@ -45,7 +45,7 @@ struct PostgresCopyTarget: CopyTarget {
 
     /// - Throws: `storeUnavailable` if a daemon uses the database, or if it has content.
     init(
-        _ settings: Settings, _ postgresql: PostgreSQLSettings, mark: CopyMark, clock: any WallClock,
+        _ settings: Settings, _ postgresql: PostgreSQLSettings, mark: UnfinishedCopyMark, clock: any WallClock,
         durability: Durability
     ) throws {
         name = "the PostgreSQL database \(postgresql.connection.databaseName)"
@@ -84,7 +84,7 @@ struct SQLiteCopyTarget: CopyTarget {
     private let clock: any WallClock
 
     /// - Throws: ``SettingsError`` if a daemon uses the state directory, or if it contains a database.
-    init(_ settings: Settings, mark: CopyMark, clock: any WallClock, durability: Durability) throws {
+    init(_ settings: Settings, mark: UnfinishedCopyMark, clock: any WallClock, durability: Durability) throws {
         name = "the SQLite database \(settings.databasePath)"
         try StateDirectory.prepare(settings.stateDirectory)
         locks = try CopyLocks(settings, durability)

@@ -27,7 +27,7 @@ struct StoreCopy {
         let tables: [DatabaseCopy.Table]
         /// The verification of the keys and the audit; nil if it was not performed, because the tables differ.
         let verification: BackupContentVerifier?
-        /// Faults of the copy; empty if a daemon can use it.
+        /// Faults of the copy; empty if a daemon can use the target.
         let findings: [String]
         let warnings: [String]
         let seconds: Double
@@ -49,7 +49,7 @@ struct StoreCopy {
         }
         let source = try await CopySource(from, readsMasterKey: masterKeyFiles.isEmpty, durability: durability)
         let masterKeys = try checkedMasterKeys(source)
-        let target = try openTarget(CopyMark(head: source.head))
+        let target = try openTarget(UnfinishedCopyMark(sourceHead: source.head))
         let copy = try DatabaseCopy(from: source.tables, to: target.tables)
         let copied = try copy.copyRows(report: report)
         let (tables, differences) = try copy.compare(copied: copied, report: report)
@@ -69,7 +69,7 @@ struct StoreCopy {
             }
         }
         if !findings.isEmpty { try target.discard() }
-        // Both values keep daemons away from the stores.
+        // `source` and `target` hold the locks that keep daemons out of the stores, so both must live until here.
         withExtendedLifetime((source, target)) {}
         let (seconds, attoseconds) = (ContinuousClock.now - begin).components
         return Report(
@@ -78,14 +78,15 @@ struct StoreCopy {
             seconds: Double(seconds) + (Double(attoseconds) / 1e15).rounded() / 1e3)
     }
 
-    private func openTarget(_ mark: CopyMark) throws -> any CopyTarget {
+    private func openTarget(_ mark: UnfinishedCopyMark) throws -> any CopyTarget {
         if let postgresql = to.store.postgresql {
             return try PostgresCopyTarget(to, postgresql, mark: mark, clock: clock, durability: durability)
         }
         return try SQLiteCopyTarget(to, mark: mark, clock: clock, durability: durability)
     }
 
-    /// The sealed keys are copied as they are, so both daemons need the same master key.
+    /// Checks that both daemons have the master keys that open the data keys of the source. Private keys and data keys
+    /// are copied as they are sealed, so both daemons need the same master key.
     ///
     /// - Returns: the master keys of the target.
     private func checkedMasterKeys(_ source: CopySource) throws -> MasterKeys {
@@ -103,14 +104,14 @@ struct StoreCopy {
                 )
             }
         }
-        let copyKey =
+        let adviceForTarget =
             if case .file(let old) = from.masterKey.current, case .file(let new) = to.masterKey.current, old != new {
                 "copy the file \(old) to \(new), with mode 0600 and for the daemon's user"
             } else {
                 "name the same master key in both settings files"
             }
         _ = try checked(from, "--from", advice: "correct the settings under 'master-key'")
-        return try checked(to, "--to", advice: copyKey)
+        return try checked(to, "--to", advice: adviceForTarget)
     }
 }
 
@@ -127,13 +128,15 @@ extension StoreCopy {
         do {
             var verifier = BackupContentVerifier()
             for fault in faults { verifier.note(fault) }
-            // `KeyCustody` calls this closure to read a key pair. It never does here, because the verifier passes it
-            // each key pair.
             let custody = KeyCustody(
                 keyring: try masterKeys.keyring(opening: store, at: clock.now), cache: UnsealedKeyCache()
-            ) { _ in nil }
-            try await verifier.examine(
-                BackupContentVerifier.Records(store, reads: { $0 }, writes: { _ in }), with: custody)
+            ) { _ in
+                // Reads a key pair from the store. Never called: the verifier gives `KeyCustody` every key pair.
+                nil
+            }
+            // The verifier may read everything, and has no method for writing.
+            let records = BackupContentVerifier.Records(store, reads: { $0 }, writes: { _ in })
+            try await verifier.examine(records, with: custody)
             return (verifier, store)
         } catch {
             target.close(store)

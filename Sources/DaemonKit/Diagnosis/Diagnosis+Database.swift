@@ -127,16 +127,17 @@ extension Diagnosis {
             let isInUse =
                 current.file == nil
                 && InstanceLock.masterKeySource(inDirectory: settings.stateDirectory) == current.description
-            let reasonNotChecked = [current, settings.masterKey.previous].compactMap { $0?.reasonNotChecked }.first
-            if isInUse, current.reasonNotChecked != nil {
+            let reasonUnreadableHere = [current, settings.masterKey.previous].compactMap { $0?.reasonUnreadableHere }
+                .first
+            if isInUse, current.reasonUnreadableHere != nil {
                 note(Self.masterKeyCheck, .success, "the running daemon opened the database with the \(current)")
             } else if isInUse {
                 note(
                     Self.masterKeyCheck, .warning,
                     "the running daemon opened the database with the \(current), but this command cannot load the key: \(Self.detail(of: error))"
                 )
-            } else if let reasonNotChecked {
-                note(Self.masterKeyCheck, .warning, reasonNotChecked)
+            } else if let reasonUnreadableHere {
+                note(Self.masterKeyCheck, .warning, reasonUnreadableHere)
             } else {
                 note(Self.masterKeyCheck, .failure, Self.detail(of: error))
             }

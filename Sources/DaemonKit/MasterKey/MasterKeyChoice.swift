@@ -8,7 +8,7 @@ struct MasterKeyChoice {
     private enum NewKey {
         /// The master key stays the same, and only the data key is replaced.
         case kept
-        /// The operator put the new master key into the source.
+        /// The operator put the new master key into the source that the settings name.
         case supplied
         /// The daemon creates the new master key, and replaces the file of the old one at the end of the rotation.
         case created
@@ -56,7 +56,7 @@ struct MasterKeyChoice {
         ]
     }
 
-    /// The choice if the source holds a key.
+    /// The choice, unless the file of the master key is missing.
     ///
     /// - Returns: the choice, and the first step of the rotation.
     private static func choice(
@@ -92,8 +92,8 @@ struct MasterKeyChoice {
         return (.created, "create a new master key in \(file.path); existing backups need the old key, \(inSource)")
     }
 
-    /// Returns the master key that will seal the new data key. If the operator did not supply one, creates a file with
-    /// a new key, which is on stable storage on return.
+    /// Returns the master key that will seal the new data key. If the daemon creates this master key, creates its file,
+    /// which is on stable storage on return. Otherwise loads the key from its source.
     func masterKey() throws(MerchantError) -> MasterKey {
         switch newKey {
         case .kept, .supplied: return try source.load()
@@ -104,7 +104,7 @@ struct MasterKeyChoice {
         }
         do throws(MerchantError) {
             if newKey == .createdForMissingFile { return try file.createMissing(inPlaceOf: inUse) }
-            return try file.createNext(beside: inUse)
+            return try file.createNext(whileInUse: inUse)
         } catch {
             throw MerchantError(
                 .masterKeyConflict,

@@ -36,10 +36,9 @@ package enum MasterKeySource: Hashable, Sendable, CustomStringConvertible {
     /// Whether a program prints the key.
     var isCommand: Bool { if case .command = self { true } else { false } }
 
-    /// Why this process cannot check the source; nil if it can.
-    ///
-    /// systemd passes a credential only to the processes of the daemon's unit.
-    var reasonNotChecked: String? {
+    /// Why this process cannot read the source, if the source is a systemd credential: systemd passes a credential only
+    /// to the processes of the daemon's unit. nil if the credential's file exists, and for every other source.
+    var reasonUnreadableHere: String? {
         guard case .credential(let name, _) = self, path.map({ FileStatus(of: $0, followsLinks: true) == nil }) ?? true
         else { return nil }
         return

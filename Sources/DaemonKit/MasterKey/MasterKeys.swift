@@ -34,7 +34,7 @@ struct MasterKeys: Sendable {
             self = named
             return
         }
-        guard settings.current.reasonNotChecked == nil else {
+        guard settings.current.reasonUnreadableHere == nil else {
             throw SettingsError(
                 "the master key is in the \(settings.current), which only the daemon's process can read; put a copy of the key into a file, and name it with --master-key-file"
             )
@@ -42,7 +42,8 @@ struct MasterKeys: Sendable {
         self.init(settings)
     }
 
-    /// The data keys of a database, and where the master keys that opened them were read from.
+    /// The data keys of a database, and the sources of all master keys that were tried, also of those that opened no
+    /// data key.
     struct Opened {
         let keyring: Keyring
         let sources: [MasterKeyIdentifier: MasterKeySource]
@@ -59,7 +60,7 @@ struct MasterKeys: Sendable {
             "\(sources[0]) returns a different master key each time; it must always return the same one")
     }
 
-    /// As ``open(_:at:)``, for a caller that needs no sources.
+    /// Opens every data key, as ``open(_:at:)`` does, for a caller that does not need the sources.
     func keyring(opening repository: some DataKeyRepository, at now: Timestamp) throws -> Keyring {
         try open(repository, at: now).keyring
     }

@@ -3,15 +3,21 @@ import Logging
 import MerchantCore
 import Vocabulary
 
-/// Performs a rotation that ``MasterKeyRotation`` has stored in the database: re-encrypts the private keys and
-/// the account numbers of merchant tokens, then erases the old data key. Also erases the old master key if the rotation
-/// replaces the master key and the daemon exchanges the files (see ``MasterKeyRotation``).
+/// Performs a rotation that ``MasterKeyRotation`` has stored in the database.
+///
+/// 1. Waits until every other daemon on the database has loaded the new data key and seals under it.
+/// 2. Re-encrypts the private keys and the account numbers of merchant tokens under the new data key.
+/// 3. Erases the old data key.
+/// 4. If the daemon created the new master key for this rotation, puts the new master key's file in the place of the
+///    old one, and erases the old one.
 struct Reencryption: Sendable {
     /// How many private keys or account numbers are re-encrypted in one transaction. Other changes wait a few
     /// milliseconds for such a transaction.
     private static let batchSize = 256
+    /// The pause before the rotation is attempted again after an error.
     private static let pauseAfterFailure = Duration.seconds(5)
-    /// The pause while other daemons must load or use the new data key.
+    /// The pause between checks whether the other daemons have loaded the new data key, and then whether they seal
+    /// under it.
     private static let pauseForOthers = Duration.milliseconds(500)
     /// The pause if private keys cannot be unsealed: longer than ``pauseAfterFailure``, because only an operator can
     /// remove the cause.
@@ -29,17 +35,19 @@ struct Reencryption: Sendable {
     let rotationStatus: RotationStatus
     let logger: Logger
 
-    /// Resumes the rotation that is in progress.
+    /// Performs the rotation that is in progress, from the point that an earlier call or an earlier run of the daemon
+    /// reached.
     ///
-    /// - Returns: how long to wait before the next attempt; nil if no rotation is in progress.
+    /// - Returns: how long to wait before the next call; nil if no rotation is in progress any more.
     func resume() async -> Duration? {
         do {
             guard let rotation = try await store.lastRotation(), rotation.state != .finished else {
-                rotationStatus.updateFindingOfUnusedKey()
+                rotationStatus.updateFindingOfUnusedMasterKey()
                 return nil
             }
-            // The new data key is stored in the database before it is added to the keyring. Until this daemon has added
-            // it, the rotation waits.
+            // The request that starts a rotation stores the new data key in the database before it adds the data key to
+            // this daemon's keyring. If another daemon got the request, this daemon loads the data key from the
+            // database. Until this daemon has the data key, the rotation waits.
             guard keyring.holds(rotation.dataKeyIdentifier) else {
                 rotationStatus.reportWaiting(for: ["this daemon"])
                 return .milliseconds(50)
@@ -48,6 +56,7 @@ struct Reencryption: Sendable {
                 guard try await others(have: rotation.dataKeyIdentifier, \.loadedDataKey) else {
                     return Self.pauseForOthers
                 }
+                // Now every daemon can unseal what this daemon seals under the new data key.
                 keyring.sealNew(under: rotation.dataKeyIdentifier)
                 guard try await others(have: rotation.dataKeyIdentifier, \.sealingDataKey) else {
                     return Self.pauseForOthers
@@ -60,10 +69,11 @@ struct Reencryption: Sendable {
                 )
                 return Self.pauseWithUnreadableKeys
             }
-            try await erase(rotation)
+            try await eraseOldKeysAndFinish(rotation)
             return nil
         } catch is CancellationError {
-            // The daemon shuts down, or another daemon is the leader now. The caller checks both before it continues.
+            // The daemon shuts down, or another daemon performs or has finished the rotation. The caller checks both
+            // before it calls this method again.
             return .zero
         } catch {
             let why = (error as? MerchantError)?.detail ?? "\(error)"
@@ -73,8 +83,11 @@ struct Reencryption: Sendable {
         }
     }
 
-    /// Whether `newest` is at least `dataKey` for every other daemon with a lease. Otherwise reports for which daemons
+    /// Whether every other daemon with a lease has this data key or a newer one. If not, reports the daemons for which
     /// the rotation waits.
+    ///
+    /// - Parameter newest: returns a daemon's newest data key: the newest one that it has loaded, or the one under
+    ///   which it seals.
     private func others(have dataKey: Int, _ newest: (NodeKeys) -> Int) async throws -> Bool {
         let lacking = try await nodes.keysOfOthers().filter { newest($0.value) < dataKey }
         guard lacking.isEmpty else {
@@ -84,19 +97,27 @@ struct Reencryption: Sendable {
         return true
     }
 
-    /// - Throws: `CancellationError` if the daemon shuts down, or if another daemon performs the rotation.
+    /// Checks that this daemon still has to re-encrypt for this rotation.
+    ///
+    /// - Throws: `CancellationError` if the daemon shuts down, if another daemon may be the leader, or if the
+    ///   re-encryption is complete.
     private func requireInProgress(_ rotation: KeyRotation) async throws {
         try Task.checkCancellation()
+        // With an unlimited lease, this is the only daemon on the database: no other daemon can perform the rotation.
         guard !lease.isUnlimited else { return }
         guard lease.isValid, let last = try await store.lastRotation(), last.identifier == rotation.identifier,
             last.state == .sealing
         else { throw CancellationError() }
     }
 
-    /// - Returns: how many private keys cannot be unsealed; nil if all private keys and account numbers are sealed
-    ///   under the new data key.
+    /// Re-encrypts all private keys and account numbers under the new data key, and then overwrites the old data keys
+    /// in the database.
+    ///
+    /// - Returns: how many private keys cannot be unsealed; nil if there are none. If there are any, the old data keys
+    ///   are kept.
     private func reseal(_ rotation: KeyRotation) async throws -> Int? {
         while true {
+            // One pass over all private keys and account numbers that are not sealed under the new data key.
             var row = 0
             var unreadable = 0
             while true {
@@ -117,11 +138,12 @@ struct Reencryption: Sendable {
                 await rotationStatus.reportProgress()
             }
             try await resealMPANs(rotation)
-            // A request may have sealed a secret under the old data key before the rotation began, and stored it only
-            // now. So this repeats until only unreadable private keys are left.
-            let remaining = try await store.retireUnusedDataKeys(in: rotation)
-            if remaining == 0 { return nil }
-            if remaining <= unreadable { return remaining }
+            // A request may have sealed a secret under an old data key before its daemon began to seal under the new
+            // one, and may have stored the secret only after this pass. So the passes repeat until only unreadable
+            // private keys are sealed under old data keys.
+            let stillUnderOldKeys = try await store.eraseOldDataKeysIfUnused(in: rotation)
+            if stillUnderOldKeys == 0 { return nil }
+            if stillUnderOldKeys <= unreadable { return stillUnderOldKeys }
         }
     }
 
@@ -129,7 +151,8 @@ struct Reencryption: Sendable {
     /// it can never be unsealed, and it must not keep the old data key in use.
     ///
     /// - Throws: `keyDamaged` if the daemon lacks the data key or does not know the format of a sealed number. The
-    ///   number is kept, because another version of the daemon or another copy of the database may unseal it.
+    ///   number is kept, because a newer daemon may know the format, and another copy of the database may contain the
+    ///   data key.
     private func resealMPANs(_ rotation: KeyRotation) async throws {
         var row = 0
         while true {
@@ -160,13 +183,15 @@ struct Reencryption: Sendable {
             "an account number cannot be re-encrypted and was erased", metadata: ["error": "\(error.detail)"])
     }
 
-    private func erase(_ rotation: KeyRotation) async throws {
+    /// Erases the old data keys and their copies in memory and in files, and the old master key if this daemon replaces
+    /// its file. Then records the end of the rotation.
+    private func eraseOldKeysAndFinish(_ rotation: KeyRotation) async throws {
         keyring.forgetOlder(than: rotation.dataKeyIdentifier)
-        try await store.eraseTraces(of: rotation)
+        try await store.eraseCopiesOfOldKeys(after: rotation)
         let rows = try store.dataKeys()
         let dataKey = rows.last { $0.identifier == rotation.dataKeyIdentifier }
-        // The daemon replaces the file of the master key only if it created the new master key, or if the file
-        // `….next` beside it contains the new master key.
+        // The daemon replaces the master key's file only if it created the new master key, or if the file with the
+        // suffix `.next` beside it contains the new master key. See ``MasterKeyRotation`` and `MasterKeyFile`.
         if rotation.replacesMasterKey, let file = settings.current.file, let needed = dataKey?.masterKeyIdentifier,
             try await store.generatedMasterKey() == needed || file.hasNext(needed)
         {

@@ -65,7 +65,7 @@ final class RotationStatus: Sendable {
     /// Removes what this daemon has reported about a rotation, because another daemon performs it.
     func reportPerformedByOther() {
         currentBlocker.withLock { $0 = nil }
-        updateFindingOfUnusedKey()
+        updateFindingOfUnusedMasterKey()
     }
 
     /// Does nothing while a blocker is reported, which is more important than the progress.
@@ -79,11 +79,11 @@ final class RotationStatus: Sendable {
 
     func reportFinished() {
         currentBlocker.withLock { $0 = nil }
-        updateFindingOfUnusedKey()
+        updateFindingOfUnusedMasterKey()
     }
 
     /// Warns if the operator supplied a new master key and no rotation has used it yet. Otherwise removes the finding.
-    func updateFindingOfUnusedKey() {
+    func updateFindingOfUnusedMasterKey() {
         guard settings.previous != nil, let inSource = try? settings.current.load().identifier,
             let inUse = try? store.dataKeys().last(where: { $0.identifier == keyring.newest })?.masterKeyIdentifier,
             inSource != inUse

@@ -61,7 +61,7 @@ struct MasterKeyCheck {
     }
 
     private func checkCredential(_ source: MasterKeySource, _ findings: inout PreparationFindings) -> String {
-        guard purpose != .start, let reason = source.reasonNotChecked else {
+        guard purpose != .start, let reason = source.reasonUnreadableHere else {
             return load(source, "master-key.credential", &findings)
         }
         // The running daemon may have another source than the settings, if they were changed after its start.
@@ -102,7 +102,7 @@ struct MasterKeyCheck {
             CommandCheck.run(words.first ?? "", setting: "master-key.previous.command", &findings)
             guard purpose == .check(runsCommands: true), findings.problems.isEmpty else { return }
         }
-        if purpose != .start, let reason = source.reasonNotChecked {
+        if purpose != .start, let reason = source.reasonUnreadableHere {
             return findings.warn("'master-key.previous': \(reason). Remove the setting after the rotation")
         }
         do { _ = try source.load().identifier } catch {

@@ -172,7 +172,7 @@ struct StoreCheck {
     private func openKeys(_ dataKeys: [SealedDataKey], _ forecast: StartForecast) -> Keys {
         let keys = MasterKeys(settings.masterKey)
         let loadable = MasterKeys(
-            sources: keys.sources.filter { $0.reasonNotChecked == nil && (runsCommands || !$0.isCommand) })
+            sources: keys.sources.filter { $0.reasonUnreadableHere == nil && (runsCommands || !$0.isCommand) })
         guard masterKeyChecking != .skipped, forecast.observation.missingMasterKeyFinding == nil,
             loadable.sources.first == keys.sources.first
         else {

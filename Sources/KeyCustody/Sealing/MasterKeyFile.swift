@@ -52,7 +52,7 @@ package struct MasterKeyFile: Sendable {
     ///
     /// - Parameter needed: the identifier of the key that the database needs now.
     /// - Throws: `storeUnavailable`, for example if `master.key.next` holds the needed key.
-    package func createNext(beside needed: MasterKeyIdentifier) throws(MerchantError) -> MasterKey {
+    package func createNext(whileInUse needed: MasterKeyIdentifier) throws(MerchantError) -> MasterKey {
         try requireNotInNext(needed)
         try requireReplaceable()
         try Self.erase(nextPath)
@@ -68,7 +68,7 @@ package struct MasterKeyFile: Sendable {
     /// method again if it was interrupted.
     ///
     /// - Parameters:
-    ///   - needed: the new key, from ``createNext(beside:)``, which by now has sealed every data key.
+    ///   - needed: the new key, from ``createNext(whileInUse:)``, which by now has sealed every data key.
     ///   - former: the master keys that may be overwritten, because they sealed only earlier data keys.
     /// - Throws: `storeUnavailable` if a file holds another key. In this case nothing is overwritten.
     package func exchange(

@@ -7,7 +7,7 @@ package import Vocabulary
 ///
 /// The text has 50 ASCII characters: 4 for the kind, 8 for the identifier, 32 random characters (190 bits), and 6 for
 /// the CRC-32 of the characters before, in base 62. The prefix and the checksum let secret scanners recognize a leaked
-/// secret. The daemon stores only a digest of the text. A digest without salt and stretching is enough, because the
+/// secret. The daemon stores only a digest of the text. The digest needs neither a salt nor key stretching, because the
 /// text cannot be guessed.
 package struct PortalSecret: Sendable, CustomStringConvertible, CustomReflectable {
     /// What the secret is for. The raw value is the beginning of the text.
@@ -41,10 +41,11 @@ package struct PortalSecret: Sendable, CustomStringConvertible, CustomReflectabl
         self.init(kind, content + Self.checksum(of: content))
     }
 
-    /// The secret of the session that a browser begins with a link. The same link and browser have the same session,
-    /// and nobody can compute the secret without both.
+    /// The secret of the session that a browser begins with a link. If the same browser uses the same link again, it
+    /// gets the same secret. To compute the secret, one needs the link and the browser's value.
     ///
-    /// - Parameter browser: a value that only the browser sends. nil generates a secret.
+    /// - Parameter browser: a value that only this browser sends. With nil, the secret is random, so each call begins a
+    ///   new session.
     package static func session(begunBy link: PortalSecret, in browser: String?) -> PortalSecret {
         guard let browser else { return PortalSecret(generating: .session) }
         let length = identifierLength + randomLength
@@ -112,7 +113,7 @@ package struct StoredSecret: Hashable, Sendable {
         self.digest = digest
     }
 
-    /// Whether this was stored for the secret. The duration of the comparison does not depend on the digests.
+    /// Whether ``digest`` is the digest of `secret`. The duration of the comparison does not depend on the digests.
     package func matches(_ secret: PortalSecret) -> Bool {
         ConstantTime.areEqual(digest.bytes, secret.stored.digest.bytes)
     }

@@ -28,7 +28,7 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case rollAbandoned
     case privateKeyExported
     case tokenDecryptedUnverified
-    /// A request gave the time at which the token was verified.
+    /// A token was verified as of a time that the request named, instead of now.
     case tokenVerifiedAtOtherTime
     /// A request to decrypt a token named the merchant `any` instead of one merchant.
     case tokenDecryptedForAnyMerchant
@@ -36,13 +36,13 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case cardDataEncrypted
     /// A request to encrypt card data for in-app provisioning was refused.
     case cardDataRefused
-    /// A summary of decryptors' requests that were refused for a missing permit.
+    /// A summary of requests that were refused because the caller lacked a permit.
     case requestsRefused
     case backupCreated
     case backupVerified
     case databaseRestored
     /// The daemon started with a database that lacks earlier changes, such as an older copy. Either an admin permitted
-    /// this start, or the daemon could detect the loss only by its lock file.
+    /// this start, or the daemon could detect the loss only by its lock file: then it starts without permission.
     case olderDatabaseAccepted
     /// The daemon started with a database that was copied from another kind of database.
     case storeCopied
@@ -52,7 +52,7 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case registrationCallFailed
     /// Apple's record of a registration differs from what should be registered.
     case registrationDriftFound
-    /// The file with which Apple verifies domains was changed.
+    /// The file by which Apple verifies merchants' domains was changed.
     case domainFileChanged
     /// The daemon refused to request a merchant session at a URL that is not Apple's.
     case validationURLRefused

@@ -6,7 +6,7 @@ package protocol DaemonStateReading {
     func daemonValue(_ name: String) throws -> String?
     /// The newest verified backup, and the merchants whose newest key pair is in no verified backup.
     ///
-    /// - Parameter now: a backup that was created later than this counts as a backup with a time in the future.
+    /// - Parameter now: the present time. A backup with a later time of creation counts as a backup from the future.
     func backupCoverage(at now: Timestamp) throws -> BackupCoverage
 }
 
@@ -17,7 +17,7 @@ package protocol DaemonStateWriting: DaemonStateReading {
     /// Stores the record of a backup. If a record with the same SHA-256 exists, changes only its path and its time of
     /// verification.
     ///
-    /// - Parameter verifiedAt: when the last verification of the backup found no fault; nil if it was never verified, or
-    ///   if the last verification found a fault.
+    /// - Parameter verifiedAt: the time of the last verification if it found no fault; otherwise nil, also if the
+    ///   backup was never verified.
     func record(_ manifest: BackupManifest, at path: String, verifiedAt: Timestamp?) throws
 }

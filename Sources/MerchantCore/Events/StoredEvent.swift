@@ -51,9 +51,10 @@ package struct EventQuery: Hashable, Sendable {
         return (kind == nil || kind == event.kind) && (severity == nil || severity == event.severity)
     }
 
-    /// The result of this query.
+    /// Merges the results of this query for single merchants: sorts them by sequence number, and applies ``selection``
+    /// and ``limit``.
     ///
-    /// - Parameter found: the results of one query for each merchant, in any order.
+    /// - Parameter found: the events of all these results, in any order.
     package func merge(_ found: [StoredEvent]) -> [StoredEvent] {
         let sorted = found.sorted { $0.sequence < $1.sequence }
         switch selection {

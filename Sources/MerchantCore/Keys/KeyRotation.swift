@@ -126,15 +126,15 @@ package protocol KeyRotationStore: DataKeyRepository {
     /// Erases an account number, and records this. Does nothing if the account number was erased or sealed again
     /// meanwhile.
     func erase(_ mpan: SealedMPANRow, recording audit: AuditEntry) async throws
-    /// Overwrites every data key except the rotation's new one with zeros. Does nothing while a private key or an
-    /// account number is still sealed under one of those data keys.
+    /// Overwrites every data key except the rotation's new one with zeros, and sets the state `erasing`. Does nothing
+    /// while a private key or an account number is still sealed under one of those data keys.
     ///
     /// - Returns: how many private keys and account numbers are still sealed under those data keys; 0 if the data keys
     ///   were overwritten.
-    func retireUnusedDataKeys(in rotation: KeyRotation) async throws -> Int
-    /// Removes copies of old sealed private keys and data keys from the database file, its write-ahead log and the
-    /// daemon's memory.
-    func eraseTraces(of rotation: KeyRotation) async throws
+    func eraseOldDataKeysIfUnused(in rotation: KeyRotation) async throws -> Int
+    /// Erases copies of old sealed private keys and old data keys that the database has left in its files and in the
+    /// daemon's memory, as far as the kind of database permits.
+    func eraseCopiesOfOldKeys(after rotation: KeyRotation) async throws
     func finish(_ rotation: KeyRotation, at now: Timestamp, recording audit: AuditEntry) async throws
 }
 

@@ -7,11 +7,11 @@ package import Vocabulary
 /// The clock starts at the time that the last run stored, and advances with the machine's uptime. If its difference
 /// from the machine's clock stays the same for ``waitingTime``, the daemon accepts the machine's clock: the confirmed
 /// time is then set to the time of the machine's clock. So a clock that jumps ahead and back within a day, at start or
-/// while the daemon runs, does not cause a key to be destroyed.
+/// while the daemon runs, does not cause the daemon to perform the scheduled destruction of a key early.
 ///
-/// The stored time is never later than the true time, because it does not include the time for which the machine was
-/// off. If the machine's clock is behind the stored time at start, the confirmed time begins at the stored time, which
-/// has certainly passed.
+/// The stored time does not include the time for which the machine was off. It is later than the true time only if the
+/// daemon has accepted a clock that was ahead: after ``waitingTime``, or at once with a new database. If the machine's
+/// clock is behind the stored time at start, the confirmed time begins at the stored time.
 package final class ConfirmedTime: Sendable {
     /// How long a difference must stay the same before the daemon accepts the machine's clock. If the daemon restarts,
     /// the wait begins again.
@@ -87,7 +87,7 @@ extension ConfirmedTime {
     /// boot's identifier, as in `1795237200000 86400000 3f1c…`. Uptime and identifier are absent if the boot is
     /// unknown.
     package struct SavedTime: Hashable, Sendable {
-        /// The accepted times and uptimes: up to the end of the year 9999, as milliseconds since 1970.
+        /// The accepted times, in milliseconds since 1970, up to the year 9999. Uptimes have the same upper limit.
         private static let acceptedMilliseconds = 0...Int64(253_402_300_799_999)
 
         private let time: Timestamp
@@ -126,8 +126,8 @@ extension ConfirmedTime {
         /// The confirmed time when the machine's uptime is `uptime`. On the same boot, this is the stored time plus the
         /// uptime since; otherwise it is the stored time.
         ///
-        /// - Parameter wall: the machine's clock, which limits the sum: in a container, the uptime may count from
-        ///   another time than the boot, so that the sum is too late.
+        /// - Parameter wall: the machine's clock, which limits the sum: in another container on the same boot, the
+        ///   uptime may count from another time, so the difference of the uptimes can be too large.
         fileprivate func continued(
             to uptime: Duration, onBoot bootIdentifier: String, notPast wall: Timestamp
         ) -> Timestamp {

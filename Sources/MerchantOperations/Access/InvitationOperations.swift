@@ -14,11 +14,12 @@ package struct InvitationOperations: Sendable {
     package static let defaultLife = Duration.seconds(7 * 86_400)
     package static let longestLife = Duration.seconds(30 * 86_400)
     /// The largest number of open invitations of one merchant. An invitation is open until it is used, expires or is
-    /// revoked.
+    /// revoked. The limit applies to every caller: if a client of the portal has reached it, an admin must revoke an
+    /// invitation before creating another.
     package static let maximumOpen = 100
     /// The largest number of invitations for one merchant that one client of the portal can create within
-    /// ``longestLife``. Processes on a Unix socket have no such limit. So no client of the portal can prevent an admin
-    /// from creating invitations.
+    /// ``longestLife``. Without this limit, a client could fill the database by creating and revoking invitations.
+    /// Processes on a Unix socket have no such limit.
     package static let maximumRecent = 1000
     private static let pageSize = 200
 
@@ -35,8 +36,8 @@ package struct InvitationOperations: Sendable {
     /// Creates an invitation for a person at a merchant.
     ///
     /// - Parameters:
-    ///   - expiresAt: nil stands for ``defaultLife`` from now. An invitation that an access creates expires at the
-    ///     latest when the access expires.
+    ///   - expiresAt: nil stands for ``defaultLife`` from now. An invitation that a machine creates with its access
+    ///     (see ``Access``) expires at the latest when the access expires.
     ///   - note: for whom the invitation is, 1 to 256 bytes.
     /// - Returns: the invitation and the secret of its link.
     /// - Throws: `malformed`; `merchantNotFound`; `tooManyInvitations`; `idempotencyKeyReused` for a repeat;
@@ -66,7 +67,8 @@ package struct InvitationOperations: Sendable {
             let invitation = Invitation(
                 identifier: .random(), merchantIdentifier: merchant, secret: secret.stored, note: note,
                 createdBy: request.caller.name, createdAt: now,
-                expiresAt: try Self.end(expiresAt, for: request.caller, at: now, in: transaction))
+                expiresAt: try Self.expiration(
+                    requested: expiresAt, for: request.caller, at: now, in: transaction))
             try transaction.insert(invitation)
             try transaction.append(
                 request.auditEntry(
@@ -88,7 +90,9 @@ package struct InvitationOperations: Sendable {
         try await records.read { try $0.invitations(of: merchant, after: cursor, limit: limit) }
     }
 
-    /// - Throws: `invitationNotFound`. Returns a used, expired or revoked invitation.
+    /// An invitation. Also returns an invitation that was used, has expired or was revoked.
+    ///
+    /// - Throws: `invitationNotFound`.
     package func invitation(_ identifier: InvitationIdentifier) async throws -> Invitation {
         try await records.read { try $0.existingInvitation(identifier) }
     }
@@ -123,8 +127,8 @@ package struct InvitationOperations: Sendable {
     /// is earlier. Otherwise a machine could use the invitation after its access has expired.
     ///
     /// - Throws: `unauthorized` if the access was revoked or expired after the request was authenticated.
-    private static func end(
-        _ requested: Timestamp, for caller: Caller, at now: Timestamp, in reading: any AccessReading
+    private static func expiration(
+        requested: Timestamp, for caller: Caller, at now: Timestamp, in reading: any AccessReading
     ) throws -> Timestamp {
         guard let name = caller.remote?.accessName else { return requested }
         guard let access = try reading.access(name), access.isValid(at: now) else {

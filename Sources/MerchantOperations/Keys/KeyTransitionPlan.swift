@@ -63,7 +63,7 @@ extension KeyTransitionPlan {
         for change in changes { try change.perform(in: transaction) }
         try effects.startRoll(in: transaction, at: now, for: request)
         for event in events { try transaction.append(event) }
-        for change in changes { try transaction.updateIdleSince(ofRollWith: change.after) }
+        for change in changes { try transaction.updateIdleTime(ofRollWith: change.after) }
     }
 }
 

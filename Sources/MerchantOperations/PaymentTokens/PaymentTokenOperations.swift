@@ -24,6 +24,7 @@ package struct PaymentTokenOperations: Sendable {
     private let currentVerifier: CurrentValue<SignatureVerifier>
     /// Shared by all decryptors, because it caches the certificate chains that it has verified.
     var verifier: SignatureVerifier { currentVerifier.value }
+    /// Detects a wrong clock by the signing times of tokens.
     let tokenTimes: TokenTimeWatch
     let uses: KeyUses
     /// Counts the payments of merchant tokens.
@@ -63,7 +64,8 @@ package struct PaymentTokenOperations: Sendable {
     ///     that no caller can delay the roll of another merchant's key. It also runs before anything about the key is
     ///     returned.
     /// - Throws: the error of `authorize`; `keyRevoked`; `keyDestroyed`; `keyNotFound`, with the same text for an
-    ///   unknown, a pending and an identity key, so that the caller cannot distinguish them.
+    ///   unknown, a pending and an identity key. So a caller that may use the merchant's keys cannot distinguish these
+    ///   three. For any other caller, a pending key causes the error of `authorize`.
     package func resolveNow(
         _ hash: PublicKeyHash, countsAsUse: Bool = true, authorizing authorize: (MerchantIdentifier) throws -> Void
     ) throws -> DecryptionKey {
@@ -122,7 +124,7 @@ package struct PaymentTokenOperations: Sendable {
             }
             keyPair.exportedAt = now
             try transaction.update(keyPair)
-            try transaction.updateIdleSince(ofRollWith: keyPair)
+            try transaction.updateIdleTime(ofRollWith: keyPair)
             try transaction.append(
                 request.auditEntry(
                     .privateKeyExported, at: now, merchant: keyPair.merchantIdentifier, key: hash,
@@ -145,7 +147,7 @@ package struct PaymentTokenOperations: Sendable {
         do { try await records.write(body) } catch let error as MerchantError where error.code == .storeUnavailable {
             throw MerchantError(
                 .storeUnavailable,
-                "\(consequence), because the audit cannot be written (keys are still resolved): \(error.detail)",
+                "\(consequence), because the audit cannot be written (looking up keys still works): \(error.detail)",
                 retryAfter: error.retryAfter)
         }
     }

@@ -21,7 +21,7 @@ struct FutureTimeCorrection {
                 for hash in [roll.from, roll.to].compactMap(\.self) {
                     try Self.correct(hash, notAfter: latest, in: transaction)
                 }
-                try transaction.updateIdleSince(ofRollWith: try transaction.existingKeyPair(roll.to))
+                try transaction.updateIdleTime(ofRollWith: try transaction.existingKeyPair(roll.to))
             }
         }
         return rolls.count

@@ -151,7 +151,7 @@ extension RollWriting where Self: KeyPairReading & KeyUseReading {
     /// Updates ``Roll/idleSince`` of the open roll of the key pair's merchant and algorithm: the time at which the
     /// roll's quiet period (without requests for the old key) began. Called when a key pair of the roll, or the use of
     /// such a key pair, has changed.
-    func updateIdleSince(ofRollWith keyPair: KeyPair) throws {
+    func updateIdleTime(ofRollWith keyPair: KeyPair) throws {
         guard keyPair.purpose == .paymentProcessing,
             var roll = try openRoll(of: keyPair.merchantIdentifier, algorithm: keyPair.algorithm),
             let from = try roll.from.flatMap({ try self.keyPair($0) }), let to = try self.keyPair(roll.to)

@@ -41,7 +41,7 @@ package enum WaitingTimesAfterRestore {
             // Count one request now, in place of the requests that the older database does not contain.
             use.add(KeyUse(requests: Occurrences(count: 1, first: now, last: now)))
             try transaction.setKeyUse(use, of: from.publicKeyHash)
-            try transaction.updateIdleSince(ofRollWith: from)
+            try transaction.updateIdleTime(ofRollWith: from)
         }
         _ = try transaction.removeAllSessions()
     }

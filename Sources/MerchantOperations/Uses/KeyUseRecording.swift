@@ -156,7 +156,7 @@ package struct KeyUseRecording: Sendable {
                 try transaction.setKeyUse(after, of: hash)
             }
         }
-        try transaction.updateIdleSince(ofRollWith: keyPair)
+        try transaction.updateIdleTime(ofRollWith: keyPair)
     }
 
     /// Promotes a key pair that decrypted a token, if the merchant has no current key pair of the algorithm, and no

@@ -1,5 +1,8 @@
 extension CardDataFinding {
     /// The kinds of faults in card data. The raw values are the codes.
+    ///
+    /// A *key* is the name of a member of the JSON object. A *configuration* is one of Apple's three forms of card
+    /// data: see ``CardConfiguration``.
     public enum Kind: String, CaseIterable, Sendable {
         /// The text is not valid JSON.
         case notJSON
@@ -18,14 +21,14 @@ extension CardDataFinding {
         /// The JSON is followed by padding.
         case paddingAfterJSON
 
-        /// The card has no key.
+        /// The caller's card contains no key.
         case emptyCard
         /// A required key is missing.
         case missingKey
-        /// A key belongs to another configuration.
+        /// The card contains a key that belongs only to other configurations.
         case forbiddenKey
-        /// The caller's card contains `nonce`, `nonceSignature` or `version`, which are added when the card data is
-        /// written.
+        /// The caller's card contains `nonce`, `nonceSignature` or `version`. The library adds these keys when it
+        /// writes the card data.
         case reservedKey
         /// Apple defines no such key.
         case unknownKey
@@ -36,9 +39,10 @@ extension CardDataFinding {
         /// The card contains neither the card number nor the encrypted card number.
         case noCardNumber
 
-        /// The card network does not use the configuration.
+        /// Cards of the network never have this configuration.
         case configurationNotAvailable
-        /// Warning: the configuration is not published for the network.
+        /// Warning: Apple's documents do not say whether cards of the network can have this configuration. Some issuers
+        /// agree on it with the network.
         case configurationUnusual
         /// Warning: the keys of configuration 2 are not published, so the card was checked only in part.
         case configurationNotValidated
@@ -57,7 +61,7 @@ extension CardDataFinding {
         case cardNumberCheckDigit
         /// Warning: the card number begins with the digits of another network.
         case cardNumberOtherNetwork
-        /// The prefix of the card number does not consist of six digits.
+        /// The value of `primaryAccountNumberPrefix` does not consist of six digits.
         case cardNumberPrefix
         /// The expiration date is not written as MM/YY.
         case expirationForm
@@ -66,9 +70,9 @@ extension CardDataFinding {
         /// The card has expired: the month of its expiration date is over.
         case expirationPast
 
-        /// The name is blank.
+        /// The name contains only blanks and invisible characters.
         case nameBlank
-        /// The name is empty or too long.
+        /// The name is empty, or has too many bytes.
         case nameLength
         /// The name contains a control character, an invisible character or a replacement character.
         case nameCharacter
@@ -81,9 +85,9 @@ extension CardDataFinding {
         /// The product type is not a short ASCII word.
         case productTypeForm
 
-        /// The encrypted card number was not encoded with Base64.
+        /// The value is the text of the encrypted card number (`MBPAD…`), without the required Base64 encoding.
         case encryptedNumberNotEncoded
-        /// The encrypted card number is not Base64.
+        /// The value is neither that text nor valid Base64.
         case encryptedNumberNotBase64
         /// The encrypted card number was encoded with Base64 twice.
         case encryptedNumberBase64Twice
@@ -107,7 +111,7 @@ extension CardDataFinding {
         case nonceBase64
         /// The nonce was encoded as hexadecimal twice.
         case nonceHexTwice
-        /// A program decoded the bytes of the nonce as text, and encoded the text again.
+        /// Before the nonce was encoded, a program converted its bytes to a string and back, which changed them.
         case nonceTextDecoded
         /// The nonce does not have 4 bytes.
         case nonceLength
@@ -117,7 +121,8 @@ extension CardDataFinding {
         case nonceSignatureBase64
         /// The nonce signature was encoded as hexadecimal twice.
         case nonceSignatureHexTwice
-        /// A program decoded the bytes of the nonce signature as text, and encoded the text again.
+        /// Before the nonce signature was encoded, a program converted its bytes to a string and back, which changed
+        /// them.
         case nonceSignatureTextDecoded
         /// The nonce signature is too short or too long.
         case nonceSignatureLength

@@ -63,7 +63,7 @@ public struct NonceSignature: Sendable, Hashable {
             return CardDataFinding(
                 .nonceSignatureTextDecoded, key: key,
                 "the nonce signature was decoded as text and encoded again: it has \(bytes.counted("byte")), "
-                    + TextDecodingText.original(original))
+                    + DamagedBytesMessage.original(original))
         case .length(let bytes):
             return CardDataFinding(
                 .nonceSignatureLength, key: key,

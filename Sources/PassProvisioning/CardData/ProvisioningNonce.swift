@@ -40,7 +40,7 @@ public struct ProvisioningNonce: Sendable, Hashable {
             return CardDataFinding(
                 .nonceTextDecoded, key: key,
                 "the nonce was decoded as text and encoded again: it has \(bytes.counted("byte")), "
-                    + TextDecodingText.original(original))
+                    + DamagedBytesMessage.original(original))
         case .length(let bytes):
             return CardDataFinding(
                 .nonceLength, key: key, "the nonce has \(bytes.counted("byte")), expected \(length)")

@@ -181,7 +181,7 @@ struct ValueText {
         add(
             .textDecoded,
             "'\(name.rawValue)' was decoded as text and encoded again: it has \(bytes.count.counted("byte")), "
-                + TextDecodingText.original(text.original?.count))
+                + DamagedBytesMessage.original(text.original?.count))
         return text.original
     }
 

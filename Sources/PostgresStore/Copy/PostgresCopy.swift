@@ -34,7 +34,7 @@ package struct PostgresCopy: TableWriting {
     /// - Throws: `storeUnavailable` if the database has content that must not be resumed or replaced, and for the
     ///   reasons of ``PostgresTables/init(_:asOwner:durability:)``.
     package init(
-        _ settings: ConnectionSettings, mark: CopyMark, content: Content = .resumed, clock: any WallClock,
+        _ settings: ConnectionSettings, mark: UnfinishedCopyMark, content: Content = .resumed, clock: any WallClock,
         durability: Durability = .required
     ) throws {
         self = try PostgresErrors.translating {
@@ -48,7 +48,7 @@ package struct PostgresCopy: TableWriting {
                 isResumed = try Self.mark(on: connection) == mark && Self.isCurrent(connection)
                 if !isResumed { try Self.create(connection, mark, at: clock.now) }
             case (.unfinishedCopy, .replaced):
-                kept = try CopyMark.keptSchema(on: connection)
+                kept = try UnfinishedCopyMark.keptSchema(on: connection)
                 try Self.create(connection, mark, claimsFrom: kept, at: clock.now)
             case (.merchantkeyd, _) where try Self.isUnused(connection):
                 try Self.create(connection, mark, at: clock.now)
@@ -112,7 +112,7 @@ package struct PostgresCopy: TableWriting {
     ///   - kept: the schema with earlier data, whose claims are copied; nil if there is none.
     ///   - keepsData: whether the schema `merchantkeyd` is renamed to `kept`; otherwise it is removed.
     private static func create(
-        _ connection: Connection, _ mark: CopyMark, claimsFrom kept: String? = nil, keepsData: Bool = false,
+        _ connection: Connection, _ mark: UnfinishedCopyMark, claimsFrom kept: String? = nil, keepsData: Bool = false,
         at now: Timestamp
     ) throws {
         try connection.inTransaction {
@@ -142,7 +142,7 @@ package struct PostgresCopy: TableWriting {
             try connection.run("DELETE FROM totals")
             try connection.run(
                 """
-                CREATE TABLE \(CopyMark.table) (
+                CREATE TABLE \(UnfinishedCopyMark.table) (
                     id smallint PRIMARY KEY CHECK (id = 1),
                     audit_sequence bigint NOT NULL,
                     audit_hash bytea NOT NULL,
@@ -150,15 +150,20 @@ package struct PostgresCopy: TableWriting {
                 )
                 """)
             _ = try connection.query(
-                "INSERT INTO \(CopyMark.table) (id, audit_sequence, audit_hash, kept_schema) VALUES (1, $1, $2, $3)",
-                [mark.head.sequence, mark.head.hash, kept])
+                """
+                INSERT INTO \(UnfinishedCopyMark.table) (id, audit_sequence, audit_hash, kept_schema)
+                VALUES (1, $1, $2, $3)
+                """,
+                [mark.sourceHead.sequence, mark.sourceHead.hash, kept])
         }
     }
 
-    private static func mark(on connection: Connection) throws -> CopyMark? {
-        try connection.query("SELECT audit_sequence, audit_hash FROM \(CopyMark.table) WHERE id = 1").first.map {
-            CopyMark(head: AuditHead(sequence: try $0.integer("audit_sequence"), hash: try $0.bytes("audit_hash")))
-        }
+    private static func mark(on connection: Connection) throws -> UnfinishedCopyMark? {
+        try connection.query("SELECT audit_sequence, audit_hash FROM \(UnfinishedCopyMark.table) WHERE id = 1").first
+            .map {
+                UnfinishedCopyMark(
+                    sourceHead: AuditHead(sequence: try $0.integer("audit_sequence"), hash: try $0.bytes("audit_hash")))
+            }
     }
 }
 
@@ -246,7 +251,7 @@ extension PostgresCopy {
                         ON CONFLICT (name) DO UPDATE SET value = excluded.value
                         """, [fact.name, fact.value])
                 }
-                try connection.run("DROP TABLE \(CopyMark.table)")
+                try connection.run("DROP TABLE \(UnfinishedCopyMark.table)")
             }
         }
     }
@@ -254,12 +259,12 @@ extension PostgresCopy {
     /// Removes the copy, which failed its verification, so that the next run begins from the beginning.
     package func discard() throws {
         try PostgresErrors.translating {
-            _ = try connection.query("UPDATE \(CopyMark.table) SET audit_sequence = 0 WHERE id = 1")
+            _ = try connection.query("UPDATE \(UnfinishedCopyMark.table) SET audit_sequence = 0 WHERE id = 1")
         }
     }
 }
 
-extension CopyMark {
+extension UnfinishedCopyMark {
     /// The schema with the data from before an unfinished restore; nil if there is none.
     static func keptSchema(on connection: Connection) throws -> String? {
         try connection.query("SELECT kept_schema FROM merchantkeyd.\(table) WHERE id = 1").first?

@@ -56,7 +56,7 @@ extension PostgresStore: KeyRotationStore {
         }
     }
 
-    package func retireUnusedDataKeys(in rotation: KeyRotation) async throws -> Int {
+    package func eraseOldDataKeysIfUnused(in rotation: KeyRotation) async throws -> Int {
         try await writeStore { transaction in
             let remaining =
                 try transaction.countSealedKeys(notUnder: rotation.dataKeyIdentifier)
@@ -75,7 +75,7 @@ extension PostgresStore: KeyRotationStore {
         }
     }
 
-    package func eraseTraces(of rotation: KeyRotation) async throws {
+    package func eraseCopiesOfOldKeys(after rotation: KeyRotation) async throws {
         try await eraseRemovedBytes()
     }
 

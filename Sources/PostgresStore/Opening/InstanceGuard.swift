@@ -20,7 +20,7 @@ enum InstanceGuard {
             SELECT to_regnamespace('merchantkeyd') IS NOT NULL AS has_schema,
                 to_regclass('merchantkeyd.instance') IS NOT NULL AND to_regclass('merchantkeyd.migrations') IS NOT NULL
                     AS has_tables,
-                to_regclass('merchantkeyd.\(CopyMark.table)') IS NOT NULL AS is_unfinished_copy,
+                to_regclass('merchantkeyd.\(UnfinishedCopyMark.table)') IS NOT NULL AS is_unfinished_copy,
                 (SELECT n.nspname || '.' || c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
                     WHERE c.relkind IN ('r', 'p', 'f') AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%'
                         AND n.nspname <> 'merchantkeyd' AND NOT starts_with(n.nspname, '\(PostgresCopy.keptSchemaPrefix)')
@@ -85,7 +85,7 @@ enum InstanceGuard {
     /// The error for a database that is an unfinished copy. Names the schema with the earlier data, if there is one.
     static func unfinishedCopy(_ connection: Connection) -> MerchantError {
         // The role of a daemon may be unable to read the table.
-        let kept = (try? CopyMark.keptSchema(on: connection)) ?? nil
+        let kept = (try? UnfinishedCopyMark.keptSchema(on: connection)) ?? nil
         let oldData = kept.map { "; the earlier data is in the schema \($0)" } ?? ""
         return MerchantError(
             .storeUnavailable,

@@ -25,7 +25,7 @@ package struct SQLiteCopy: TableWriting {
     ///   - database: the path of the database of the merchants, without ``suffix``.
     ///   - claims: the path of the claims database, without ``suffix``.
     /// - Throws: `storeUnavailable` if the files cannot be created.
-    package init(database: String, claims: String, mark: CopyMark, clock: any WallClock) throws {
+    package init(database: String, claims: String, mark: UnfinishedCopyMark, clock: any WallClock) throws {
         let now = clock.now
         let paths = (merchants: database + Self.suffix, claims: claims + Self.suffix)
         if let files = try? Self.openUnfinished(paths.merchants, paths.claims, mark) {
@@ -55,7 +55,7 @@ package struct SQLiteCopy: TableWriting {
     /// What the copied files are for.
     private enum Use: Equatable {
         /// The files of a daemon, which no daemon may use before the copy is finished.
-        case ofDaemon(CopyMark)
+        case ofDaemon(UnfinishedCopyMark)
         case backup
     }
 
@@ -70,7 +70,7 @@ package struct SQLiteCopy: TableWriting {
     }
 
     private static func openUnfinished(
-        _ merchants: String, _ claims: String, _ mark: CopyMark
+        _ merchants: String, _ claims: String, _ mark: UnfinishedCopyMark
     ) throws -> (SQLiteCopyFile, SQLiteCopyFile)? {
         guard access(merchants, F_OK) == 0, access(claims, F_OK) == 0 else { return nil }
         let files = (try open(merchants, .merchants, .ofDaemon(mark)), try open(claims, .claims, .ofDaemon(mark)))
@@ -78,8 +78,9 @@ package struct SQLiteCopy: TableWriting {
             guard try Migrations.requireKnownMigrations(Schema.migrations, in: db) == Schema.migrations.count else {
                 return false
             }
-            let found = try db.firstRow("SELECT audit_sequence, audit_hash FROM \(CopyMark.table)", []) {
-                CopyMark(head: AuditHead(sequence: try $0.integer("audit_sequence"), hash: try $0.bytes("audit_hash")))
+            let found = try db.firstRow("SELECT audit_sequence, audit_hash FROM \(UnfinishedCopyMark.table)", []) {
+                UnfinishedCopyMark(
+                    sourceHead: AuditHead(sequence: try $0.integer("audit_sequence"), hash: try $0.bytes("audit_hash")))
             }
             return found == mark
         }
@@ -107,12 +108,12 @@ package struct SQLiteCopy: TableWriting {
                     if case .ofDaemon(let mark) = use {
                         try db.execute(
                             sql: """
-                                CREATE TABLE \(CopyMark.table) (
+                                CREATE TABLE \(UnfinishedCopyMark.table) (
                                     audit_sequence INTEGER NOT NULL, audit_hash BLOB NOT NULL)
                                 """)
                         try db.execute(
-                            "INSERT INTO \(CopyMark.table) (audit_sequence, audit_hash) VALUES (?, ?)",
-                            [mark.head.sequence, mark.head.hash])
+                            "INSERT INTO \(UnfinishedCopyMark.table) (audit_sequence, audit_hash) VALUES (?, ?)",
+                            [mark.sourceHead.sequence, mark.sourceHead.hash])
                     }
                     return .commit
                 }
@@ -206,7 +207,7 @@ extension SQLiteCopy {
             try SQLiteErrors.translating(of: file.kind) {
                 let expected = try Self.schema(of: file.kind)
                 try file.queue.write { db in
-                    try db.execute(sql: "DROP TABLE IF EXISTS \(CopyMark.table)")
+                    try db.execute(sql: "DROP TABLE IF EXISTS \(UnfinishedCopyMark.table)")
                     let present = try Self.objects(in: db)
                     for object in expected where object.kind == "trigger" && !present.contains(object) {
                         try db.execute(sql: object.sql)

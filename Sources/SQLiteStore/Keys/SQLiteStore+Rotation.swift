@@ -57,7 +57,7 @@ extension SQLiteStore: KeyRotationStore {
         }
     }
 
-    package func retireUnusedDataKeys(in rotation: KeyRotation) async throws -> Int {
+    package func eraseOldDataKeysIfUnused(in rotation: KeyRotation) async throws -> Int {
         try await writeStore { transaction in
             let remaining =
                 try transaction.countSealedKeys(notUnder: rotation.dataKeyIdentifier)
@@ -76,7 +76,7 @@ extension SQLiteStore: KeyRotationStore {
         }
     }
 
-    package func eraseTraces(of rotation: KeyRotation) async throws {
+    package func eraseCopiesOfOldKeys(after rotation: KeyRotation) async throws {
         // The daemon gives data keys ids from 128, which SQLite stores in two bytes. A lower id has at most one byte:
         // if `data_key_id` changes from such an id, the row grows, and SQLite may move the row and leave the old bytes
         // in the page. Only rewriting the whole file removes those bytes.

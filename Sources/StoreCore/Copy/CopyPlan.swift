@@ -10,7 +10,7 @@ package struct CopyPlan: Sendable {
         "leader": "which of the daemons on a PostgreSQL database is the leader",
         "key_changes": "changes of key pairs that daemons on a PostgreSQL database apply to their caches",
         "audit_head": "the number and hash of the last audit record, which are set after the audit was copied",
-        CopyMark.table: "marks the target of a copy that is not finished",
+        UnfinishedCopyMark.table: "marks the target of a copy that is not finished",
     ]
 
     /// The tables with used payment tokens and nonces.
@@ -83,13 +83,13 @@ package struct CopyPlan: Sendable {
 }
 
 /// Marks the target of an unfinished copy, so that no daemon uses it, and so that only a copy of the same data resumes.
-package struct CopyMark: Equatable, Sendable {
+package struct UnfinishedCopyMark: Equatable, Sendable {
     /// The name of the table in the target.
     package static let table = "unfinished_copy"
 
     /// The last audit record of the source. Each start of a daemon adds a record, so a source with the same record has
     /// the same data.
-    package let head: AuditHead
+    package let sourceHead: AuditHead
 
-    package init(head: AuditHead) { self.head = head }
+    package init(sourceHead: AuditHead) { self.sourceHead = sourceHead }
 }
