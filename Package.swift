@@ -382,8 +382,8 @@ let testTargets: [Target] = [
         "DaemonKitTests",
         [
             "DaemonKit", "AppleGateway", "LocalHooks", "PassProvisioning", "PortalServer", "HTTPKit", "LocalSocket",
-            "MerchantTestSupport", "MerchantOperations", "MerchantCore", "Vocabulary", "WireAPI", .yams, .logging,
-            .serviceLifecycle, .tracing,
+            "MerchantTestSupport", "MerchantOperations", "MerchantCore", "SQLiteStore", "Vocabulary", "WireAPI", .yams,
+            .logging, .serviceLifecycle, .tracing,
         ]),
     tests(
         "EndToEndTests", ["MerchantTestSupport", "SandboxKit", "Vocabulary", .crypto], resources: [.copy("Scripts")]),

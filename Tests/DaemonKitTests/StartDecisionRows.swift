@@ -269,12 +269,18 @@ enum Rows {
         Row("the claims file is missing", .warns([.claimsMissing])) { $0.claims = nil },
         Row("the claims file is empty", .warns([.claimsMissing])) { $0.claims = Observations.empty },
         Row("the claims file lacks the newest claim in the lock file", .warns([.claimsOlder])) {
-            ($0.lockFile.newestClaim, $0.newestClaim) = (7, 6)
+            ($0.lockFile.newestClaim, $0.lacksNewestClaim) = (Observations.claim, true)
         },
         Row("the claims file has the newest claim in the lock file", .opens) {
-            ($0.lockFile.newestClaim, $0.newestClaim) = (7, 7)
+            $0.lockFile.newestClaim = Observations.claim
         },
-        Row("the claims file cannot be read", .opens) { $0.lockFile.newestClaim = 7 },
+        Row("the claims file has one byte, which SQLite treats as empty", .warns([.claimsMissing])) {
+            $0.claims = .init(inode: 42, size: 1)
+        },
+        Row("the database has one byte beside its log after a kill", .refuses(.logOfAnotherDatabase)) {
+            $0 = Observations.afterKill
+            $0.database = .init(inode: 42, size: 1)
+        },
         Row("the log of the claims file is missing after a kill", .warns([.claimsLogMissing])) {
             $0 = Observations.afterKill
             $0.claimsLog = nil

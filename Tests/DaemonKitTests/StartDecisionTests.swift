@@ -1,5 +1,6 @@
 import DaemonKit
 import MerchantCore
+import SQLiteStore
 import Testing
 import Vocabulary
 
@@ -99,6 +100,8 @@ enum Observations {
     static let shippedFile = "/elsewhere/heads"
     static let file = StartObservation.File(inode: 42, size: 4096)
     static let empty = StartObservation.File(inode: 42, size: 0)
+    // swift-format-ignore: NeverForceUnwrap
+    static let claim = ClaimMark("17:" + String(repeating: "ab", count: 32))!
 
     private static let nothing = StartObservation(
         databasePath: "/state/merchantkeyd.sqlite", lockPath: "/state/merchantkeyd.lock",
@@ -131,7 +134,7 @@ enum Observations {
         observation.lockFile = LockFileContent(expectsLog: true)
         observation.lockFile.expectsClaimsLog = true
         observation.lockFile.head = LockFileContent.Head(head, onBoot: "boot-1")
-        observation.lockFile.log = LockFileContent.Log(generation: "generation-1", headWhenStarted: base)
+        observation.lockFile.log = LockFileContent.Log<AuditHead>(generation: "generation-1", lastWhenStarted: base)
         observation.auditAnswer = false
         return observation
     }

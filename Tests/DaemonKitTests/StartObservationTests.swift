@@ -1,5 +1,6 @@
 import DaemonKit
 import MerchantCore
+import SQLiteStore
 import Testing
 
 /// Which question about the audit an observation leads to: to answer one, the whole database is read.
@@ -25,7 +26,7 @@ import Testing
         var observation = Observations.afterKill
         observation.lockFile.log = nil
         #expect(observation.auditQuestion == nil)
-        observation.lockFile.log = LockFileContent.Log(generation: "generation-1", headWhenStarted: nil)
+        observation.lockFile.log = LockFileContent.Log<AuditHead>(generation: "generation-1", lastWhenStarted: nil)
         #expect(observation.auditQuestion == nil)
     }
 
@@ -70,18 +71,19 @@ import Testing
         var content = LockFileContent(expectsLog: true)
         content.inodeIfReplaced = 42
         content.head = LockFileContent.Head(head, onBoot: "boot-1")
-        content.log = LockFileContent.Log(generation: "generation-1", headWhenStarted: Observations.base)
+        content.log = LockFileContent.Log<AuditHead>(generation: "generation-1", lastWhenStarted: Observations.base)
         content.lossesNotInAudit = ["the write-ahead log is missing", "the shipped head is missing"]
         content.masterKeySource = "systemd credential master-key"
         content.listeners = ["/run/merchantkeyd/admin.sock", "127.0.0.1:9464"]
         #expect(Self.read(content) == content)
         content.head = content.head?.asWrittenAtShutdown
-        content.log = LockFileContent.Log(generation: "generation-1", headWhenStarted: nil)
+        content.log = LockFileContent.Log<AuditHead>(generation: "generation-1", lastWhenStarted: nil)
         #expect(Self.read(content) == content)
         content.head = LockFileContent.Head(head, onBoot: "")
         #expect(Self.read(content) == content)
         content.expectsClaimsLog = true
-        content.newestClaim = 17
+        content.newestClaim = Observations.claim
+        content.claimsLog = LockFileContent.Log(generation: "generation-1", lastWhenStarted: Observations.claim)
         #expect(Self.read(content) == content)
         #expect(Self.read(LockFileContent(wasClosedWithoutLog: true)) == LockFileContent(wasClosedWithoutLog: true))
         #expect(Self.read(LockFileContent()) == LockFileContent())
@@ -119,11 +121,13 @@ import Testing
     @Test func `a log's base is the last record before SQLite restarted it`() {
         var content = LockFileContent()
         content.advance(to: Observations.base, inLog: "generation-1")
-        #expect(content.log == LockFileContent.Log(generation: "generation-1", headWhenStarted: nil))
+        #expect(content.log == LockFileContent.Log<AuditHead>(generation: "generation-1", lastWhenStarted: nil))
         content.advance(to: head, inLog: "generation-2")
-        #expect(content.log == LockFileContent.Log(generation: "generation-2", headWhenStarted: Observations.base))
+        #expect(
+            content.log
+                == LockFileContent.Log<AuditHead>(generation: "generation-2", lastWhenStarted: Observations.base))
         content.advance(to: head, inLog: "generation-2")
-        #expect(content.log?.headWhenStarted == Observations.base)
+        #expect(content.log?.lastWhenStarted == Observations.base)
         content.advance(to: head, inLog: "")
         #expect(content.log == nil)
     }

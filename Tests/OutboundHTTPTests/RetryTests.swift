@@ -11,16 +11,16 @@ import Testing
 
     @Test func `half of a pause is random, and the last attempt is followed by none`() {
         let policy = RetryPolicy()
-        #expect(policy.pause(after: 1, retryAfter: nil, chance: 0) == .milliseconds(250))
-        #expect(policy.pause(after: 1, retryAfter: nil, chance: 1) == .milliseconds(500))
-        #expect(policy.pause(after: 2, retryAfter: nil, chance: 1) == .seconds(1))
-        #expect(policy.pause(after: 3, retryAfter: nil, chance: 0) == nil)
+        #expect(policy.pause(after: 1, retryAfter: nil, jitter: 0) == .milliseconds(250))
+        #expect(policy.pause(after: 1, retryAfter: nil, jitter: 1) == .milliseconds(500))
+        #expect(policy.pause(after: 2, retryAfter: nil, jitter: 1) == .seconds(1))
+        #expect(policy.pause(after: 3, retryAfter: nil, jitter: 0) == nil)
     }
 
     @Test func `a pause that the server asks for is kept, and a longer one than the limit ends the call`() {
         let policy = RetryPolicy()
-        #expect(policy.pause(after: 1, retryAfter: .seconds(30), chance: 0) == .seconds(30))
-        #expect(policy.pause(after: 1, retryAfter: .seconds(31), chance: 0) == nil)
+        #expect(policy.pause(after: 1, retryAfter: .seconds(30), jitter: 0) == .seconds(30))
+        #expect(policy.pause(after: 1, retryAfter: .seconds(31), jitter: 0) == nil)
     }
 
     @Test(arguments: [

@@ -55,7 +55,7 @@ import Testing
         func refusals() -> [MerchantError?] {
             [
                 refusalNow {
-                    _ = try PostgresDatabase(settings, clock: SystemClock(), durability: .notRequired)
+                    try PostgresDatabase(settings, clock: SystemClock(), durability: .notRequired).requireConnections()
                 },
                 refusalNow { _ = try PostgresDatabase.check(settings, durability: .notRequired) },
             ]

@@ -175,7 +175,7 @@ import Vocabulary
             of: roll, from: from, fromUse: fromUse, to: to, toUse: toUse, policy: policy, at: now)
         // The columns that lists are read from agree with the key pairs.
         let listed = try reading.rolls(
-            RollFilter(merchant: nil, step: .state(progress.state, quietIfIdleSince: quietIf)), before: roll.number + 1,
+            RollFilter(merchant: nil, step: .state(progress.state, quietCutoff: quietIf)), before: roll.number + 1,
             limit: 1)
         #expect(listed.first?.number == roll.number, "roll \(roll.number) is \(progress.state)")
         guard roll.isOpen else { return }

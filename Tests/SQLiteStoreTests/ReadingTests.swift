@@ -161,7 +161,7 @@ import Vocabulary
             _ = try transaction.removeEvents(occurredBefore: Sample.time, limit: 10)
         }
         try traced.store.readNow { reader throws in
-            let states = RollState.allCases.map { RollFilter.Step.state($0, quietIfIdleSince: Sample.time) }
+            let states = RollState.allCases.map { RollFilter.Step.state($0, quietCutoff: Sample.time) }
             for step in states + [.open, nil] {
                 for merchant in [merchant, nil] {
                     _ = try reader.rolls(RollFilter(merchant: merchant, step: step), before: nil, limit: 10)
@@ -170,10 +170,10 @@ import Vocabulary
             _ = try reader.roll(1)
             _ = try reader.openRoll(of: merchant, algorithm: .ecV1)
             _ = try reader.rollsWaitingLongest(limit: 10)
-            _ = try reader.rollCounts(quietIfIdleSince: Sample.time)
-            _ = try reader.rollsIdle(since: Sample.time, limit: 10)
+            _ = try reader.rollCounts(quietCutoff: Sample.time)
+            _ = try reader.rollsIdleSince(notAfter: Sample.time, limit: 10)
             _ = try reader.rollsToRemind(at: Sample.time, limit: 10)
-            _ = try reader.rollsWithoutNextPair(limit: 10)
+            _ = try reader.finishedRollsWithoutNextPair(limit: 10)
             _ = try reader.keyUse(of: hash)
             _ = try reader.useChangesMoreThanCounters(of: hash)
             _ = try reader.sortedByRow([hash])

@@ -17,7 +17,7 @@ import Vocabulary
             try transaction.recordPayments([
                 MerchantTokenPayment(
                     identifier: Sample.token(2), merchantIdentifier: merchant,
-                    payments: Occurrences(count: 1, first: time, last: time))
+                    times: Occurrences(count: 1, first: time, last: time))
             ])
             try transaction.insert(
                 TokenNotificationPath(

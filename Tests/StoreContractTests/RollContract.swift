@@ -67,8 +67,8 @@ import Vocabulary
         #expect(try await list(nil, nil) == [second.number, first.number])
         #expect(try await list(nil, nil, before: second.number) == [first.number])
         #expect(try await list(1, .open) == [second.number])
-        #expect(try await list(nil, .state(.started, quietIfIdleSince: Sample.time(0))) == [first.number])
-        #expect(try await list(nil, .state(.certificateStored, quietIfIdleSince: Sample.time(0))) == [second.number])
+        #expect(try await list(nil, .state(.started, quietCutoff: Sample.time(0))) == [first.number])
+        #expect(try await list(nil, .state(.certificateStored, quietCutoff: Sample.time(0))) == [second.number])
         #expect(try await store.read { try $0.rollsWaitingLongest(limit: 1).map(\.number) } == [first.number])
     }
 
@@ -88,12 +88,12 @@ import Vocabulary
         roll.idleSince = Sample.time(100)
         try await store.write { [roll] in try $0.update(roll) }
         try store.repository.readNow { reading throws in
-            #expect(try reading.rollsIdle(since: Sample.time(99), limit: 9).isEmpty)
-            #expect(try reading.rollsIdle(since: Sample.time(100), limit: 9).map(\.number) == [number])
-            #expect(try reading.rollsIdle(after: Sample.time(99), limit: 9).map(\.number) == [number])
-            #expect(try reading.rollsIdle(after: Sample.time(100), limit: 9).isEmpty)
-            #expect(try reading.rollCounts(quietIfIdleSince: Sample.time(100))[.quiet] == 1)
-            #expect(try reading.rollCounts(quietIfIdleSince: Sample.time(99))[.promoted] == 1)
+            #expect(try reading.rollsIdleSince(notAfter: Sample.time(99), limit: 9).isEmpty)
+            #expect(try reading.rollsIdleSince(notAfter: Sample.time(100), limit: 9).map(\.number) == [number])
+            #expect(try reading.rollsIdleSince(after: Sample.time(99), limit: 9).map(\.number) == [number])
+            #expect(try reading.rollsIdleSince(after: Sample.time(100), limit: 9).isEmpty)
+            #expect(try reading.rollCounts(quietCutoff: Sample.time(100))[.quiet] == 1)
+            #expect(try reading.rollCounts(quietCutoff: Sample.time(99))[.promoted] == 1)
         }
     }
 
@@ -111,9 +111,9 @@ import Vocabulary
         roll.outcome = .finished
         roll.endedAt = Sample.time(60)
         try await store.write { [roll] in try $0.update(roll) }
-        #expect(try await store.read { try $0.rollsWithoutNextPair(limit: 9).map(\.number) } == [roll.number])
+        #expect(try await store.read { try $0.finishedRollsWithoutNextPair(limit: 9).map(\.number) } == [roll.number])
         roll.hasNextPair = true
         try await store.write { [roll] in try $0.update(roll) }
-        #expect(try await store.read { try $0.rollsWithoutNextPair(limit: 9).isEmpty })
+        #expect(try await store.read { try $0.finishedRollsWithoutNextPair(limit: 9).isEmpty })
     }
 }

@@ -32,7 +32,7 @@ extension Sample {
     static func payment(_ token: Int, of merchant: Int = 0, from first: Int, to last: Int) -> MerchantTokenPayment {
         MerchantTokenPayment(
             identifier: Sample.token(token), merchantIdentifier: identifier(merchant),
-            payments: Occurrences(count: 2, first: time(first), last: time(last)))
+            times: Occurrences(count: 2, first: time(first), last: time(last)))
     }
 
     static let report = MerchantTokenReport(

@@ -17,8 +17,8 @@ struct AuditExport: AsyncParsableCommand {
                 guard case .object(let object) = try Printer.parse(page.json), case .array(let items) = object["items"]
                 else {
                     throw ClientError.protocolViolation(
-                        "it has no 'items'; use the merchantkeyctl with the daemon's version, which "
-                            + "'merchantkeyctl status' shows")
+                        "it has no 'items'; use a merchantkeyctl of the same version as the daemon; "
+                            + "'merchantkeyctl status' shows the daemon's version")
                 }
                 StandardStream.output.write(items.map { JSONText.compact($0) + "\n" }.joined())
             }

@@ -2,7 +2,7 @@ import StrictJSON
 import Vocabulary
 
 extension CommandFailure {
-    /// How many errors of a file a message shows.
+    /// The largest number of a file's errors that one message lists.
     static let shownFileErrors = 20
 
     /// The failure of a bulk operation that does nothing because its file has errors. The message has one line for each
@@ -10,10 +10,10 @@ extension CommandFailure {
     ///
     /// - Parameters:
     ///   - errors: the errors, each beginning with its line, such as `line 5: …`.
-    ///   - nothing: the beginning of the message, such as `nothing was imported`.
-    static func fileErrors(_ errors: [String], in path: String, _ nothing: String) -> CommandFailure {
+    ///   - outcome: the beginning of the message, such as `nothing was imported`.
+    static func fileErrors(_ errors: [String], in path: String, _ outcome: String) -> CommandFailure {
         let more = errors.count - shownFileErrors
-        let head = "\(nothing): \(path) has \(errors.count.counted("error"))"
+        let head = "\(outcome): \(path) has \(errors.count.counted("error"))"
         return CommandFailure(
             .failed,
             ([head] + errors.prefix(shownFileErrors) + (more > 0 ? ["and \(more) more"] : [])).joined(separator: "\n"))
@@ -29,8 +29,8 @@ extension Printer {
     ///   - failures: the items for which the operation would fail, in the JSON document only.
     func showDryRun(_ text: String, itemCount: Int, failures: [(item: String, reason: String)] = []) {
         switch format {
-        // Printed even with --quiet, because the text is the result.
-        case .table: ask(text)
+        // The text is the result of the command.
+        case .table: noteEvenIfQuiet(text)
         case .json:
             var members: [JSONObject.Member] = [
                 .init(name: "dryRun", value: .bool(true)), .init(name: "items", value: .number("\(itemCount)")),

@@ -46,8 +46,8 @@ struct ConfirmationOptions: ParsableArguments {
                 printer.warn(plan.document.allWarnings)
                 return
             }
-            for change in plan.document.changes { printer.ask("would \(change)") }
-            for warning in plan.document.allWarnings { printer.ask("warning: \(warning)") }
+            for change in plan.document.changes { printer.noteEvenIfQuiet("would \(change)") }
+            for warning in plan.document.allWarnings { printer.noteEvenIfQuiet("warning: \(warning)") }
             try confirm(action)
         }
         let response = try await call(false)

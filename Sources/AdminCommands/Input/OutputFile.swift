@@ -1,7 +1,8 @@
 package import FoundationEssentials
 import Glibc
 
-/// A file that a subcommand writes completely or not at all; `-` is standard output.
+/// A file that a subcommand writes completely or not at all. With the path `-`, the subcommand writes to standard
+/// output instead, which can get a part of the content.
 package struct OutputFile: Sendable {
     /// Which users may read the written file.
     package enum Readers: Sendable {
@@ -38,7 +39,7 @@ package struct OutputFile: Sendable {
     }
 
     /// Writes the file with mode 0644, or 0600 if only the owner may read it. When this returns, the content is on
-    /// stable storage.
+    /// stable storage. With the path `-`, only writes to standard output.
     package func write(_ bytes: Data) throws(CommandFailure) {
         guard !isStandardOutput else { return StandardStream.output.write(bytes) }
         try checkWritable()
@@ -58,7 +59,8 @@ package struct OutputFile: Sendable {
     ///
     /// - Returns: 0, or errno if this failed.
     private static func writeAndSync(_ descriptor: Int32, _ bytes: Data, _ readers: Readers) -> Int32 {
-        // CSRs, certificates and charts are public, so every user may read them, even if the umask denies this.
+        // CSRs, certificates and the chart of `certificate timeline` are public, so every user may read them, even if
+        // the umask denies this.
         if readers == .everyUser {
             guard fchmod(descriptor, 0o644) == 0 else { return errno }
         }

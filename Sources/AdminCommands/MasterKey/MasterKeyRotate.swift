@@ -37,7 +37,7 @@ struct MasterKeyRotate: AsyncParsableCommand {
             if confirmation.dryRun || !confirmation.yes {
                 let plan = try await admin.rotateMasterKey(dataKeyOnly: dataKeyOnly, dryRun: true)
                 if confirmation.dryRun { return try printer.show(plan.json) { plan.document.blocks } }
-                for step in plan.document.steps { printer.ask("would \(step)") }
+                for step in plan.document.steps { printer.noteEvenIfQuiet("would \(step)") }
                 try confirmation.confirm("rotate the \(dataKeyOnly ? "data key" : "master key")")
             }
             let started = try await admin.rotateMasterKey(dataKeyOnly: dataKeyOnly, dryRun: false).document

@@ -29,8 +29,8 @@ extension Listing {
             guard case .object(let object) = try Printer.parse(page), case .array(let pageItems) = object["items"]
             else {
                 throw ClientError.protocolViolation(
-                    "it has no 'items'; use the merchantkeyctl with the daemon's version, which "
-                        + "'merchantkeyctl status' shows")
+                    "it has no 'items'; use a merchantkeyctl of the same version as the daemon; "
+                        + "'merchantkeyctl status' shows the daemon's version")
             }
             values += pageItems
         }

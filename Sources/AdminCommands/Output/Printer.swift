@@ -56,11 +56,14 @@ struct Printer: Sendable {
 
     /// Prints one line to standard error, unless the printer is quiet.
     func note(_ text: String) {
-        if !isQuiet { ask(text) }
+        if !isQuiet { noteEvenIfQuiet(text) }
     }
 
-    /// Prints one line to standard error, even if the printer is quiet, because the user needs it to answer a question.
-    func ask(_ text: String) { StandardStream.error.write(text.printable(keepingLines: false) + "\n") }
+    /// Prints one line to standard error, even if the printer is quiet: the result of a dry run, or a text that the
+    /// user needs to answer a question.
+    func noteEvenIfQuiet(_ text: String) {
+        StandardStream.error.write(text.printable(keepingLines: false) + "\n")
+    }
 
     func warn(_ warnings: [String]) {
         for warning in warnings { note("warning: \(warning)") }

@@ -38,8 +38,9 @@ package struct GatewayEndpoint: Hashable, Sendable {
     var register: URL? { URL(string: "\(url)/paymentservices/registerMerchant") }
     var unregister: URL? { URL(string: "\(url)/paymentservices/unregisterMerchant") }
 
-    func details(of partner: PartnerInternalMerchantIdentifier) -> URL? {
-        URL(string: "\(url)/paymentservices/merchant/\(Self.percentEncoded(partner.rawValue))")
+    /// The URL of Apple's record of a registered merchant.
+    func details(of merchant: PartnerInternalMerchantIdentifier) -> URL? {
+        URL(string: "\(url)/paymentservices/merchant/\(Self.percentEncoded(merchant.rawValue))")
     }
 
     /// - Parameter host: nil for the gateway itself.

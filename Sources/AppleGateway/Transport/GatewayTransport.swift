@@ -8,9 +8,10 @@ import Vocabulary
 /// Sends calls to Apple over mutual TLS: finds the identity, asks the circuit breaker, repeats attempts that may be
 /// repeated, counts them, and turns failures into ``GatewayError``.
 ///
-/// After 10 consecutive failures of a lane, its circuit breaker refuses calls: sessions for 5 to 30 seconds, other
-/// calls for 30 seconds to 5 minutes. If Apple asks for a pause (status 429, `Retry-After`), every call with the same
-/// identity in the same lane waits, or fails if the pause is longer than the retry policy allows.
+/// A lane is one of Apple's hosts and a group of its operations: see ``GatewayLane``. After 10 consecutive failures of
+/// a lane, its circuit breaker refuses calls: sessions for 5 to 30 seconds, other calls for 30 seconds to 5 minutes. If
+/// Apple asks for a pause (status 429, `Retry-After`), every call with the same identity in the same lane waits, or
+/// fails if the pause is longer than the retry policy allows.
 final class GatewayTransport: Sendable {
     let lanes = GatewayLanes()
     let metrics = GatewayMetrics()
@@ -18,7 +19,8 @@ final class GatewayTransport: Sendable {
     let identities: any IdentitySource
     private let userAgent: String
     private let client: OutboundClient
-    private let session: GatewaySession
+    /// Sends every request except requests for merchant sessions.
+    private let urlSession: GatewaySession
     private let logger: Logger
     private let sleep: AppleGateway.Sleep
 
@@ -29,7 +31,7 @@ final class GatewayTransport: Sendable {
     ) {
         self.userAgent = userAgent
         self.client = client
-        session = GatewaySession(client: client)
+        urlSession = GatewaySession(client: client)
         self.identities = identities
         self.clock = clock
         self.logger = logger
@@ -46,8 +48,8 @@ final class GatewayTransport: Sendable {
         guard let url = call.url else { throw GatewayError(.refused, "the URL is invalid", mayHaveActed: false) }
         let request = request(call, url)
         let lane = GatewayLane(url, call.operation.api)
-        // If no response arrives, the daemon later asks Apple what happened. After this time, no attempt is running any
-        // more.
+        // No attempt runs after `end`. So the daemon, which asks Apple later what became of a call without a response,
+        // does not ask too early.
         let end = clock.now.adding(call.limits.call)
         var attempt = 0
         var uncertainAttempts = 0
@@ -62,7 +64,7 @@ final class GatewayTransport: Sendable {
             uncertainAttempts = failure.uncertainAttempts
             guard call.operation.mayBeRepeated(after: failure),
                 let pause = call.limits.retries.pause(
-                    after: attempt, retryAfter: failure.retryAfter.map { .seconds($0) }, chance: .random(in: 0...1)),
+                    after: attempt, retryAfter: failure.retryAfter.map { .seconds($0) }, jitter: .random(in: 0...1)),
                 clock.now.duration(to: end) - pause >= call.limits.shortestAttempt
             else { throw failure }
             logger.info(
@@ -117,13 +119,14 @@ final class GatewayTransport: Sendable {
             GatewayResponse(call.operation, received, for: identity, at: clock.now), lane, owner: call.owner)
     }
 
-    /// A buyer waits for a session, so sessions are sent without `URLSession`. See ADR 8.
+    /// Requests for merchant sessions go through `OutboundClient`, because a buyer waits for the response and
+    /// `URLSession` is slower. See ADR 8.
     private func exchange(
         _ request: OutboundRequest, _ identity: TLSIdentity, _ api: GatewayAPI, within timeout: Duration
     ) async throws(OutboundFailure) -> OutboundResponse {
         api == .sessions
             ? try await client.send(request, identity: identity, within: timeout)
-            : try await session.send(request, identity: identity, within: timeout)
+            : try await urlSession.send(request, identity: identity, within: timeout)
     }
 
     /// Reports an attempt without a response to the circuit breaker.

@@ -64,8 +64,7 @@ struct Restore {
             interruptedMoveTarget
             ?? "\(settings.stateDirectory)/replaced-\(clock.now.rfc3339.filter { $0 != ":" })"
         let hadOldDatabase = try exchangeFiles(oldDatabaseDirectory, marker)
-        // Removes the existing entries of the lock file, because they describe the old database.
-        try lock.update { $0 = .init(wasClosedWithoutLog: true) }
+        try lock.update { $0 = $0.afterRestore }
         try marker.remove()
         return Report(
             verification: prepared.verification, undone: prepared.undone,
@@ -126,11 +125,12 @@ struct Restore {
 
     private func requireSpace(_ bytes: Int) throws {
         let free = ScratchDirectory.freeSpace(in: settings.stateDirectory)
-        // Space for the copy, and for its log while the schema is migrated.
+        // Space for the copy, and for SQLite's write-ahead log while the schema of the copy is migrated to the present
+        // version.
         let needed = bytes + bytes / 4 + (4 << 20)
         guard free >= needed else {
             throw SettingsError(
-                "\(settings.stateDirectory) has \(free.counted("free byte")), but the restore needs \(needed); free space on the disk"
+                "\(settings.stateDirectory) has \(free.counted("free byte")), but the restore needs \(needed); delete files to make space on the disk"
             )
         }
     }

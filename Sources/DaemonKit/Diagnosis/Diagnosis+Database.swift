@@ -8,12 +8,9 @@ import Vocabulary
 /// The checks of claims, database content, master key, certificates and clock.
 extension Diagnosis {
     mutating func checkClaims() {
-        guard FileStatus(of: settings.claimsPath) != nil || FileStatus(of: "\(settings.claimsPath)-wal") != nil else {
-            return
-        }
         do {
-            try ClaimStore.inspect(path: settings.claimsPath, wholeContent: true)
-            note("claims content", .success, "intact")
+            try ClaimsFile.inspect(settings, wholeContent: true)
+            if FileStatus(of: settings.claimsPath) != nil { note("claims content", .success, "intact") }
         } catch {
             note(
                 "claims content", .failure,

@@ -15,16 +15,17 @@ struct ClaimsOpening: RecurringTask {
         let observer = StartObserver(settings: settings)
         let previous = lock.previousContent
         let hadLog = observer.hasClaimsLog
-        guard let store = claims.openIfUnusable() else { return }
-        if previous.expectsClaimsLog, !hadLog {
-            observer.missingClaimsLog.log(logger)
-        } else if let expected = previous.newestClaim, store.newestClaimWhenOpened < expected {
-            observer.olderClaims(lacking: expected).log(logger)
-        }
-        do { try lock.markClaimsOpen(newestClaim: store.newestClaimWhenOpened) } catch {
-            logger.error(
-                "the lock file does not name the open claims file, so the next start may not detect lost claims",
-                metadata: ["error": "\(error)"])
+        claims.openIfUnusable { store in
+            if previous.expectsClaimsLog, !hadLog {
+                observer.missingClaimsLog.log(logger)
+            } else if let expected = previous.newestClaim, (try? store.lacks(expected)) != false {
+                observer.olderClaims(lacking: expected).log(logger)
+            }
+            do { try lock.markOpen(store) } catch {
+                logger.error(
+                    "the lock file does not name the open claims file, so the next start may not detect lost claims",
+                    metadata: ["error": "\(error)"])
+            }
         }
     }
 }

@@ -14,7 +14,8 @@ final class ClaimsFile: ClaimLedger, NonceLedger {
 
     private let path: String
     private let clock: any WallClock
-    private let observer: any ClaimsObserver
+    /// Records the newest claim. Also contains what the last daemon recorded.
+    private let lock: InstanceLock
     /// Whether the file was missing when the daemon started.
     private let isNew: Bool
     /// Whether the file had content when the daemon started.
@@ -22,14 +23,12 @@ final class ClaimsFile: ClaimLedger, NonceLedger {
     private let state: Mutex<State>
 
     /// Opens the file, and creates it if it is missing.
-    ///
-    /// - Parameter observer: is notified of new claims.
-    init(path: String, clock: some WallClock, observer: any ClaimsObserver) {
-        (self.path, self.clock, self.observer) = (path, clock, observer)
+    init(path: String, clock: some WallClock, lock: InstanceLock) {
+        (self.path, self.clock, self.lock) = (path, clock, lock)
         let found = FileStatus(of: path)
         isNew = found == nil
-        hadContent = (found?.size ?? 0) > 0
-        do { state = Mutex(.open(try ClaimStore.open(path: path, clock: clock, observer: observer))) } catch {
+        hadContent = (found?.size ?? 0) > 1
+        do { state = Mutex(.open(try Self.open(path, clock, lock))) } catch {
             state = Mutex(.unusable(Self.reason(error, path), since: clock.now))
         }
     }
@@ -40,24 +39,57 @@ final class ClaimsFile: ClaimLedger, NonceLedger {
     /// claimed again. So if somebody moves an unusable file away, only a restart creates a new one, and reports that
     /// the claims are missing.
     ///
-    /// - Returns: the file, if this call opened it; otherwise nil.
-    func openIfUnusable() -> ClaimStore? {
-        guard case .unusable(_, let since) = state.withLock({ $0 }) else { return nil }
+    /// - Parameter opened: called with the open file, before a claim can be stored in it. Not called if this call did
+    ///   not open the file.
+    func openIfUnusable(_ opened: (ClaimStore) -> Void) {
+        guard case .unusable(_, let since) = state.withLock({ $0 }) else { return }
         do {
             guard isNew || FileStatus(of: path) != nil else {
                 throw MerchantError(.storeUnavailable, "it was removed; put it back, or restart the daemon without it")
             }
-            guard !hadContent || FileStatus(of: path)?.size != 0 else {
+            guard !hadContent || (FileStatus(of: path)?.size ?? 0) > 1 else {
                 throw MerchantError(
                     .storeUnavailable, "it is empty now; put its content back, or restart the daemon without the file")
             }
-            let store = try ClaimStore.open(path: path, clock: clock, observer: observer)
+            let store = try Self.open(path, clock, lock)
+            opened(store)
             state.withLock { $0 = .open(store) }
-            return store
         } catch {
             state.withLock { $0 = .unusable(Self.reason(error, path), since: since) }
-            return nil
         }
+    }
+
+    private static func open(_ path: String, _ clock: some WallClock, _ lock: InstanceLock) throws -> ClaimStore {
+        try requireFileOfLog(at: path, lock.previousContent)
+        return try ClaimStore.open(path: path, clock: clock, observer: lock)
+    }
+
+    /// Checks whether the file is an older copy of the file for which SQLite wrote the log. SQLite would apply the log
+    /// to it, and so lose claims or damage the file.
+    private static func requireFileOfLog(at path: String, _ lastRun: LockFileContent) throws {
+        guard
+            let expected = lastRun.claimExpectedInFile(besideLog: DatabaseInspection.logGeneration(of: path)),
+            ClaimStore.lacks(expected, inFileAlone: path)
+        else { return }
+        throw MerchantError(
+            .storeUnavailable,
+            "it is older than its write-ahead log: it lacks claim \(expected.id), which it contained before SQLite started this log; stop the daemon and put back the file that belongs to the log; only if that file is lost, move both away"
+        )
+    }
+
+    /// Checks for `config check` and `diagnose` whether the daemon could open the file. Changes nothing. A daemon may
+    /// run meanwhile.
+    ///
+    /// - Parameter wholeContent: whether to read the whole file and search it for damage.
+    /// - Throws: ``MerchantError`` `storeUnavailable`.
+    static func inspect(_ settings: Settings, wholeContent: Bool) throws {
+        let path = settings.claimsPath
+        let log = FileStatus(of: "\(path)-wal")
+        guard FileStatus(of: path) != nil || (log?.size ?? 0) > 0 else { return }
+        if !InstanceLock.isDirectoryLocked(settings.stateDirectory) {
+            try requireFileOfLog(at: path, InstanceLock.content(ofFile: settings.lockPath))
+        }
+        try ClaimStore.inspect(path: path, wholeContent: wholeContent)
     }
 
     /// The open file; nil if it cannot be opened.

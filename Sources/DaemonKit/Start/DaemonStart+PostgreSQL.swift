@@ -34,6 +34,7 @@ extension DaemonStart {
         let clock = SystemClock()
         // Creates the schema in an empty database, upgrades an older one, and refuses the database of another program.
         let database = try PostgresDatabase(postgresql.connection, clock: clock, notice: logNotice)
+        try database.requireConnections()
         observation.server?.hasContent = try database.hasDataKeys()
         let seen = lock.previousContent.head?.auditHead
         observation.server?.lostTransactions = try seen.flatMap {

@@ -234,7 +234,7 @@ extension InstanceLock {
     }
 
     /// Call before the database is opened. From then on a log may exist, but a missing log is no error before
-    /// ``markOpen(masterKeyFrom:newestClaim:)`` is called.
+    /// ``markOpen(masterKeyFrom:claims:)`` is called.
     func markOpening() throws { try update { $0.wasClosedWithoutLog = false } }
 
     /// Call before the first change is acknowledged. From then on the log contains acknowledged changes, and a missing
@@ -242,21 +242,18 @@ extension InstanceLock {
     ///
     /// - Parameters:
     ///   - source: where the daemon read the master key with which it opened the database.
-    ///   - newestClaim: the id of the newest claim in the claims file, 0 if the file has no claim; nil if the daemon
-    ///     cannot use the claims file. The entries of an earlier run then stay.
-    func markOpen(masterKeyFrom source: MasterKeySource, newestClaim: Int64?) throws {
+    ///   - claims: the claims file; nil if the daemon cannot use it. The entries of an earlier run then stay.
+    func markOpen(masterKeyFrom source: MasterKeySource, claims: ClaimStore?) throws {
         try update {
             $0.masterKeySource = source.description
             $0.expectsLog = true
             $0.inodeIfReplaced = nil
-            if let newestClaim { $0.claimsOpened(newestClaim) }
+            if let claims { $0.claimsOpened(claims) }
         }
     }
 
-    /// Call after the claims file was opened while the daemon serves.
-    ///
-    /// - Parameter newestClaim: the id of the newest claim in the file; 0 if the file has no claim.
-    func markClaimsOpen(newestClaim: Int64) throws { try update { $0.claimsOpened(newestClaim) } }
+    /// Call before the first claim is stored in a claims file that was opened while the daemon serves.
+    func markOpen(_ claims: ClaimStore) throws { try update { $0.claimsOpened(claims) } }
 
     /// Call after the claims file was closed.
     ///
@@ -268,9 +265,13 @@ extension InstanceLock {
 }
 
 extension LockFileContent {
-    fileprivate mutating func claimsOpened(_ newestClaim: Int64) {
+    fileprivate mutating func claimsOpened(_ claims: ClaimStore) {
         expectsClaimsLog = true
-        self.newestClaim = newestClaim
+        newestClaim = claims.newestClaimWhenOpened
+        let generation = claims.logGeneration ?? "none"
+        guard !claims.hadLogWhenOpened || claimsLog?.generation != generation else { return }
+        claimsLog = .init(
+            generation: generation, lastWhenStarted: claims.hadLogWhenOpened ? nil : claims.newestClaimWhenOpened)
     }
 
     fileprivate mutating func clearDatabaseEntries() {
@@ -281,10 +282,10 @@ extension LockFileContent {
 }
 
 extension InstanceLock: ClaimsObserver {
-    /// Writes the id of the newest claim into the lock file. If the write fails, ``StoreRecovery`` repeats it.
-    func claimsGrew(to newest: Int64) {
+    /// Writes the newest claim into the lock file. If the write fails, ``StoreRecovery`` repeats it.
+    func claimsGrew(to newest: ClaimMark, inLog generation: String) {
         state.withLock { state in
-            state.content.newestClaim = newest
+            state.content.advance(to: newest, inLog: generation)
             if !Self.write(state.content, to: descriptor) { state.isFileOutdated = true }
         }
     }

@@ -1,4 +1,5 @@
 package import MerchantCore
+package import SQLiteStore
 import Vocabulary
 
 /// What the last daemon in the state directory wrote into the lock file, one entry on each line. With it, the next
@@ -12,7 +13,8 @@ import Vocabulary
 /// | `head HEAD [BOOT]` | the last acknowledged audit record; BOOT identifies the boot, or is `last` after a shutdown |
 /// | `log GENERATION [HEAD]` | the log that contains the last record; HEAD was the last record when the log began |
 /// | `claims open` | the claims file is in use, or was left with a write-ahead log |
-/// | `newest-claim ID` | the id of the newest acknowledged claim; 0 if there was none |
+/// | `newest-claim CLAIM` | the newest acknowledged claim: its id and transactionId |
+/// | `claims-log GENERATION [CLAIM]` | the log that contains this claim; CLAIM was the newest when the log began |
 /// | `lost TEXT` | a loss that the operator accepted and that the audit does not contain yet |
 /// | `master-key SOURCE` | where the daemon that uses the directory read the master key |
 /// | `listens ADDRESS` | a socket's path or a TCP address, `HOST:PORT`, of the daemon that uses the directory |
@@ -33,13 +35,15 @@ package struct LockFileContent: Equatable, Sendable {
     /// The last audit record whose change was acknowledged.
     package var head: Head?
     /// The write-ahead log that contains ``head``.
-    package var log: Log?
+    package var log: Log<AuditHead>?
     /// The line `claims open`. A write-ahead log of the claims file is expected while the daemon uses this file, after
     /// it was killed, and if it closed the file but left a log. False if the daemon could not use the claims file.
     package var expectsClaimsLog = false
-    /// The id of the newest acknowledged claim; 0 if there was none, nil if unknown. Like ``head``, exact after a kill,
-    /// but possibly too old after a power failure.
-    package var newestClaim: Int64?
+    /// The newest acknowledged claim; nil if unknown or if there was none. Like ``head``, exact after a kill, but
+    /// possibly too old after a power failure.
+    package var newestClaim: ClaimMark?
+    /// The write-ahead log of the claims file that contains ``newestClaim``.
+    package var claimsLog: Log<ClaimMark>?
     /// Descriptions of losses that the operator accepted, but that the audit does not contain yet.
     package var lossesNotInAudit: [String] = []
     /// The source from which the daemon that uses the directory read its master key, in the form of
@@ -117,38 +121,70 @@ package struct LockFileContent: Equatable, Sendable {
 
     /// One generation of the write-ahead log. SQLite starts a new generation when it overwrites the log from its
     /// beginning.
-    package struct Log: Hashable, Sendable {
+    package struct Log<Record: LosslessStringConvertible & Hashable & Sendable>: Hashable, Sendable {
         package let generation: String
-        /// The last audit record when this generation was started, which the database file contains even without the
-        /// log. Nil if unknown.
-        package let headWhenStarted: AuditHead?
+        /// The last record when this generation was started, which the database file contains even without the log. Nil
+        /// if unknown.
+        package let lastWhenStarted: Record?
 
-        var text: String { headWhenStarted.map { "\(generation) \($0)" } ?? generation }
+        var text: String { lastWhenStarted.map { "\(generation) \($0)" } ?? generation }
 
-        package init(generation: String, headWhenStarted: AuditHead?) {
-            (self.generation, self.headWhenStarted) = (generation, headWhenStarted)
+        package init(generation: String, lastWhenStarted: Record?) {
+            (self.generation, self.lastWhenStarted) = (generation, lastWhenStarted)
+        }
+
+        /// The entry when a commit has added a record.
+        ///
+        /// - Parameters:
+        ///   - before: the entry before the commit.
+        ///   - last: the last record before the commit.
+        ///   - generation: the generation that contains the new record; empty if unknown.
+        static func next(after before: Self?, last: Record?, _ generation: String) -> Self? {
+            guard !generation.isEmpty else { return nil }
+            guard before?.generation != generation else { return before }
+            // SQLite starts a new generation only after it copied the whole log into the database file. So the database
+            // file contains the previous record. If the previous generation is unknown, so is the content of that file.
+            return Self(generation: generation, lastWhenStarted: before == nil ? nil : last)
         }
 
         /// Reads what ``text`` writes.
         init?(text: some StringProtocol) {
             let words = text.split(separator: " ")
             guard let first = words.first else { return nil }
-            self.init(generation: String(first), headWhenStarted: words.count > 1 ? AuditHead(words[1]) : nil)
+            self.init(generation: String(first), lastWhenStarted: words.count > 1 ? Record(String(words[1])) : nil)
         }
+    }
+
+    /// The content after a restore replaced the database: without the entries about the old database, and with those
+    /// about the claims file, which a restore does not change.
+    var afterRestore: LockFileContent {
+        var content = LockFileContent(wasClosedWithoutLog: true)
+        (content.expectsClaimsLog, content.newestClaim, content.claimsLog) = (expectsClaimsLog, newestClaim, claimsLog)
+        return content
     }
 
     /// Makes `auditHead` the last audit record.
     ///
     /// - Parameter generation: the generation of the log that contains the record; empty if unknown.
     package mutating func advance(to auditHead: AuditHead, inLog generation: String) {
-        if generation.isEmpty {
-            log = nil
-        } else if log?.generation != generation {
-            // SQLite starts a new generation only after it copied the whole log into the database file. So the database
-            // file contains the previous head. If the previous generation is unknown, so is the content of that file.
-            log = Log(generation: generation, headWhenStarted: log == nil ? nil : head?.auditHead)
-        }
+        log = Log.next(after: log, last: head?.auditHead, generation)
         head = Head(auditHead)
+    }
+
+    /// Makes `claim` the newest claim.
+    ///
+    /// - Parameter generation: the generation of the log that contains the claim; empty if unknown.
+    package mutating func advance(to claim: ClaimMark, inLog generation: String) {
+        claimsLog = Log.next(after: claimsLog, last: newestClaim, generation)
+        newestClaim = claim
+    }
+
+    /// A claim that the claims file contains even without its log, if the log belongs to that file. Nil if unknown.
+    ///
+    /// - Parameter generation: the generation of the log; nil if the log is missing or empty.
+    func claimExpectedInFile(besideLog generation: String?) -> ClaimMark? {
+        guard expectsClaimsLog, let claimsLog, let generation else { return nil }
+        return claimsLog.generation == generation ? claimsLog.lastWhenStarted : newestClaim
     }
 }
 
@@ -162,6 +198,7 @@ extension LockFileContent {
     private static let log = "log "
     private static let claimsOpen = "claims open"
     private static let newestClaim = "newest-claim "
+    private static let claimsLog = "claims-log "
     private static let lost = "lost "
     private static let masterKey = "master-key "
     private static let listens = "listens "
@@ -177,6 +214,7 @@ extension LockFileContent {
         if let log { lines.append(Self.log + log.text) }
         if expectsClaimsLog { lines.append(Self.claimsOpen) }
         if let newestClaim { lines.append("\(Self.newestClaim)\(newestClaim)") }
+        if let claimsLog { lines.append(Self.claimsLog + claimsLog.text) }
         if let nodeRun { lines.append("\(Self.node)\(nodeRun) \(Machine.bootIdentifier)") }
         lines += listeners.map { Self.listens + Self.oneLine($0) }
         lines += lossesNotInAudit.map { Self.lost + Self.oneLine($0) }
@@ -200,7 +238,9 @@ extension LockFileContent {
             } else if line == Self.claimsOpen {
                 expectsClaimsLog = true
             } else if let text = after(Self.newestClaim) {
-                newestClaim = Int64(text)
+                newestClaim = ClaimMark(text)
+            } else if let text = after(Self.claimsLog) {
+                claimsLog = Log(text: text)
             } else if let text = after(Self.replaced) {
                 inodeIfReplaced = UInt64(text)
             } else if let text = after(Self.head) {

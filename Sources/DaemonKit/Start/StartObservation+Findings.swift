@@ -1,4 +1,5 @@
 import MerchantCore
+import SQLiteStore
 import Vocabulary
 
 extension StartObservation {
@@ -58,7 +59,7 @@ extension StartObservation {
     }
 
     private var logOfAnotherDatabaseFinding: StartFinding {
-        let found = database.map { $0.size > 0 ? "inode \($0.inode)" : "an empty file" } ?? "no file"
+        let found = database.map { $0.hasContent ? "inode \($0.inode)" : "an empty file" } ?? "no file"
         let expected =
             lockFile.inodeIfReplaced.map { "inode \($0) ('ls -i' prints it)" }
             ?? "a database file with content"
@@ -120,24 +121,29 @@ extension StartObservation {
     private var missingClaimsFinding: StartFinding? {
         guard hasDatabaseContent else { return nil }
         if !hasClaims {
+            let what = "the claims file \(claimsPath) is \(claims == nil ? "missing" : "empty")"
+            guard (claimsLog?.size ?? 0) > 0 else {
+                return StartFinding(
+                    .claimsMissing, what, why: "the daemon begins with an empty one", remedy: Self.remedyForClaims)
+            }
             return StartFinding(
-                .claimsMissing, "the claims file \(claimsPath) is \(claims == nil ? "missing" : "empty (0 bytes)")",
-                why: (claimsLog?.size ?? 0) > 0
-                    ? "its write-ahead log remains, so the daemon refuses claims until the file is put back or the log is moved away"
-                    : "the daemon begins with an empty one",
-                remedy: Self.remedyForClaims)
+                .claimsMissing, what, why: "its write-ahead log has content, so the daemon refuses claims",
+                remedy:
+                    "stop the daemon and put back the file that belongs to the log; only if that file is lost, move the log away: \(Self.remedyForClaims)"
+            )
         }
         if lockFile.expectsClaimsLog, !hasClaimsLog { return missingClaimsLogFinding }
-        guard let expected = lockFile.newestClaim, let newestClaim, newestClaim < expected else { return nil }
-        return olderClaimsFinding(expected)
+        return lacksNewestClaim ? lockFile.newestClaim.map(olderClaimsFinding) : nil
     }
 
-    func olderClaimsFinding(_ missing: Int64) -> StartFinding {
+    func olderClaimsFinding(_ missing: ClaimMark) -> StartFinding {
         StartFinding(
             .claimsOlder, "the claims file \(claimsPath) lacks the newest claims",
             why:
-                "it lacks claim \(missing), which the last daemon recorded: an older copy was put back, or its write-ahead log was emptied",
-            remedy: "put the newer file back with its '-wal' file; if it is lost, \(Self.remedyForClaims)")
+                "it lacks claim \(missing.id), which the last daemon recorded: an older copy was put back, or its write-ahead log was emptied",
+            remedy:
+                "stop the daemon and put the newer file back with its '-wal' file; if it is lost, \(Self.remedyForClaims)"
+        )
     }
 
     var missingClaimsLogFinding: StartFinding {

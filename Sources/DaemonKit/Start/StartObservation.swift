@@ -11,6 +11,9 @@ package struct StartObservation: Equatable, Sendable {
         package var size: Int
 
         package init(inode: UInt64, size: Int) { (self.inode, self.size) = (inode, size) }
+
+        /// False also for a file of one byte, which SQLite treats as empty.
+        var hasContent: Bool { size > 1 }
     }
 
     /// Where the master key comes from, and what is known about it.
@@ -105,8 +108,8 @@ package struct StartObservation: Equatable, Sendable {
     package var logGeneration: String?
     /// The database file of the claims, which record the used payment tokens; nil if the file is missing.
     package var claims: File?
-    /// The id of the newest claim, 0 if there is none; nil if the file was not read.
-    package var newestClaim: Int64?
+    /// Whether that file lacks the newest claim that the lock file names. False if the file cannot be read.
+    package var lacksNewestClaim = false
     /// The write-ahead log of that file; nil if it is missing.
     package var claimsLog: File?
     package var isRestoreUnfinished = false
@@ -134,10 +137,10 @@ extension StartObservation {
     package var logPath: String { "\(databasePath)-wal" }
 
     /// False also for an empty file, which SQLite treats as a new database: it removes the log beside that file.
-    var hasDatabaseContent: Bool { (database?.size ?? 0) > 0 }
+    var hasDatabaseContent: Bool { database?.hasContent ?? false }
     var hasLogContent: Bool { (log?.size ?? 0) > 0 }
     /// False also for an empty file, in which the daemon creates a new database.
-    var hasClaims: Bool { (claims?.size ?? 0) > 0 }
+    var hasClaims: Bool { claims?.hasContent ?? false }
     var hasClaimsLog: Bool { claimsLog != nil }
     /// Whether the path of the database no longer names the file that the last daemon had open.
     var isDatabaseReplaced: Bool { lockFile.inodeIfReplaced.map { $0 != database?.inode } ?? false }
@@ -182,6 +185,6 @@ extension StartObservation {
     /// the generation is the same, the file contains the record that was the last when the log was started.
     var recordExpectedInFile: AuditHead? {
         guard let log = lockFile.log else { return nil }
-        return log.generation == logGeneration ? log.headWhenStarted : lockFile.head?.auditHead
+        return log.generation == logGeneration ? log.lastWhenStarted : lockFile.head?.auditHead
     }
 }

@@ -32,9 +32,9 @@ struct StartObserver {
         found.logGeneration = DatabaseInspection.logGeneration(of: path)
         found.claims = Self.file(settings.claimsPath)
         found.claimsLog = Self.file("\(settings.claimsPath)-wal")
-        if found.hasClaims, lockFile.newestClaim != nil {
+        if found.hasClaims, let newest = lockFile.newestClaim {
             // If the file cannot be read, the daemon starts and refuses claims.
-            found.newestClaim = try? ClaimStore.newestClaim(inFile: settings.claimsPath)
+            found.lacksNewestClaim = (try? ClaimStore.lacks(newest, inFile: settings.claimsPath)) ?? false
         }
         found.isRestoreUnfinished = try RestoreMarker(path: settings.restoreMarkerPath).read() != nil
         found.lockFile = lockFile
@@ -100,8 +100,8 @@ struct StartObserver {
     /// The finding that the write-ahead log of the claims file is missing.
     var missingClaimsLog: StartFinding { withoutFiles.missingClaimsLogFinding }
 
-    /// The finding that the claims file lacks the claim with this id.
-    func olderClaims(lacking newestClaim: Int64) -> StartFinding { withoutFiles.olderClaimsFinding(newestClaim) }
+    /// The finding that the claims file lacks this claim.
+    func olderClaims(lacking newestClaim: ClaimMark) -> StartFinding { withoutFiles.olderClaimsFinding(newestClaim) }
 
     private var withoutFiles: StartObservation {
         StartObservation(

@@ -75,13 +75,12 @@ struct StoreCheck {
     /// The daemon starts without its claims file, but then refuses payments.
     private func checkClaims(_ findings: inout PreparationFindings) async throws {
         let path = settings.claimsPath
-        guard FileStatus(of: path) != nil || FileStatus(of: "\(path)-wal") != nil else { return }
         if let holder = try await locks.holder(of: path) {
             return findings.warn(
                 "\(holder) has locked the claims file \(path), so the daemon refuses claims of payment tokens; end this process"
             )
         }
-        do { try ClaimStore.inspect(path: path, wholeContent: false) } catch let error as MerchantError {
+        do { try ClaimsFile.inspect(settings, wholeContent: false) } catch let error as MerchantError {
             findings.warn(ClaimsFile.warning(error.detail))
         }
     }

@@ -22,7 +22,7 @@ struct SQLiteBackend: StoreBackend {
         self.lock = lock
         drafts = BackupDrafts(store)
         leftoverDraft = drafts.leftover()
-        claims = ClaimsFile(path: settings.claimsPath, clock: clock, observer: lock)
+        claims = ClaimsFile(path: settings.claimsPath, clock: clock, lock: lock)
         backups = BackupService(source: store, drafts: drafts, masterKey: settings.masterKey, clock: clock)
     }
 
@@ -70,8 +70,7 @@ struct SQLiteBackend: StoreBackend {
 
 extension SQLiteBackend {
     func willServe() throws {
-        try lock.markOpen(
-            masterKeyFrom: settings.masterKey.current, newestClaim: claims.store?.newestClaimWhenOpened)
+        try lock.markOpen(masterKeyFrom: settings.masterKey.current, claims: claims.store)
     }
 
     func abandon() { try? closeClaims() }

@@ -30,12 +30,12 @@ package struct CustodyIdentities: IdentitySource {
 
     package func identity(of owner: IdentityOwner, at time: Timestamp) throws(IdentityError) -> ClientIdentity {
         let version = cache.version(issuers: custody.currentIssuers.generation)
-        let identity = try newestIdentity(of: owner, at: time)
+        let identity = try preferredIdentity(of: owner, at: time)
         cache.store(identity, of: owner, readAt: time, version)
         return identity
     }
 
-    private func newestIdentity(
+    private func preferredIdentity(
         of owner: IdentityOwner, at time: Timestamp
     ) throws(IdentityError) -> ClientIdentity {
         let found: [IdentityKey]

@@ -13,7 +13,8 @@ final class PKCS12Bags {
 
     /// - Parameters:
     ///   - safes: the parts of the file.
-    ///   - usesNullPassphrase: whether the absent passphrase is encoded as a null pointer.
+    ///   - usesNullPassphrase: whether the file has no passphrase and was encrypted with a null pointer instead of an
+    ///     empty string.
     init(
         _ safes: OpaquePointer, _ passphrase: borrowing Passphrase, _ usesNullPassphrase: Bool
     ) throws(MerchantError) {
@@ -78,7 +79,8 @@ final class PKCS12Bags {
                 else { continue }
                 certificates.append(certificate)
             case NID_safeContentsBag:
-                // The bag owns the inner bags. KeyDerivationLimit has limited the depth.
+                // The bag owns the inner bags. The depth is limited: KeyDerivationLimit has refused files with too many
+                // levels of nested elements.
                 if let inner = PKCS12_SAFEBAG_get0_safes(bag) { collect(inner) }
             default: continue
             }

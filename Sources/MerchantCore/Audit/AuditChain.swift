@@ -2,7 +2,7 @@ package import Vocabulary
 
 /// The sequence number and hash of the last audit record. With a copy of the head on another machine, an operator can
 /// later detect whether that record or an earlier record was changed or removed.
-package struct AuditHead: Hashable, Sendable, CustomStringConvertible {
+package struct AuditHead: Hashable, Sendable, LosslessStringConvertible {
     package let sequence: Int
     package let hash: [UInt8]
 

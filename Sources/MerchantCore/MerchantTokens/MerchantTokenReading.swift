@@ -43,11 +43,12 @@ package protocol MerchantTokenWriting: MerchantTokenReading {
 package struct MerchantTokenPayment: Hashable, Sendable {
     package let identifier: MerchantTokenIdentifier
     package let merchantIdentifier: MerchantIdentifier
-    package let payments: Occurrences
+    /// How many payments there were, and the times of the first and last one.
+    package let times: Occurrences
 
-    package init(identifier: MerchantTokenIdentifier, merchantIdentifier: MerchantIdentifier, payments: Occurrences) {
+    package init(identifier: MerchantTokenIdentifier, merchantIdentifier: MerchantIdentifier, times: Occurrences) {
         self.identifier = identifier
         self.merchantIdentifier = merchantIdentifier
-        self.payments = payments
+        self.times = times
     }
 }

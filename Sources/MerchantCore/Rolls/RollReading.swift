@@ -10,18 +10,18 @@ package protocol RollReading {
     func rollsWaitingLongest(limit: Int) throws -> [Roll]
     /// The number of rolls in each state.
     ///
-    /// - Parameter time: a promoted roll counts as quiet if it has been idle since this time or earlier.
-    func rollCounts(quietIfIdleSince time: Timestamp) throws -> [RollState: Int]
-    /// Open rolls that have been idle since `time` or earlier: they wait only for time to pass, and no decryptor
-    /// requested the old key pair after `time`.
-    func rollsIdle(since time: Timestamp, limit: Int) throws -> [Roll]
-    /// Open rolls that became idle after `time`: they wait only for time to pass, and the old key pair was requested or
-    /// a key pair changed its state after `time`.
-    func rollsIdle(after time: Timestamp, limit: Int) throws -> [Roll]
+    /// - Parameter quietCutoff: a promoted roll counts as quiet if its ``Roll/idleSince`` is not later than this time.
+    func rollCounts(quietCutoff: Timestamp) throws -> [RollState: Int]
+    /// Open rolls whose ``Roll/idleSince`` is not later than `time`: they wait only for time to pass. After `time`, no
+    /// decryptor requested the old key pair, and no key pair changed its state.
+    func rollsIdleSince(notAfter time: Timestamp, limit: Int) throws -> [Roll]
+    /// Open rolls whose ``Roll/idleSince`` is later than `time`: they wait only for time to pass. After `time`, a
+    /// decryptor requested the old key pair, or a key pair changed its state.
+    func rollsIdleSince(after time: Timestamp, limit: Int) throws -> [Roll]
     /// Rolls whose next reminder is due at `time`.
     func rollsToRemind(at time: Timestamp, limit: Int) throws -> [Roll]
     /// Finished rolls after which the key pair for the merchant's next roll was not prepared yet.
-    func rollsWithoutNextPair(limit: Int) throws -> [Roll]
+    func finishedRollsWithoutNextPair(limit: Int) throws -> [Roll]
 }
 
 /// Reads and changes key rolls in a transaction of the store.
@@ -41,9 +41,9 @@ package struct RollFilter: Hashable, Sendable {
     package enum Step: Hashable, Sendable {
         /// Rolls that have not ended.
         case open
-        /// Rolls in this state. A promoted roll counts as `quiet` if it has been idle since `quietIfIdleSince` or
-        /// earlier.
-        case state(RollState, quietIfIdleSince: Timestamp)
+        /// Rolls in this state. A promoted roll counts as `quiet` if its ``Roll/idleSince`` is not later than
+        /// `quietCutoff`.
+        case state(RollState, quietCutoff: Timestamp)
     }
 
     package let merchant: MerchantIdentifier?

@@ -5,10 +5,10 @@ import Vocabulary
 package struct AuditVerification: Sendable {
     /// The number of records that were verified.
     package let examined: Int
-    /// How many breaks were found: records that were changed, removed or reordered. Includes breaks that are not in
-    /// ``breaks``.
+    /// How many breaks were found: records that were changed, removed or reordered, and a difference from the external
+    /// head. Includes breaks that are not in ``breaks``.
     package let breakCount: Int
-    /// The first breaks, at most 100.
+    /// The difference from the external head, if there is one, and the first breaks of the range, at most 100.
     package let breaks: [AuditBreak]
     /// The sequence number and hash of the record that was the chain's last one during this verification; nil for an
     /// empty chain.
@@ -24,7 +24,7 @@ package struct AuditOperations: Sendable {
         any AuditReading & DaemonStateReading, any AuditReading & ChangeRecording & DaemonStateWriting
     >
 
-    /// The name of the stored value with the head that the newest event of ``reportHead()`` contains.
+    /// The name of the stored value that remembers the audit head last reported by ``reportHead()``.
     private static let reportedHeadValueName = "reportedAuditHead"
 
     private let records: Records

@@ -80,7 +80,8 @@ package struct ClockOperations: Sendable {
         let rolls =
             policy.finishesWhenQuiet
             ? try count {
-                try reading.rollsIdle(since: $0.adding(.zero - policy.quietPeriod), limit: Self.maximumCounted).count
+                try reading.rollsIdleSince(notAfter: $0.adding(.zero - policy.quietPeriod), limit: Self.maximumCounted)
+                    .count
             } : 0
         return (keys > 0 ? [keys.counted("private key to destroy", "private keys to destroy")] : [])
             + (rolls > 0 ? [rolls.counted("quiet roll to finish", "quiet rolls to finish")] : [])

@@ -84,7 +84,7 @@ package struct MerchantTokenPaymentRecording: Sendable {
         while !rest.isEmpty {
             let batch = rest.prefix(Self.tokensPerTransaction).map {
                 MerchantTokenPayment(
-                    identifier: $0.key.token, merchantIdentifier: $0.key.merchant, payments: $0.value)
+                    identifier: $0.key.token, merchantIdentifier: $0.key.merchant, times: $0.value)
             }
             do {
                 try await records.write { transaction in

@@ -50,13 +50,13 @@ package struct TokenEventFetching: Sendable {
     /// is ahead does not make them expire early.
     let confirmedTime: ConfirmedTime
     /// Returns a random number from 0 to 1, for the pauses between attempts.
-    private let chance: @Sendable () -> Double
+    private let jitter: @Sendable () -> Double
 
     init(
         records: Records, gateway: any MerchantTokenGateway, policy: MerchantTokenPolicy,
         metadata: TokenMetadataDecryption, metrics: MerchantTokenMetrics, clock: any WallClock,
         confirmedTime: ConfirmedTime,
-        chance: @escaping @Sendable () -> Double = { .random(in: 0...1) }
+        jitter: @escaping @Sendable () -> Double = { .random(in: 0...1) }
     ) {
         self.records = records
         self.gateway = gateway
@@ -65,7 +65,7 @@ package struct TokenEventFetching: Sendable {
         self.metrics = metrics
         self.clock = clock
         self.confirmedTime = confirmedTime
-        self.chance = chance
+        self.jitter = jitter
     }
 
     /// The time of the machine's clock.
@@ -161,7 +161,7 @@ package struct TokenEventFetching: Sendable {
             return try await close(failed, as: .failed, finding: finding)
         }
         let pause = TokenNotificationSchedule.pause(
-            after: failed.failures, retryAfter: error.retryAfter, chance: chance())
+            after: failed.failures, retryAfter: error.retryAfter, jitter: jitter())
         let now = clock.now
         failed.dueAt = now.adding(pause)
         let update = failed

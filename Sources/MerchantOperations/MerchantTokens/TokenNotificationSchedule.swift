@@ -19,10 +19,10 @@ enum TokenNotificationSchedule {
     /// - Parameters:
     ///   - failures: the number of failed attempts, at least 1.
     ///   - retryAfter: the shortest pause that Apple asked for, in seconds.
-    ///   - chance: a random number from 0 to 1.
-    static func pause(after failures: Int, retryAfter: Int?, chance: Double) -> Duration {
+    ///   - jitter: a random number from 0 to 1.
+    static func pause(after failures: Int, retryAfter: Int?, jitter: Double) -> Duration {
         let full = min(longestPause, firstPause * (1 << min(max(0, failures - 1), 20)))
-        let pause = full / 2 + full / 2 * chance
+        let pause = full / 2 + full / 2 * jitter
         return max(pause, min(longestPause, .seconds(max(0, retryAfter ?? 0))))
     }
 

@@ -127,7 +127,7 @@ package struct Monitoring: Sendable {
             return Status(
                 at: now, environment: environment, counts: counts, backups: backups,
                 findings: findings.aggregated(),
-                rolls: try reading.rollCounts(quietIfIdleSince: earliest.adding(.zero - policy.quietPeriod)),
+                rolls: try reading.rollCounts(quietCutoff: earliest.adding(.zero - policy.quietPeriod)),
                 longestWaitingRolls: try reading.views(
                     try reading.rollsWaitingLongest(limit: Self.maximumListed), policy, at: earliest),
                 expiringByWeek: try (0..<Self.weeksAhead).map { week in

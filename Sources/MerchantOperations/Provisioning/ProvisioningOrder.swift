@@ -1,16 +1,18 @@
 package import PassProvisioning
 
-/// What an issuer's host asks the daemon to encrypt: what Apple gave the app, and the card's data.
+/// An issuer host's request to encrypt a card's data for Apple Wallet: the card's data, and what Apple gave the
+/// issuer's app.
 package struct ProvisioningOrder: Sendable {
     /// The certificates that Apple gave the app, DER in Base64.
     package let certificates: [String]
-    /// Hexadecimal digits, as the app received the bytes.
+    /// The bytes that the app received, unchanged, in hexadecimal.
     package let nonce: String
-    /// Hexadecimal digits, as the app received the bytes.
+    /// The bytes that the app received, unchanged, in hexadecimal.
     package let nonceSignature: String
     package let configuration: CardConfiguration
     package let network: ProvisioningNetwork
-    /// A JSON object with Apple's keys, without nonce, nonceSignature and version. Contains the card number.
+    /// A JSON object whose fields have the names that Apple specifies. The fields nonce, nonceSignature and version are
+    /// missing. Contains the card number.
     package let card: [UInt8]
     /// The network's one-time password; nil if an activation hook must give it.
     package let activationData: [UInt8]?

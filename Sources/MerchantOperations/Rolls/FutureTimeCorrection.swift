@@ -13,7 +13,7 @@ struct FutureTimeCorrection {
     func run(at time: ClockReading, limit: Int) async throws -> Int {
         let latest = time.latest
         let rolls = try await records.read {
-            try $0.rollsIdle(after: latest.adding(ConfirmedTime.tolerance), limit: limit)
+            try $0.rollsIdleSince(after: latest.adding(ConfirmedTime.tolerance), limit: limit)
         }
         guard !rolls.isEmpty else { return 0 }
         try await records.write { transaction in

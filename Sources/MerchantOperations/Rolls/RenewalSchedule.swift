@@ -239,8 +239,8 @@ package struct RenewalSchedule: Sendable {
     ///   does not repeat this step only for these rolls.
     private func finishQuietRolls(for request: Request, _ report: inout ScheduleReport) async throws -> Int {
         let due = try await records.read {
-            try $0.rollsIdle(
-                since: confirmedTime.reading().earliest.adding(.zero - policy.quietPeriod), limit: Self.stepSize)
+            try $0.rollsIdleSince(
+                notAfter: confirmedTime.reading().earliest.adding(.zero - policy.quietPeriod), limit: Self.stepSize)
         }
         var finished = 0
         for roll in due {

@@ -155,7 +155,7 @@ package struct RollOperations: Sendable {
             switch state {
             case nil: nil
             case .open: .open
-            case .state(let state): .state(state, quietIfIdleSince: now.adding(.zero - policy.quietPeriod))
+            case .state(let state): .state(state, quietCutoff: now.adding(.zero - policy.quietPeriod))
             }
         return try await records.read { reading in
             try reading.views(

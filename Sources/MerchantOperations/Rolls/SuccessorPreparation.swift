@@ -73,7 +73,7 @@ package struct SuccessorPreparation: Sendable {
     ///
     /// - Returns: the number of finished rolls that were handled.
     package func prepareNextPairs(limit: Int, for request: Request) async throws -> Int {
-        let due = try await records.read { try $0.rollsWithoutNextPair(limit: limit) }
+        let due = try await records.read { try $0.finishedRollsWithoutNextPair(limit: limit) }
         for roll in due { try await prepareNextPairs(after: roll, for: request) }
         return due.count
     }

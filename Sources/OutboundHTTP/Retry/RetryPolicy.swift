@@ -15,14 +15,14 @@ package struct RetryPolicy: Sendable {
     /// - Parameters:
     ///   - attempt: the number of attempts so far.
     ///   - retryAfter: the pause that the server asked for, if it did.
-    ///   - chance: a random number from 0 to 1.
+    ///   - jitter: a random number from 0 to 1.
     /// - Returns: nil if the call must not be attempted again.
-    package func pause(after attempt: Int, retryAfter: Duration?, chance: Double) -> Duration? {
+    package func pause(after attempt: Int, retryAfter: Duration?, jitter: Double) -> Duration? {
         guard attempt < attempts else { return nil }
         if let retryAfter {
-            return retryAfter <= longestRetryAfter ? retryAfter + backoff.first * chance : nil
+            return retryAfter <= longestRetryAfter ? retryAfter + backoff.first * jitter : nil
         }
         let full = backoff.pause(after: attempt)
-        return full / 2 + full / 2 * chance
+        return full / 2 + full / 2 * jitter
     }
 }

@@ -31,7 +31,6 @@ package struct PostgresDatabase: Sendable {
         let opener = ConnectionOpener(settings: settings, notices: NoticeHandler(notice), durability: durability)
         try PostgresErrors.translating {
             let connection = try opener.open().connection
-            try ServerChecks.requireConnections(connection)
             _ = try Migrations.apply(
                 migrations, on: connection, at: clock.now, acceptsUnfinishedCopy: acceptsUnfinishedCopy)
             try Self.requirePrivileges(connection)
@@ -52,6 +51,14 @@ package struct PostgresDatabase: Sendable {
             try Migrations.apply(migrations, on: try opener.open().connection, at: clock.now, grantingPrivileges: true)
         }
         return (before, max(before, migrations.count))
+    }
+
+    /// Checks that the server, the database and the role permit as many connections as a daemon may open. Blocks the
+    /// calling thread.
+    ///
+    /// - Throws: `storeUnavailable`.
+    package func requireConnections() throws {
+        try PostgresErrors.translating { try ServerChecks.requireConnections(try opener.open().connection) }
     }
 
     /// Whether a daemon has used the database before. Blocks the calling thread.

@@ -53,7 +53,9 @@ enum ServerChecks {
     static func requireConnections(_ connection: Connection) throws {
         let row = try connection.query(
             """
-            SELECT current_setting('max_connections')::bigint AS server,
+            SELECT current_setting('max_connections')::bigint - CASE WHEN is_superuser THEN 0 ELSE
+                    current_setting('superuser_reserved_connections')::bigint
+                    + coalesce(current_setting('reserved_connections', true)::bigint, 0) END AS server,
                 (SELECT nullif(datconnlimit, -1)::bigint FROM pg_database
                     WHERE datname = current_database() AND NOT is_superuser) AS database,
                 (SELECT nullif(rolconnlimit, -1)::bigint FROM pg_roles

@@ -71,10 +71,25 @@ enum ClaimRows {
         try Int64.fetchOne(db, sql: "SELECT max(claimed_at) FROM claims").map(Timestamp.init(millisecondsSince1970:))
     }
 
-    /// The id of the newest claim; 0 if there are no claims. A new claim always gets a higher id, because the newest
-    /// claim is never removed.
-    static func newest(in db: Database) throws -> Int64 {
-        try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM claims")) ?? 0
+    /// The newest claim; nil if there are no claims. A new claim always gets a higher id, because the newest claim is
+    /// never removed.
+    static func newest(in db: Database) throws -> ClaimMark? {
+        try db.firstRow("SELECT id, transaction_id FROM claims ORDER BY id DESC LIMIT 1", []) { row in
+            ClaimMark(id: try row.int64("id"), transactionId: try row.bits256("transaction_id"))
+        }
+    }
+
+    /// Whether a claim is missing although it was not removed because of its age.
+    static func lacks(_ mark: ClaimMark, in db: Database) throws -> Bool {
+        // The log with the schema may have been emptied. The daemon then creates the schema again.
+        guard try db.tableExists("claims") else { return true }
+        let found = try db.firstRow("SELECT transaction_id FROM claims WHERE id = ?", [mark.id]) { row in
+            try row.bits256("transaction_id")
+        }
+        if let found { return found != mark.transactionId }
+        // The oldest claims are removed first.
+        let oldest = try Int64.fetchOne(db, sql: "SELECT min(id) FROM claims")
+        return oldest.map { $0 <= mark.id } ?? true
     }
 
     /// Whether a claim of the caller has this digest of an Idempotency-Key.

@@ -25,14 +25,18 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
     private let groups: WriteGroups<PendingClaim>
     private let newestClaimTime: NewestClaimTime
     private let clock: any WallClock
-    /// The id of the newest claim when the file was opened; 0 if there was no claim.
-    package let newestClaimWhenOpened: Int64
+    /// The newest claim when the file was opened; nil if there was no claim.
+    package let newestClaimWhenOpened: ClaimMark?
+    /// Whether the write-ahead log had content before the file was opened. If not, the file contains every claim that
+    /// was stored before.
+    package let hadLogWhenOpened: Bool
 
     private init(
-        openedFiles: DatabaseFile.OpenedFiles, queue: DatabaseQueue, latestTime: Timestamp?, newestClaim: Int64,
-        clock: any WallClock, observer: (any ClaimsObserver)?
+        openedFiles: DatabaseFile.OpenedFiles, queue: DatabaseQueue, latestTime: Timestamp?, newestClaim: ClaimMark?,
+        hadLog: Bool, clock: any WallClock, observer: (any ClaimsObserver)?
     ) {
         newestClaimWhenOpened = newestClaim
+        hadLogWhenOpened = hadLog
         path = openedFiles.path
         self.queue = queue
         self.clock = clock
@@ -56,10 +60,11 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
             if let expired = ClaimRules.expired(after: ClaimRules.nonceRetention, whenStoring: claims.nonceTimes) {
                 try NonceRows.remove(before: expired.before, amongOldest: expired.amongOldest, in: db)
             }
-            guard let observer, !claims.tokenTimes.isEmpty else { return .init(returnResults: claims.returnResults) }
-            let newest = try ClaimRows.newest(in: db)
+            guard let observer, !claims.tokenTimes.isEmpty, let newest = try ClaimRows.newest(in: db) else {
+                return .init(returnResults: claims.returnResults)
+            }
             return .init(returnResults: { [claims] in
-                observer.claimsGrew(to: newest)
+                observer.claimsGrew(to: newest, inLog: DatabaseFile.logGeneration(of: openedFiles.path) ?? "")
                 claims.returnResults()
             })
         }
@@ -92,6 +97,7 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
             let path = path.hasPrefix("/") ? path : "./" + path
             try DatabaseFile.createOrCheck(at: path)
             let openedFiles = try DatabaseFile.OpenedFiles(of: path)
+            let hadLog = DatabaseFile.logGeneration(of: path) != nil
             let queue = try Connections.openClaims(path: path)
             try queue.writeWithoutTransaction { db in
                 try Migrations.apply(Schema.claimsMigrations, to: db, kind: .claims, at: clock.now)
@@ -102,23 +108,36 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
             // By now SQLite has created the write-ahead log.
             openedFiles.recordWriteAheadLogIdentity()
             return ClaimStore(
-                openedFiles: openedFiles, queue: queue, latestTime: latestTime, newestClaim: newestClaim, clock: clock,
-                observer: observer)
+                openedFiles: openedFiles, queue: queue, latestTime: latestTime, newestClaim: newestClaim,
+                hadLog: hadLog,
+                clock: clock, observer: observer)
         }
     }
 
-    /// The id of the newest claim in a claims database, 0 if there is none. Reads the database without changing it,
-    /// whether the daemon runs or not.
+    /// Whether a claims database lacks a claim that was not removed because of its age. Reads the database without
+    /// changing it, whether the daemon runs or not.
     ///
     /// - Throws: if the database cannot be read.
-    package static func newestClaim(inFile path: String) throws -> Int64 {
+    package static func lacks(_ claim: ClaimMark, inFile path: String) throws -> Bool {
         try SQLiteErrors.translating(of: .claims, at: path) {
             let queue = try DatabaseInspection.openReadOnly(path)
             defer { try? queue.close() }
-            // If the log with the schema was emptied, the daemon creates the schema again.
-            return try queue.read { db in try db.tableExists("claims") ? ClaimRows.newest(in: db) : 0 }
+            return try queue.read { try ClaimRows.lacks(claim, in: $0) }
         }
     }
+
+    /// Whether a claims database's file, read without its write-ahead log, is intact and lacks a claim that was not
+    /// removed because of its age. No program may write to the database meanwhile. False if the file cannot be read.
+    package static func lacks(_ claim: ClaimMark, inFileAlone path: String) -> Bool {
+        let isLacking = try? DatabaseInspection.openReadOnly(path, ignoringLog: true).read { db in
+            // After an interrupted checkpoint, a query may miss a claim that is in the file.
+            try ClaimRows.lacks(claim, in: db) && SQLiteStore.faults(in: db, byCheck: "integrity_check").isEmpty
+        }
+        return isLacking ?? false
+    }
+
+    /// Whether the open database lacks a claim that was not removed because of its age.
+    package func lacks(_ claim: ClaimMark) throws -> Bool { try queue.read { try ClaimRows.lacks(claim, in: $0) } }
 
     /// Checks the claims database without changing it, whether the daemon runs or not.
     ///
@@ -142,6 +161,10 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
             }
         }
     }
+
+    /// Identifies the content of the write-ahead log until SQLite overwrites it from its beginning; nil if the log is
+    /// empty.
+    package var logGeneration: String? { DatabaseFile.logGeneration(of: path) }
 
     package var health: StoreHealth { groups.health }
     package func retryIfImpaired() { groups.retryIfImpaired() }

@@ -30,7 +30,8 @@ extension StoreTransaction {
         in states: Set<TokenNotification.State>, receivedBefore time: Timestamp, limit: Int
     ) throws -> Int {
         var remaining = max(0, limit)
-        // One statement for each state, because the index sorts only the notifications in one state.
+        // One statement for each state, because the index (state, received_at) is in the order of `received_at` only
+        // within each state.
         for state in TokenNotification.State.allCases where state != .waiting && states.contains(state) {
             remaining -= try execute(
                 """

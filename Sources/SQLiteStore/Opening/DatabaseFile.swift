@@ -153,14 +153,14 @@ enum DatabaseFile {
         guard length > 0, !hasContent(path) else { return }
         throw MerchantError(
             .storeUnavailable,
-            "the file '\(path)' is missing or empty, but its write-ahead log has \(length) bytes: put back the file that belongs to the log; only if that file is lost, move the log away"
+            "the file '\(path)' is missing or empty, but its write-ahead log has \(length) bytes: stop the daemon and put back the file that belongs to the log; only if that file is lost, move the log away"
         )
     }
 
-    /// Whether the file exists and is not empty.
+    /// Whether the file exists, and SQLite does not treat it as empty. SQLite treats a file of one byte as empty.
     static func hasContent(_ path: String) -> Bool {
         var found = stat()
-        return stat(path, &found) == 0 && found.st_size > 0
+        return stat(path, &found) == 0 && found.st_size > 1
     }
 
     /// Syncs the directory of a new file. Without this sync, a power failure may remove the file's name from the

@@ -3,8 +3,9 @@ import StoreCore
 import Vocabulary
 
 // `since` is the time at which a roll reached its present step. `idle_since` is the time of the last request for the
-// old key or of the last change of state of either key, whichever is later. It is NULL until a token was decrypted with
-// the new key after the promotion, and always if the old private key was exported.
+// old key or of the last change of state of either key, whichever is later: each of them starts the quiet period again.
+// It is NULL until a token was decrypted with the new key after the promotion. It is always NULL if the old private key
+// was exported, so such a roll never becomes quiet.
 
 extension StoreReading {
     func roll(_ number: Int) throws -> Roll? {
@@ -28,15 +29,15 @@ extension StoreReading {
         case .open:
             index = "INDEXED BY rolls_open"
             conditions.append("ended_at IS NULL")
-        case .state(let state, let quietIfIdleSince):
-            // A roll is quiet if its new key has decrypted a token, and no decryptor has requested its old key for the
-            // quiet period. A quiet roll is stored with the step `promoted`, and only its `idle_since` differs.
+        case .state(let state, let quietCutoff):
+            // A quiet roll is stored with the step `promoted`: a promoted roll is quiet if its `idle_since` is not later
+            // than `quietCutoff`.
             index = "INDEXED BY rolls_by_step"
             conditions.append("step = ?")
             arguments += [state == .quiet ? RollState.promoted.rawValue : state.rawValue]
             if state == .promoted || state == .quiet {
                 conditions.append(state == .quiet ? "idle_since <= ?" : "(idle_since IS NULL OR idle_since > ?)")
-                arguments += [quietIfIdleSince]
+                arguments += [quietCutoff]
             }
         }
         if let merchant = filter.merchant {
@@ -59,7 +60,7 @@ extension StoreReading {
             """, [max(0, limit)], RollRow.roll)
     }
 
-    func rollCounts(quietIfIdleSince time: Timestamp) throws -> [RollState: Int] {
+    func rollCounts(quietCutoff: Timestamp) throws -> [RollState: Int] {
         // The range contains all names that begin with 'rolls.', because '/' follows '.' in ASCII.
         let totals = try allRows(
             "SELECT name, value FROM totals WHERE name >= 'rolls.' AND name < 'rolls/'", [], TotalsRow.total)
@@ -68,12 +69,12 @@ extension StoreReading {
                 """
                 SELECT count(*) AS quiet FROM rolls INDEXED BY rolls_idle
                 WHERE ended_at IS NULL AND idle_since IS NOT NULL AND idle_since <= ?
-                """, [time]
+                """, [quietCutoff]
             ) { try $0.integer("quiet") } ?? 0
         return TotalsRow.rollCounts(totals, quiet: quiet)
     }
 
-    func rollsIdle(since time: Timestamp, limit: Int) throws -> [Roll] {
+    func rollsIdleSince(notAfter time: Timestamp, limit: Int) throws -> [Roll] {
         try allRows(
             """
             SELECT \(RollRow.columns) FROM rolls INDEXED BY rolls_idle
@@ -81,7 +82,7 @@ extension StoreReading {
             """, [time, max(0, limit)], RollRow.roll)
     }
 
-    func rollsIdle(after time: Timestamp, limit: Int) throws -> [Roll] {
+    func rollsIdleSince(after time: Timestamp, limit: Int) throws -> [Roll] {
         try allRows(
             """
             SELECT \(RollRow.columns) FROM rolls INDEXED BY rolls_idle
@@ -97,7 +98,7 @@ extension StoreReading {
             """, [time, max(0, limit)], RollRow.roll)
     }
 
-    func rollsWithoutNextPair(limit: Int) throws -> [Roll] {
+    func finishedRollsWithoutNextPair(limit: Int) throws -> [Roll] {
         try allRows(
             """
             SELECT \(RollRow.columns) FROM rolls INDEXED BY rolls_without_next_pair

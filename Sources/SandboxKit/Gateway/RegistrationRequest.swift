@@ -1,8 +1,11 @@
 import FoundationEssentials
 import Vocabulary
 
-/// The body of a registerMerchant or unregisterMerchant request. The initializer checks the fields, types and lengths
-/// that Apple's reference gives.
+/// The body of a registerMerchant or unregisterMerchant request.
+///
+/// The initializer checks the types of all fields, and the values of partnerInternalMerchantIdentifier and domainNames.
+/// ``merchant(registeredBy:)`` and ``requireReason()`` check the fields that only one of the two requests requires. The
+/// value of merchantUrl is not checked.
 struct RegistrationRequest {
     private struct Fields: Decodable {
         let partnerInternalMerchantIdentifier: String
@@ -26,7 +29,7 @@ struct RegistrationRequest {
         }
         guard (3...1024).contains(identifier.utf8.count), identifier.utf8.allSatisfy(Self.isAllowed) else {
             throw SandboxError(
-                "partnerInternalMerchantIdentifier must have 3 to 1024 of the characters "
+                "partnerInternalMerchantIdentifier must have 3 to 1024 characters, each one of "
                     + "a-z A-Z 0-9 ~ - _ + & @ $ ! | , . ;")
         }
         guard (1...RegistrationStore.maximumDomainCount).contains(domainNames.count),

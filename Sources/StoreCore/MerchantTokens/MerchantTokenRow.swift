@@ -44,8 +44,8 @@ package enum MerchantTokenRow {
     /// The values of ``paymentColumns``.
     package static func values(_ payment: MerchantTokenPayment) -> Arguments {
         [
-            payment.identifier.rawValue, payment.merchantIdentifier.rawValue, payment.payments.first,
-            payment.payments.last,
+            payment.identifier.rawValue, payment.merchantIdentifier.rawValue, payment.times.first,
+            payment.times.last,
         ]
     }
 }

@@ -75,8 +75,9 @@ import Testing
             #expect(!log.isEmpty)
             let copy = installation.path("copy")
             try FileManager.default.copyItem(atPath: file, toPath: copy)
-            #expect(truncate(file, 0) == 0)
-            for _ in 0..<2 {
+            // SQLite treats a file of one byte as empty.
+            for length in [0, 1] {
+                #expect(truncate(file, length) == 0)
                 let checked = try installation.ctl(
                     "config", "check", "--config", config, "--state-directory", installation.stateDirectory)
                 #expect(checked.status == checkStatus, "\(checked.output)\(checked.error)")
@@ -98,6 +99,73 @@ import Testing
         }
         try expectFinding(nil)
         #expect(try installation.ctl("token", "decrypt", token, "--claim").refusalCode == "tokenAlreadyClaimed")
+    }
+
+    @Test func `an older claims file beside the log of the newer one is not used`() throws {
+        installation.stop()
+        try expectFinding(nil)
+        try claim()
+        installation.stop()
+        let copy = installation.path("copy")
+        try FileManager.default.copyItem(atPath: claims, toPath: copy)
+        try expectFinding(nil)
+        try claim()
+        installation.stop()
+        try expectFinding(nil)
+        let token = try installation.mintTokens()
+        #expect(try installation.ctl("token", "decrypt", token, "--claim").status == 0)
+        installation.stop(SIGKILL)
+        let newer = installation.path("newer")
+        try FileManager.default.moveItem(atPath: claims, toPath: newer)
+        try FileManager.default.moveItem(atPath: copy, toPath: claims)
+        let checked = try installation.ctl(
+            "config", "check", "--config", config, "--state-directory", installation.stateDirectory)
+        #expect(checked.status == 4 && checked.output.contains("older than its write-ahead log"), "\(checked)")
+        #expect(try installation.diagnose("--config", config).failures == ["claims content"])
+        try installation.start(config: config, answering: ["503"])
+        #expect(try installation.findings().contains("claimsRefused"))
+        installation.stop(SIGKILL)
+        try FileManager.default.removeItem(atPath: claims)
+        try FileManager.default.moveItem(atPath: newer, toPath: claims)
+        try expectFinding(nil)
+        #expect(try installation.ctl("token", "decrypt", token, "--claim").refusalCode == "tokenAlreadyClaimed")
+    }
+
+    @Test func `the newer claims file that replaces a used older copy lacks the claims of that copy`() throws {
+        try claim()
+        installation.stop()
+        let older = installation.path("older")
+        try FileManager.default.copyItem(atPath: claims, toPath: older)
+        try expectFinding(nil)
+        try claim()
+        installation.stop()
+        let newer = installation.path("newer")
+        try FileManager.default.moveItem(atPath: claims, toPath: newer)
+        try FileManager.default.moveItem(atPath: older, toPath: claims)
+        try expectFinding("claimsOlder")
+        try claim()
+        installation.stop()
+        try FileManager.default.removeItem(atPath: claims)
+        try FileManager.default.moveItem(atPath: newer, toPath: claims)
+        try expectFinding("claimsOlder")
+    }
+
+    @Test func `an older claims file is found also after a restore of the database`() throws {
+        let backup = installation.path("a.backup")
+        #expect(try installation.ctl("backup", "create", backup).status == 0)
+        installation.stop()
+        let older = installation.path("older")
+        try FileManager.default.copyItem(atPath: claims, toPath: older)
+        try expectFinding(nil)
+        try claim()
+        installation.stop()
+        let restored = try installation.ctl(
+            "backup", "restore", backup, "--replace", "--config", config, "--state-directory",
+            installation.stateDirectory)
+        #expect(restored.status == 0, "\(restored.error)")
+        try FileManager.default.removeItem(atPath: claims)
+        try FileManager.default.moveItem(atPath: older, toPath: claims)
+        #expect(try installation.diagnose("--config", config).codes.contains("claimsOlder"))
     }
 
     @Test func `an empty claims file counts as missing`() throws {

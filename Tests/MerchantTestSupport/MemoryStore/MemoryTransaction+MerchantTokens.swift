@@ -52,8 +52,8 @@ extension MemoryTransaction {
                 merchantToken(payment.identifier)
                 ?? MerchantToken(
                     identifier: payment.identifier, merchantIdentifier: payment.merchantIdentifier,
-                    firstSeenAt: payment.payments.first, lastSeenAt: payment.payments.last)
-            token.lastSeenAt = max(token.lastSeenAt, payment.payments.last)
+                    firstSeenAt: payment.times.first, lastSeenAt: payment.times.last)
+            token.lastSeenAt = max(token.lastSeenAt, payment.times.last)
             state.merchantTokens.tokens[payment.identifier] = token
         }
     }

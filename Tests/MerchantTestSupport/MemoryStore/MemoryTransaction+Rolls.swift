@@ -20,14 +20,14 @@ extension MemoryTransaction {
         switch step {
         case nil: true
         case .open: roll.isOpen
-        case .state(let state, let time): self.state(of: roll, quietIfIdleSince: time) == state
+        case .state(let state, let quietCutoff): self.state(of: roll, quietCutoff: quietCutoff) == state
         }
     }
 
-    private func state(of roll: Roll, quietIfIdleSince time: Timestamp) -> RollState {
+    private func state(of roll: Roll, quietCutoff: Timestamp) -> RollState {
         if let outcome = roll.outcome { return outcome == .finished ? .finished : .abandoned }
         return RollLifecycle.state(
-            to: keyPair(roll.to)?.state ?? .pending, isQuiet: roll.idleSince.map { $0 <= time } ?? false)
+            to: keyPair(roll.to)?.state ?? .pending, isQuiet: roll.idleSince.map { $0 <= quietCutoff } ?? false)
     }
 
     package func rollsWaitingLongest(limit: Int) -> [Roll] {
@@ -39,15 +39,15 @@ extension MemoryTransaction {
         max(roll.startedAt, keyPair(roll.to)?.stateSince ?? roll.startedAt)
     }
 
-    package func rollCounts(quietIfIdleSince time: Timestamp) -> [RollState: Int] {
-        Dictionary(grouping: state.rolls) { self.state(of: $0, quietIfIdleSince: time) }.mapValues(\.count)
+    package func rollCounts(quietCutoff: Timestamp) -> [RollState: Int] {
+        Dictionary(grouping: state.rolls) { self.state(of: $0, quietCutoff: quietCutoff) }.mapValues(\.count)
     }
 
-    package func rollsIdle(since time: Timestamp, limit: Int) -> [Roll] {
+    package func rollsIdleSince(notAfter time: Timestamp, limit: Int) -> [Roll] {
         Array(state.rolls.filter { $0.isOpen && ($0.idleSince.map { $0 <= time } ?? false) }.prefix(limit))
     }
 
-    package func rollsIdle(after time: Timestamp, limit: Int) -> [Roll] {
+    package func rollsIdleSince(after time: Timestamp, limit: Int) -> [Roll] {
         Array(state.rolls.filter { $0.isOpen && ($0.idleSince.map { $0 > time } ?? false) }.prefix(limit))
     }
 
@@ -55,7 +55,7 @@ extension MemoryTransaction {
         Array(state.rolls.filter { $0.remindAt.map { $0 <= time } ?? false }.prefix(limit))
     }
 
-    package func rollsWithoutNextPair(limit: Int) -> [Roll] {
+    package func finishedRollsWithoutNextPair(limit: Int) -> [Roll] {
         Array(state.rolls.filter { $0.outcome == .finished && !$0.hasNextPair }.prefix(limit))
     }
 
