@@ -110,14 +110,15 @@ extension PostgresStore {
     /// As ``readNow(_:)``, but `body` can also use the queries that `RepositoryReading` does not declare.
     func readStoreNow<Result>(_ body: (StoreReader) throws -> Result) throws -> Result {
         try PostgresErrors.translating {
-            try pool.withConnection(beginning: { try $0.run(Self.beginReading) }) { connection in
+            try pool.withConnection { connection in
                 do {
+                    try connection.postpone(Self.beginReading)
                     let result = try body(StoreReader(connection: connection))
-                    try connection.run("COMMIT")
+                    try connection.commit()
                     return result
                 } catch {
                     // A lost connection is not put back into the pool.
-                    if !connection.isLost { try connection.run("ROLLBACK") }
+                    if !connection.isLost { try connection.rollBack() }
                     throw error
                 }
             }
@@ -141,6 +142,6 @@ extension PostgresStore {
 
     /// Commits the changes of `body` on the calling thread, and blocks that thread.
     func writeNow(_ body: (StoreTransaction) throws -> Void) throws {
-        try queue.groups.writeNow { try body(StoreTransaction(connection: $0)) }
+        try queue.groups.writeNow { try body(StoreTransaction(connection: $0.connection, auditHead: $0.auditHead)) }
     }
 }

@@ -13,11 +13,18 @@ package enum Base64 {
 
     /// Converts a text of Base64url to the alphabet of Base64: `-` becomes `+`, and `_` becomes `/`.
     static func standardAlphabet(_ text: some StringProtocol) -> String {
-        String(text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
+        replacing(UInt8(ascii: "-"), by: UInt8(ascii: "+"), UInt8(ascii: "_"), by: UInt8(ascii: "/"), in: text)
     }
 
     /// Converts a text of Base64 to the alphabet of Base64url: `+` becomes `-`, and `/` becomes `_`.
     static func urlAlphabet(_ text: some StringProtocol) -> String {
-        String(text.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
+        replacing(UInt8(ascii: "+"), by: UInt8(ascii: "-"), UInt8(ascii: "/"), by: UInt8(ascii: "_"), in: text)
+    }
+
+    private static func replacing(
+        _ first: UInt8, by newFirst: UInt8, _ second: UInt8, by newSecond: UInt8, in text: some StringProtocol
+    ) -> String {
+        let bytes = Array(text.utf8).map { $0 == first ? newFirst : $0 == second ? newSecond : $0 }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -2,12 +2,15 @@
 package enum Hex {
     /// Writes two lower-case digits for each byte.
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
-        var digits: [UInt8] = []
-        for byte in bytes {
-            digits.append(digit(byte >> 4))
-            digits.append(digit(byte & 15))
+        // A list of records has hundreds of hashes, and a loop over an array is much faster than over a generic sequence.
+        let bytes = Array(bytes)
+        return String(unsafeUninitializedCapacity: 2 * bytes.count) { digits in
+            for (index, byte) in bytes.enumerated() {
+                digits[2 * index] = digit(byte >> 4)
+                digits[2 * index + 1] = digit(byte & 15)
+            }
+            return 2 * bytes.count
         }
-        return String(decoding: digits, as: UTF8.self)
     }
 
     /// Accepts digits in upper and lower case.

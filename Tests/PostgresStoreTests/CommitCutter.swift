@@ -81,8 +81,9 @@ final class CommitCutter: Sendable {
         }
         let connection = Forwarded(client: client, upstream: upstream)
         Thread.detachNewThread {
+            var commits = CommitDetector()
             connection.copy(from: client, to: upstream) { chunk in
-                guard chunk.contains("COMMIT\0") else { return true }
+                guard commits.isCommit(chunk) else { return true }
                 let kind = self.cut.withLock { cut in
                     defer { cut = nil }
                     return cut
@@ -105,6 +106,24 @@ final class CommitCutter: Sendable {
     }
 }
 
+/// Finds the messages of one connection that commit: the message Query with the text COMMIT, and the message Bind with
+/// the name of the prepared statement COMMIT.
+private struct CommitDetector {
+    private static let text = Array("COMMIT\0".utf8)
+    /// The name of the prepared statement COMMIT, with a zero byte before and after it, as in the message Bind.
+    private var preparedName: [UInt8]?
+
+    mutating func isCommit(_ chunk: [UInt8]) -> Bool {
+        if let preparedName, chunk.firstRange(of: preparedName) != nil { return true }
+        guard let range = chunk.firstRange(of: Self.text) else { return false }
+        // The message Parse has the name before the text, and a zero byte between them.
+        guard chunk[range.lowerBound - 1] == 0 else { return true }
+        let name = chunk[..<(range.lowerBound - 1)].reversed().prefix { $0 > 0x20 }
+        preparedName = [0] + name.reversed() + [0]
+        return false
+    }
+}
+
 /// A connection through the ``CommitCutter``. Its descriptors are closed with the last reference.
 private final class Forwarded: Sendable {
     private let client: Int32
@@ -123,11 +142,11 @@ private final class Forwarded: Sendable {
     }
 
     /// Copies bytes until one side ends the connection, or until `mayPass` returns false for some bytes.
-    func copy(from source: Int32, to target: Int32, mayPass: (String) -> Bool) {
+    func copy(from source: Int32, to target: Int32, mayPass: ([UInt8]) -> Bool) {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
             let count = recv(source, &buffer, buffer.count, 0)
-            guard count > 0, mayPass(String(decoding: buffer[..<count], as: UTF8.self)),
+            guard count > 0, mayPass(Array(buffer[..<count])),
                 send(target, buffer, count, Int32(MSG_NOSIGNAL)) == count
             else { break }
         }

@@ -5,29 +5,37 @@ extension KeyPairReading where Self: MerchantReading {
     /// - Throws: `merchantNotFound`; `merchantRemoved`; `keyExists` or `keyBelongsToAnotherMerchant` if the key pair is
     ///   already stored; `internalError` if `new` is another key pair.
     package func requireNew(_ keyPair: KeyPair, _ new: NewKeyPair) throws {
-        guard keyPair.publicKeyHash == new.publicKeyHash else {
+        try keyPair.requireNew(
+            new, merchant: merchant(keyPair.merchantIdentifier), stored: self.keyPair(keyPair.publicKeyHash))
+    }
+}
+
+extension KeyPair {
+    /// - Parameters:
+    ///   - merchant: the stored merchant of the key pair; nil if there is none.
+    ///   - stored: the stored key pair with the same `publicKeyHash`; nil if there is none.
+    /// - Throws: as ``KeyPairReading/requireNew(_:_:)``.
+    package func requireNew(_ new: NewKeyPair, merchant: Merchant?, stored: KeyPair?) throws {
+        guard publicKeyHash == new.publicKeyHash else {
             throw MerchantError(
                 .internalError,
-                "the private key belongs to key pair \(new.publicKeyHash), so it cannot be stored for \(keyPair.publicKeyHash)"
+                "the private key belongs to key pair \(new.publicKeyHash), so it cannot be stored for \(publicKeyHash)"
             )
         }
-        guard let merchant = try merchant(keyPair.merchantIdentifier) else {
-            throw MerchantError.merchantNotFound(keyPair.merchantIdentifier)
-        }
+        guard let merchant else { throw MerchantError.merchantNotFound(merchantIdentifier) }
         if let removedAt = merchant.removedAt {
-            throw MerchantError(
-                .merchantRemoved, "merchant \(keyPair.merchantIdentifier) was removed at \(removedAt)")
+            throw MerchantError(.merchantRemoved, "merchant \(merchantIdentifier) was removed at \(removedAt)")
         }
-        guard let stored = try self.keyPair(keyPair.publicKeyHash) else { return }
-        guard stored.merchantIdentifier == keyPair.merchantIdentifier else {
+        guard let stored else { return }
+        guard stored.merchantIdentifier == merchantIdentifier else {
             throw MerchantError(
                 .keyBelongsToAnotherMerchant,
-                "key pair \(keyPair.publicKeyHash) already belongs to another merchant than \(keyPair.merchantIdentifier): use a new key pair for each merchant"
+                "key pair \(publicKeyHash) already belongs to another merchant than \(merchantIdentifier): use a new key pair for each merchant"
             )
         }
         throw MerchantError(
             .keyExists,
-            "key pair \(keyPair.publicKeyHash) was already stored at \(stored.createdAt), and its state is \(stored.state.rawValue): to add a certificate, upload only the certificate; to use a revoked key again, restore it"
+            "key pair \(publicKeyHash) was already stored at \(stored.createdAt), and its state is \(stored.state.rawValue): to add a certificate, upload only the certificate; to use a revoked key again, restore it"
         )
     }
 }

@@ -13,7 +13,7 @@ extension StoreTransaction {
 
     func update(_ access: Access) throws {
         guard let id = try rowId(of: access.name) else { throw MerchantError.accessNotFound(access.name) }
-        try execute(
+        try executeLater(
             "UPDATE accesses SET expires_at = $1, revoked_at = $2, last_used_at = $3 WHERE id = $4",
             [access.expiresAt, access.revokedAt, access.lastUsedAt, id])
         try writeSecrets(of: access, toRow: id)
@@ -23,17 +23,17 @@ extension StoreTransaction {
     private func writeSecrets(of access: Access, toRow id: Int64) throws {
         let changes = AccessSecretChanges(from: try secrets(ofAccessRow: id), to: access.secrets)
         for secret in changes.removed {
-            try execute(
+            try executeLater(
                 "DELETE FROM access_secrets WHERE secret_identifier = $1 AND access_id = $2",
                 [secret.stored.identifier, id])
         }
         for secret in changes.changed {
-            try execute(
+            try executeLater(
                 "UPDATE access_secrets SET expires_at = $1 WHERE secret_identifier = $2 AND access_id = $3",
                 [secret.expiresAt, secret.stored.identifier, id])
         }
         for secret in changes.added {
-            try execute(
+            try executeLater(
                 "INSERT INTO access_secrets (access_id, \(AccessSecretRow.columns)) VALUES ($1, $2, $3, $4, $5)",
                 [id] + AccessSecretRow.values(secret))
         }

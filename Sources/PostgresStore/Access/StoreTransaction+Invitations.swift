@@ -5,7 +5,7 @@ import Vocabulary
 extension StoreTransaction {
     func insert(_ invitation: Invitation) throws {
         try requireMerchant(invitation.merchantIdentifier)
-        try execute(
+        try executeLater(
             """
             INSERT INTO invitations (\(InvitationRow.columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
             """, InvitationRow.values(invitation))

@@ -4,7 +4,7 @@ import Vocabulary
 
 extension StoreTransaction {
     func insert(_ session: PortalSession) throws {
-        try execute(
+        try executeLater(
             "INSERT INTO portal_sessions (\(PortalSessionRow.insertedColumns)) VALUES ($1, $2, $3, $4, $5, $6, $7)",
             PortalSessionRow.values(session, invitationRow: try invitationRow(of: session.holder)))
     }
@@ -17,13 +17,13 @@ extension StoreTransaction {
     }
 
     func update(_ session: PortalSession) throws {
-        try execute(
+        try executeLater(
             "UPDATE portal_sessions SET last_seen_at = $1 WHERE secret_identifier = $2",
             [session.lastSeenAt, session.secret.identifier])
     }
 
     func removePortalSession(secretIdentifier: String) throws {
-        try execute("DELETE FROM portal_sessions WHERE secret_identifier = $1", [secretIdentifier])
+        try executeLater("DELETE FROM portal_sessions WHERE secret_identifier = $1", [secretIdentifier])
     }
 
     func removePortalSessions(of invitation: InvitationIdentifier) throws -> Int {
@@ -52,7 +52,7 @@ extension StoreTransaction {
 
 extension StoreTransaction {
     func insert(_ login: OperatorLogin) throws {
-        try execute(
+        try executeLater(
             "INSERT INTO operator_logins (\(OperatorLoginRow.columns)) VALUES ($1, $2, $3, $4, $5, $6, $7)",
             OperatorLoginRow.values(login))
     }

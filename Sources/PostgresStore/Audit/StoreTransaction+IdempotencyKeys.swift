@@ -18,14 +18,14 @@ extension StoreTransaction {
     /// `time` contains the machine's clock and the daemon's own count of time. The key is stored with the later of the
     /// two, and keys expire by the earlier one, so that a wrong clock does not remove a key too early.
     func remember(_ key: IdempotencyKey, requestDigest: [UInt8], resource: String, at time: ClockReading) throws {
-        try execute(
+        try executeLater(
             """
             DELETE FROM idempotency_keys WHERE id IN (
                 SELECT id FROM idempotency_keys WHERE created_at < $1 ORDER BY created_at LIMIT $2
             )
             """, [time.earliest.adding(.zero - IdempotencyKey.retention), IdempotencyKey.maximumRemoved])
         guard try idempotentOutcome(key) == nil else { throw MerchantError.idempotencyKeyReused }
-        try execute(
+        try executeLater(
             """
             INSERT INTO idempotency_keys (\(IdempotencyKeyRow.insertedColumns)) VALUES ($1, $2, $3, $4, $5, $6)
             """,

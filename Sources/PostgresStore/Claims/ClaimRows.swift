@@ -6,44 +6,58 @@ import Vocabulary
 enum ClaimRows {
     /// Inserts each claim, unless its payment was already claimed or its Idempotency-Key was used for another request.
     ///
-    /// - Parameter limit: the time of the newest claim minus ``ClaimRules/toleratedSetBack``; nil if there are no
-    ///   claims. If a new claim is not after this time, the machine's clock was set back. If the database then has no
-    ///   claim of the same payment, such a claim may have been removed, so the new claim is refused.
-    /// - Returns: the outcome of each claim, or the error with which the claim is refused.
+    /// - Parameter limit: gets the time of the newest claim before the insertion, nil if there was none. Returns that
+    ///   time minus ``ClaimRules/toleratedSetBack``. If a new claim is not after this time, the machine's clock was set
+    ///   back. If the database then has no claim of the same payment, such a claim may have been removed, so the new
+    ///   claim is refused.
+    /// - Parameter removedTo: the id up to which no claim is left. Also removes claims with a higher id that have
+    ///   expired, as ``ClaimRules/expired(after:whenStoring:)`` says.
+    /// - Returns: the outcome of each claim, or the error with which the claim is refused; and the id up to which no
+    ///   claim is left, nil if that is not known.
     static func insert(
-        _ claims: [TokenClaim], after limit: Timestamp?, on connection: Connection
-    ) throws -> [Result<ClaimOutcome, MerchantError>] {
-        var outcomes: [Result<ClaimOutcome, MerchantError>?] = try claims.map { claim in
-            guard let limit, claim.at <= limit, try self.claim(of: claim.transactionId, on: connection) == nil else {
-                return nil
-            }
-            return .failure(ClaimRules.clockBehind(limit, at: claim.at))
+        _ claims: [TokenClaim], on connection: Connection, removedTo: Int64,
+        after limit: (_ latest: Timestamp?) -> Timestamp?
+    ) throws -> (outcomes: [Result<ClaimOutcome, MerchantError>], removedTo: Int64?) {
+        guard let expired = ClaimRules.expired(after: ClaimRules.retention, whenStoring: claims.map(\.at)) else {
+            return ([], nil)
         }
-        let inserted = claims.indices.filter { outcomes[$0] == nil }
-        // If another daemon is inserting a conflicting row, this statement waits for the commit of that daemon. READ
+        // If another daemon is inserting a conflicting row, an insertion waits for the commit of that daemon. READ
         // COMMITTED lets the queries below see that row.
-        let results = try connection.queryEach(
-            """
-            INSERT INTO claims (transaction_id, claimed_at, caller, key_digest, request_digest)
-            VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING
-            """,
-            inserted.map { index in
-                let claim = claims[index]
-                return [
+        let insertions = claims.map { claim in
+            Query(
+                """
+                INSERT INTO claims (transaction_id, claimed_at, caller, key_digest, request_digest)
+                VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING
+                """,
+                [
                     claim.transactionId.bytes, claim.at, claim.caller,
                     claim.requestIdentity?.idempotencyKeyDigest.bytes, claim.requestIdentity?.requestDigest.bytes,
-                ]
-            })
-        for (index, result) in zip(inserted, results) where result.changedRows > 0 {
-            outcomes[index] = .success(.claimed)
+                ])
         }
-        return try zip(claims, outcomes).map { claim, outcome in
-            if let outcome { return outcome }
+        let results = try connection.queries(
+            [Query(latestTimeQuery)] + insertions
+                + [removal(before: expired.before, amongOldest: expired.amongOldest, above: removedTo)])
+        let limit = limit(try results.first?.first?.timestampIfAny("latest"))
+        let outcomes: [Result<ClaimOutcome, MerchantError>] = try zip(claims, results.dropFirst()).map {
+            claim, result in
+            guard result.changedRows == 0 else {
+                guard let limit, claim.at <= limit else { return .success(.claimed) }
+                try remove(claim, on: connection)
+                return .failure(ClaimRules.clockBehind(limit, at: claim.at))
+            }
             let earlier = try self.claim(of: claim.transactionId, on: connection)
+            if earlier == nil, let limit, claim.at <= limit {
+                return .failure(ClaimRules.clockBehind(limit, at: claim.at))
+            }
             return try ClaimRules.result(of: claim, conflictingWith: earlier) {
                 try isUsed($0, by: claim.caller, on: connection)
             }
         }
+        return (outcomes, try results.last?.first?.int64IfAny("removed_to"))
+    }
+
+    private static func remove(_ claim: TokenClaim, on connection: Connection) throws {
+        try connection.postpone("DELETE FROM claims WHERE transaction_id = $1", [claim.transactionId.bytes])
     }
 
     /// Inserts a row and removes it, to find out whether claims can be stored. No payment has the identifier of this row.
@@ -72,28 +86,31 @@ enum ClaimRows {
     }
 
     /// Removes, among the `count` oldest claims with a higher id than `id`, the claims that were made before `time`.
-    /// Skips rows that another daemon is removing.
+    /// Skips rows that another daemon is removing. Locks no other rows, because each lock writes to the write-ahead log.
+    /// `= ANY (ARRAY(…))` makes PostgreSQL look up each id in the index, however many rows it expects.
     ///
-    /// - Returns: the id up to which no claim is left; nil if there was no claim.
-    static func remove(
-        before time: Timestamp, amongOldest count: Int, above id: Int64, on connection: Connection
-    ) throws -> Int64? {
-        try connection.query(
+    /// The result has the column `removed_to`, the id up to which no claim is left; NULL if there was no claim.
+    private static func removal(before time: Timestamp, amongOldest count: Int, above id: Int64) -> Query {
+        Query(
             """
-            WITH oldest AS (
-                SELECT id, claimed_at FROM claims WHERE id > $3 ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
+            WITH oldest AS MATERIALIZED (
+                SELECT id, claimed_at FROM claims WHERE id > $3 ORDER BY id LIMIT $1
+            ), expired AS MATERIALIZED (
+                SELECT id FROM claims WHERE id = ANY (ARRAY(SELECT id FROM oldest WHERE claimed_at < $2))
+                FOR UPDATE SKIP LOCKED
             ), removed AS (
-                DELETE FROM claims WHERE id IN (SELECT id FROM oldest WHERE claimed_at < $2)
+                DELETE FROM claims WHERE id = ANY (ARRAY(SELECT id FROM expired))
             )
             SELECT coalesce(min(id) FILTER (WHERE claimed_at >= $2) - 1, max(id)) AS removed_to FROM oldest
-            """, [count, time, id]
-        ).first?.int64IfAny("removed_to")
+            """, [count, time, id])
     }
 
     /// The latest time of all claims, of every daemon; nil if there are no claims.
     static func latestTime(on connection: Connection) throws -> Timestamp? {
-        try connection.query("SELECT max(claimed_at) AS latest FROM claims").first?.timestampIfAny("latest")
+        try connection.query(latestTimeQuery).first?.timestampIfAny("latest")
     }
+
+    private static let latestTimeQuery = "SELECT max(claimed_at) AS latest FROM claims"
 
     /// Whether a claim of the caller has this digest of an Idempotency-Key.
     private static func isUsed(

@@ -31,14 +31,16 @@ enum NonceRows {
     }
 
     /// Removes, among the `count` oldest claims, the claims that were made before `time`. Skips rows that another
-    /// daemon is removing.
+    /// daemon is removing. Locks no other rows, because each lock writes to the write-ahead log.
     static func remove(before time: Timestamp, amongOldest count: Int, on connection: Connection) throws {
-        _ = try connection.query(
+        try connection.postpone(
             """
-            DELETE FROM nonces WHERE id IN (
-                SELECT id FROM (SELECT id, claimed_at FROM nonces ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED) AS oldest
-                WHERE claimed_at < $2
-            )
+            DELETE FROM nonces WHERE id = ANY (ARRAY(
+                SELECT id FROM nonces WHERE id = ANY (ARRAY(
+                    SELECT id FROM (SELECT id, claimed_at FROM nonces ORDER BY id LIMIT $1) AS oldest
+                    WHERE claimed_at < $2
+                )) FOR UPDATE SKIP LOCKED
+            ))
             """, [count, time])
     }
 }

@@ -38,10 +38,8 @@ package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
         longestWait = limits.waiting
         groups = WriteGroups(
             .unaudited, opener: opener, limits: limits, largestGroup: Self.largestGroup, clock: clock
-        ) { group, connection in
-            // Other daemons also store claims, so the newest claim is read again.
-            try ClaimRows.latestTime(on: connection).map(newestClaimTime.advance)
-            return try Self.store(group, on: connection, newestClaimTime, removedClaims)
+        ) { group, transaction in
+            try Self.store(group, on: transaction.connection, newestClaimTime, removedClaims)
         }
     }
 
@@ -49,11 +47,16 @@ package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
         _ group: [PendingClaim], on connection: Connection, _ newestClaimTime: NewestClaimTime,
         _ removedClaims: RemovedClaims
     ) throws -> @Sendable () -> Void {
-        let limit = newestClaimTime.limit
         // In this order, all claims of tokens come before those of nonces, so `outcomes` has the same indices as
         // `ordered`.
         let ordered = group.sorted { $0.order.lexicographicallyPrecedes($1.order) }
-        let outcomes = try ClaimRows.insert(ordered.compactMap(\.tokenClaim), after: limit, on: connection)
+        let (outcomes, removedTo) = try ClaimRows.insert(
+            ordered.compactMap(\.tokenClaim), on: connection, removedTo: removedClaims.id,
+            after: { latest in
+                // Other daemons also store claims.
+                latest.map(newestClaimTime.advance)
+                return newestClaimTime.limit
+            })
         var claims = ClaimGroup()
         for (index, pending) in ordered.enumerated() {
             try claims.add(
@@ -61,17 +64,12 @@ package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
                 insertNonce: { try NonceRows.insert($0, on: connection) })
         }
         claims.tokenTimes.max().map(newestClaimTime.advance)
-        var removedTo: Int64?
-        if let expired = ClaimRules.expired(after: ClaimRules.retention, whenStoring: claims.tokenTimes) {
-            removedTo = try ClaimRows.remove(
-                before: expired.before, amongOldest: expired.amongOldest, above: removedClaims.id, on: connection)
-        }
         if let expired = ClaimRules.expired(after: ClaimRules.nonceRetention, whenStoring: claims.nonceTimes) {
             try NonceRows.remove(before: expired.before, amongOldest: expired.amongOldest, on: connection)
         }
-        let (returnResults, end) = (claims.returnResults, removedTo)
+        let returnResults = claims.returnResults
         return {
-            if let end { removedClaims.advance(to: end) }
+            removedTo.map(removedClaims.advance)
             returnResults()
         }
     }
@@ -79,8 +77,8 @@ package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
     package var health: StoreHealth { groups.health }
     package func retryIfImpaired() {
         groups.retryIfImpaired {
-            try ClaimRows.tryToInsert(on: $0)
-            try NonceRows.tryToInsert(on: $0)
+            try ClaimRows.tryToInsert(on: $0.connection)
+            try NonceRows.tryToInsert(on: $0.connection)
         }
     }
 
@@ -118,7 +116,7 @@ package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
     ) async throws -> Result {
         try await jobs.run(waitingAtMost: longestWait) { [pool] in
             try PostgresErrors.translating {
-                try pool.withConnection(beginning: { try $0.run("SELECT 1") }, query)
+                try pool.withConnection(query)
             }
         }
     }

@@ -1,33 +1,92 @@
 import CLibPQ
 import StoreCore
 
+/// A statement with its parameters.
+struct Query {
+    let sql: String
+    let arguments: Arguments
+
+    init(_ sql: String, _ arguments: Arguments = []) { (self.sql, self.arguments) = (sql, arguments) }
+}
+
+/// A statement that is prepared, with its encoded parameters.
+struct PreparedQuery {
+    let statement: PreparedStatement
+    let parameters: EncodedParameters
+
+    /// - Returns: 1 if the request was sent.
+    func send(on connection: OpaquePointer) -> CInt { parameters.send(statement.name, on: connection) }
+}
+
 /// libpq's pipeline mode: the server runs several statements without waiting for this process in between.
 extension Connection {
-    /// Runs a statement once for each list of parameters, in this order.
+    /// How many statements are postponed at most. The responses to more statements could fill the socket's buffer while
+    /// this process still sends, so that it and the server wait for each other.
+    private static var mostPostponed: Int { 128 }
+
+    /// Runs a statement with parameters, after the statements that were postponed. The first run prepares the statement
+    /// on this connection.
     ///
-    /// - Throws: the error of the first run that failed. The server skips the runs after it.
-    func queryEach(_ sql: String, _ lists: [Arguments]) throws -> [QueryResult] {
-        guard lists.count > 1 else { return try lists.map { try query(sql, $0) } }
-        return try exclusively {
-            let statement = try prepared(sql)
-            let parameters = try lists.map { try EncodedParameters($0, as: statement.parameterTypes) }
-            let results = try pipelined {
-                for list in parameters { guard list.send(statement.name, on: pointer) == 1 else { return false } }
-                return true
-            }
-            guard results.count == lists.count else { throw lost() }
-            return results.map { QueryResult($0, columns: statement.columns) }
+    /// - Throws: the error of the first statement that failed.
+    func query(_ sql: String, _ arguments: Arguments = []) throws -> QueryResult { try query(Query(sql, arguments)) }
+
+    func query(_ query: Query) throws -> QueryResult {
+        try exclusively {
+            let prepared = try prepare(query)
+            let result =
+                postponed.isEmpty
+                ? QueryResult(try checked { prepared.send(on: $0) }, columns: prepared.statement.columns)
+                : try pipelined(takePostponed() + [prepared]).last
+            guard let result else { throw lost() }
+            return result
         }
     }
 
-    /// - Parameter send: sends the requests; returns false if that failed.
-    /// - Returns: the result of each request.
-    private func pipelined(_ send: () -> Bool) throws -> [OpaquePointer] {
-        guard PQenterPipelineMode(pointer) == 1, send(), PQpipelineSync(pointer) == 1 else { throw lost() }
-        var results: [OpaquePointer] = []
+    /// Runs the statements in this order, after the statements that were postponed.
+    ///
+    /// - Returns: the result of each statement.
+    /// - Throws: the error of the first statement that failed. The server skips the statements after it.
+    func queries(_ queries: [Query]) throws -> [QueryResult] {
+        guard queries.count > 1 else { return try queries.map(query) }
+        return try exclusively {
+            let prepared = try queries.map(prepare)
+            return Array(try pipelined(takePostponed() + prepared).suffix(queries.count))
+        }
+    }
+
+    /// Runs a statement whose result is not needed: sends it together with the next statement, or with the commit. If
+    /// the statement fails, the later call throws its error, and the server skips the later statement.
+    func postpone(_ sql: String, _ arguments: Arguments = []) throws {
+        try exclusively { postponed.append(try prepare(Query(sql, arguments))) }
+        if postponed.count >= Self.mostPostponed { try runPostponed() }
+    }
+
+    /// Runs the postponed statements.
+    ///
+    /// - Throws: the error of the first statement that failed.
+    func runPostponed() throws {
+        guard !postponed.isEmpty else { return }
+        _ = try exclusively { try pipelined(takePostponed()) }
+    }
+
+    private func prepare(_ query: Query) throws -> PreparedQuery {
+        let statement = try prepared(query.sql)
+        return PreparedQuery(
+            statement: statement, parameters: try EncodedParameters(query.arguments, as: statement.parameterTypes))
+    }
+
+    private func takePostponed() -> [PreparedQuery] {
+        defer { postponed = [] }
+        return postponed
+    }
+
+    /// - Returns: the result of each statement.
+    private func pipelined(_ queries: [PreparedQuery]) throws -> [QueryResult] {
+        guard PQenterPipelineMode(pointer) == 1, queries.allSatisfy({ $0.send(on: pointer) == 1 }),
+            PQpipelineSync(pointer) == 1
+        else { throw lost() }
+        var results: [QueryResult] = []
         var failure: PostgresError?
-        var isComplete = false
-        defer { if !isComplete { results.forEach(PQclear) } }
         let deadline = responseDeadline
         while true {
             let next: OpaquePointer?
@@ -45,9 +104,11 @@ extension Connection {
                 PQclear(result)
                 guard PQexitPipelineMode(pointer) == 1 else { throw lost() }
                 if let failure { throw failure }
-                isComplete = true
+                guard results.count == queries.count else { throw lost() }
                 return results
-            case PGRES_COMMAND_OK, PGRES_TUPLES_OK: results.append(result)
+            case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
+                let columns = results.count < queries.count ? queries[results.count].statement.columns : [:]
+                results.append(QueryResult(result, columns: columns))
             case PGRES_PIPELINE_ABORTED: PQclear(result)
             default:
                 let error = PostgresError(result: result, of: pointer)

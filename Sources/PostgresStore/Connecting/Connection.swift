@@ -11,6 +11,8 @@ final class Connection: @unchecked Sendable {
     private let isInUse = Atomic(false)
     /// The prepared statements, by their SQL text.
     private var statements: [String: PreparedStatement] = [:]
+    /// The statements that ``postpone(_:_:)`` was called with, until they are sent.
+    var postponed: [PreparedQuery] = []
     /// Whether an error has made the connection unusable.
     private(set) var isLost = false
     /// How long to wait for the response to one request; nil for no limit.
@@ -41,31 +43,40 @@ final class Connection: @unchecked Sendable {
     /// Whether a statement of the current transaction has failed, so that the transaction can only be rolled back.
     var isTransactionFailed: Bool { PQtransactionStatus(pointer) == PQTRANS_INERROR }
 
-    /// Runs one or several statements without parameters.
+    /// Runs one or several statements without parameters, after the statements that were postponed.
     ///
     /// - Returns: the first value of the last statement's result, as text; nil if there is none.
     @discardableResult
-    func run(_ sql: String) throws -> String? {
-        try exclusively {
+    func run(_ sql: String) throws -> String? { try firstRow(sql).first ?? nil }
+
+    /// Runs one or several statements without parameters, after the statements that were postponed.
+    ///
+    /// - Returns: the first row of the last statement's result, each value as text or nil; empty if there is none.
+    func firstRow(_ sql: String) throws -> [String?] {
+        try runPostponed()
+        return try exclusively {
             let result = try checked { PQsendQuery($0, sql) }
             defer { PQclear(result) }
-            guard PQntuples(result) > 0, PQgetisnull(result, 0, 0) == 0 else { return nil }
-            return PQgetvalue(result, 0, 0).map { String(cString: $0) }
+            guard PQntuples(result) > 0 else { return [] }
+            return (0..<PQnfields(result)).map { column in
+                guard PQgetisnull(result, 0, column) == 0 else { return nil }
+                return PQgetvalue(result, 0, column).map { String(cString: $0) }
+            }
         }
     }
 
-    /// Commits the transaction.
+    /// Runs the statements that were postponed, and commits the transaction.
     ///
     /// - Throws: `internalError` if a statement of the transaction had failed before. PostgreSQL then rolls the
     ///   transaction back, and reports that only in the command tag.
     func commit() throws {
-        try exclusively {
-            let result = try checked { PQsendQuery($0, "COMMIT") }
-            defer { PQclear(result) }
-            guard let tag = PQcmdStatus(result), String(cString: tag) == "COMMIT" else {
-                throw Self.failedBeforeCommit
-            }
-        }
+        guard try query("COMMIT").commandTag == "COMMIT" else { throw Self.failedBeforeCommit }
+    }
+
+    /// Undoes the transaction, or what it has done since a savepoint. Forgets the statements that were postponed.
+    func rollBack(to savepoint: String? = nil) throws {
+        postponed = []
+        try run(savepoint.map { "ROLLBACK TO \($0)" } ?? "ROLLBACK")
     }
 
     static let failedBeforeCommit = MerchantError(
@@ -79,18 +90,8 @@ final class Connection: @unchecked Sendable {
             try body()
             try commit()
         } catch {
-            if !isLost { _ = try? run("ROLLBACK") }
+            if !isLost { try? rollBack() }
             throw error
-        }
-    }
-
-    /// Runs a statement with parameters. The first run prepares the statement on this connection.
-    func query(_ sql: String, _ arguments: Arguments = []) throws -> QueryResult {
-        try exclusively {
-            let statement = try prepared(sql)
-            let parameters = try EncodedParameters(arguments, as: statement.parameterTypes)
-            let result = try checked { parameters.send(statement.name, on: $0) }
-            return QueryResult(result, columns: statement.columns)
         }
     }
 
@@ -118,7 +119,7 @@ final class Connection: @unchecked Sendable {
     /// Sends a request and waits for its response.
     ///
     /// - Throws: ``PostgresError`` unless the result is a success.
-    private func checked(_ send: (OpaquePointer) -> CInt) throws -> OpaquePointer {
+    func checked(_ send: (OpaquePointer) -> CInt) throws -> OpaquePointer {
         let result: OpaquePointer?
         do { result = try response(to: send) } catch {
             isLost = true

@@ -26,42 +26,28 @@ final class ConnectionPool: Sendable {
         self.open = open
     }
 
-    /// Runs `begin` and then `body` on a connection, on the calling thread, and blocks that thread.
+    /// Runs `body` on a connection, on the calling thread, and blocks that thread.
     ///
-    /// The server may have closed an idle connection, for example because it was restarted. So if `begin` fails on an
-    /// idle connection because the connection is lost, it is run again on a new connection.
-    func withConnection<Result>(
-        beginning begin: (Connection) throws -> Void, _ body: (Connection) throws -> Result
-    ) throws -> Result {
+    /// The server may have closed an idle connection, for example because it was restarted. So if an idle connection is
+    /// lost, `body` is run again on a new connection.
+    ///
+    /// - Parameter body: only reads, so that it can be run again.
+    func withConnection<Result>(_ body: (Connection) throws -> Result) throws -> Result {
         guard free.wait(timeout: .now() + .milliseconds(Int(longestWait.milliseconds))) == .success else {
             throw MerchantError(
                 .overloaded, "all connections to PostgreSQL are in use: try again, or raise the number of connections")
         }
         defer { free.signal() }
-        let connection = try begun(begin)
-        defer { put(connection) }
-        return try body(connection)
-    }
-
-    private func begun(_ begin: (Connection) throws -> Void) throws -> Connection {
         if let idle = try takeIdle() {
-            do {
-                try begin(idle)
-                return idle
-            } catch {
-                guard idle.isLost else {
-                    put(idle)
-                    throw error
-                }
+            defer { put(idle) }
+            do { return try body(idle) } catch {
+                guard idle.isLost else { throw error }
                 closeIdle()
             }
         }
         let new = try attempts.attempt(open)
-        do { try begin(new) } catch {
-            put(new)
-            throw error
-        }
-        return new
+        defer { put(new) }
+        return try body(new)
     }
 
     private func takeIdle() throws -> Connection? {

@@ -24,6 +24,9 @@ final class QueryResult {
         return Int(String(cString: text)) ?? 0
     }
 
+    /// What the server did, such as `COMMIT`.
+    var commandTag: String? { PQcmdStatus(pointer).map { String(cString: $0) } }
+
     var rows: some Sequence<Row> { (0..<PQntuples(pointer)).lazy.map { Row(result: self, index: $0) } }
 
     var first: Row? { PQntuples(pointer) > 0 ? Row(result: self, index: 0) : nil }

@@ -7,7 +7,7 @@ extension StoreTransaction {
         var event = event
         // Events are removed by age. An event with the time of a clock that was set back would be removed too early.
         if let earliestEventTime { event.occurredAt = max(event.occurredAt, earliestEventTime) }
-        try execute(
+        try executeLater(
             "INSERT INTO events (\(EventRow.insertedColumns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
             try EventRow.values(event))
         changes.noteEvents()
@@ -32,10 +32,10 @@ extension StoreTransaction {
     /// undelivered events wait until the webhook is in the list again, but may be removed earlier because of their age.
     func setWebhooks(_ webhooks: [WebhookRegistration], at now: Timestamp) throws {
         // Marks all webhooks as removed. The insertion below clears this mark for each webhook in the list.
-        try execute(
+        try executeLater(
             "UPDATE event_webhooks SET removed_at = $1 WHERE removed_at IS NULL", [now])
         for webhook in webhooks {
-            try execute(
+            try executeLater(
                 """
                 INSERT INTO event_webhooks (name, kinds, registered_at) VALUES ($1, $2, $3)
                 ON CONFLICT (name) DO UPDATE SET kinds = excluded.kinds, removed_at = NULL
@@ -52,12 +52,12 @@ extension StoreTransaction {
 
 extension StoreTransaction {
     func markDelivered(_ sequence: Int, to webhook: String, at now: Timestamp) throws {
-        try execute(
+        try executeLater(
             """
             DELETE FROM event_deliveries
             WHERE event_sequence = $1 AND webhook_id = (SELECT id FROM event_webhooks WHERE name = $2)
             """, [sequence, webhook])
-        try execute(
+        try executeLater(
             "UPDATE event_webhooks SET last_delivered_at = $1 WHERE name = $2", [now, webhook])
     }
 
@@ -70,7 +70,7 @@ extension StoreTransaction {
         let isParked = retryTime == nil
         // A parked delivery loses its mark `is_next` here. The trigger `event_deliveries_parked_or_not` then marks the
         // lane's first delivery that is not parked.
-        try execute(
+        try executeLater(
             """
             UPDATE event_deliveries
             SET failures = failures + 1, first_failed_at = coalesce(first_failed_at, $1), due_at = coalesce($2, due_at),
@@ -78,7 +78,7 @@ extension StoreTransaction {
             WHERE event_sequence = $4 AND webhook_id = (SELECT id FROM event_webhooks WHERE name = $5)
             """,
             [now, retryTime, isParked, sequence, webhook])
-        try execute(
+        try executeLater(
             "UPDATE event_webhooks SET last_failed_at = $1, last_failure = $2 WHERE name = $3",
             [now, reason.truncated(toBytes: EventRow.longestDetail), webhook])
     }

@@ -20,7 +20,7 @@ extension StoreReading {
 
 extension StoreTransaction {
     func insert(_ dataKey: SealedDataKey) throws {
-        try execute(
+        try executeLater(
             "INSERT INTO data_keys (\(DataKeyRow.columns)) VALUES ($1, $2, $3, $4)", DataKeyRow.values(dataKey))
     }
 }

@@ -41,17 +41,17 @@ extension PostgresStore: KeyRotationStore {
         _ sealedKeys: [(old: SealedKeyPairRow, new: SealedPrivateKey)], in rotation: KeyRotation
     ) async throws {
         try await writeStore { transaction in
-            var done = 0
-            for (old, new) in sealedKeys {
-                // Changes no row if the private key was destroyed or sealed again after `old` was read.
-                done += try transaction.execute(
+            // Changes no row if the private key was destroyed or sealed again after `old` was read.
+            let changes = sealedKeys.map { old, new in
+                Query(
                     """
                     UPDATE sealed_private_keys SET seal_version = $1, data_key_id = $2, sealed_bytes = $3
                     WHERE id = $4 AND data_key_id = $5 AND NOT erased
                     """,
                     SealedKeyRow.values(new) + [old.row, old.sealedKeyPair.sealedPrivateKey.dataKeyIdentifier])
             }
-            try transaction.execute(
+            let done = try transaction.connection.queries(changes).reduce(0) { $0 + $1.changedRows }
+            try transaction.executeLater(
                 "UPDATE key_rotations SET done = done + $1 WHERE id = $2", [done, rotation.identifier])
         }
     }
@@ -64,13 +64,14 @@ extension PostgresStore: KeyRotationStore {
             guard remaining == 0 else { return remaining }
             // Overwrites each old data key with zeros of the same length. The row of the data key is kept, because the
             // rows of erased secrets refer to that row.
-            try transaction.execute(
+            try transaction.executeLater(
                 """
                 UPDATE data_keys SET sealed_bytes = zeros(octet_length(sealed_bytes))
                 WHERE id < $1 AND sealed_bytes <> zeros(octet_length(sealed_bytes))
                 """,
                 [rotation.dataKeyIdentifier])
-            try transaction.execute("UPDATE key_rotations SET state = 'erasing' WHERE id = $1", [rotation.identifier])
+            try transaction.executeLater(
+                "UPDATE key_rotations SET state = 'erasing' WHERE id = $1", [rotation.identifier])
             return 0
         }
     }

@@ -9,8 +9,10 @@ private let certificatesByHash =
 
 extension StoreReading {
     func keyPair(_ hash: PublicKeyHash) throws -> KeyPair? {
-        try firstRow(keyPairByHash, [hash.bytes], KeyPairRow.keyPair)
+        try connection.query(Self.query(hash)).first.map(KeyPairRow.keyPair)
     }
+
+    static func query(_ hash: PublicKeyHash) -> Query { Query(keyPairByHash, [hash.bytes]) }
 
     func keyPairs(_ hashes: [PublicKeyHash]) throws -> [PublicKeyHash: KeyPair] {
         guard !hashes.isEmpty else { return [:] }

@@ -4,17 +4,22 @@ import Vocabulary
 
 extension StoreTransaction {
     func insert(_ keyPair: KeyPair, _ new: NewKeyPair) throws {
-        try requireNew(keyPair, new)
+        let dataKey = new.sealedPrivateKey.dataKeyIdentifier
+        let found = try connection.queries([
+            Self.query(keyPair.merchantIdentifier), Self.query(keyPair.publicKeyHash), Self.erasedDataKeyQuery(dataKey),
+        ])
+        try keyPair.requireNew(
+            new, merchant: found[0].first.map(MerchantRow.merchant), stored: found[1].first.map(KeyPairRow.keyPair))
+        try Self.refuseErasedDataKey(found[2])
         try refuseSecondCurrent(keyPair)
-        try refuseErasedDataKey(new.sealedPrivateKey.dataKeyIdentifier)
-        let id = try insertRow(
-            "INSERT INTO sealed_private_keys (\(SealedKeyRow.columns)) VALUES ($1, $2, $3)",
-            SealedKeyRow.values(new.sealedPrivateKey))
-        try execute(
+        try executeLater(
             """
-            INSERT INTO key_pairs (\(KeyPairRow.insertedColumns))
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-            """, KeyPairRow.values(keyPair, new, id: id))
+            WITH sealed AS (
+                INSERT INTO sealed_private_keys (\(SealedKeyRow.columns)) VALUES ($14, $15, $16) RETURNING id
+            )
+            INSERT INTO key_pairs (id, \(KeyPairRow.insertedColumns))
+            VALUES ((SELECT id FROM sealed), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+            """, KeyPairRow.values(keyPair, new) + SealedKeyRow.values(new.sealedPrivateKey))
         changes.noteKeyPair(keyPair.publicKeyHash, isNew: true)
     }
 
@@ -44,7 +49,7 @@ extension StoreTransaction {
         let isStored = try firstRow(
             "SELECT 1 FROM certificates WHERE fingerprint = $1", [certificate.fingerprint], { _ in true })
         guard isStored == nil else { return false }
-        try execute(
+        try executeLater(
             """
             INSERT INTO certificates (\(CertificateRow.insertedColumns))
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
@@ -54,7 +59,7 @@ extension StoreTransaction {
     }
 
     func markIssuerVerified(_ certificate: StoredCertificate, of hash: PublicKeyHash) throws {
-        try execute(
+        try executeLater(
             "UPDATE certificates SET issuer_verified = true WHERE fingerprint = $1 AND public_key_hash = $2",
             [certificate.fingerprint, hash.bytes])
         changes.noteKeyPair(hash)
@@ -65,7 +70,7 @@ extension StoreTransaction {
     /// Overwrites the sealed bytes with zeros of the same length. PostgreSQL keeps the old version of the row until
     /// VACUUM removes it: see ``PostgresStore/eraseRemovedBytes()``.
     private func eraseSealedPrivateKey(of hash: PublicKeyHash) throws {
-        try execute(
+        try executeLater(
             """
             UPDATE sealed_private_keys SET sealed_bytes = zeros(octet_length(sealed_bytes)), erased = true
             WHERE NOT erased AND id = (SELECT id FROM key_pairs WHERE public_key_hash = $1)
@@ -74,11 +79,18 @@ extension StoreTransaction {
 
     /// - Throws: ``MerchantError/dataKeyErased``.
     func refuseErasedDataKey(_ dataKey: Int) throws {
-        let isErased = try firstRow(
+        try Self.refuseErasedDataKey(try connection.query(Self.erasedDataKeyQuery(dataKey)))
+    }
+
+    private static func erasedDataKeyQuery(_ dataKey: Int) -> Query {
+        Query(
             "SELECT sealed_bytes = zeros(octet_length(sealed_bytes)) AS is_erased FROM data_keys WHERE id = $1",
-            [dataKey]
-        ) { try $0.flag("is_erased") }
-        guard isErased != true else { throw MerchantError.dataKeyErased }
+            [dataKey])
+    }
+
+    /// - Parameter found: the result of ``erasedDataKeyQuery(_:)``.
+    private static func refuseErasedDataKey(_ found: QueryResult) throws {
+        guard try found.first?.flag("is_erased") != true else { throw MerchantError.dataKeyErased }
     }
 
     /// Throws if the key pair is current, and its merchant already has another current key pair with the same purpose

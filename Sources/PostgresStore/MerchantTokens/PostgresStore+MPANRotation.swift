@@ -11,7 +11,7 @@ extension PostgresStore {
         try await writeStore { transaction in
             for (old, new) in seals {
                 // Changes no row if the account number was erased or replaced after `old` was read.
-                try transaction.execute(
+                try transaction.executeLater(
                     """
                     UPDATE sealed_mpans SET seal_version = $1, data_key_id = $2, sealed_bytes = $3
                     WHERE id = $4 AND data_key_id = $5 AND sealed_bytes = $6 AND NOT erased

@@ -6,7 +6,7 @@ extension StoreTransaction {
     func store(_ mpan: StoredMPAN) throws {
         try requireLinkedToken(of: mpan.sealed)
         try refuseErasedDataKey(mpan.sealed.dataKeyIdentifier)
-        try execute(
+        try executeLater(
             """
             INSERT INTO sealed_mpans (\(MPANRow.insertedColumns), erased) VALUES ($1, $2, $3, $4, $5, false)
             ON CONFLICT (merchant_token_identifier) DO UPDATE SET seal_version = excluded.seal_version,
@@ -16,7 +16,7 @@ extension StoreTransaction {
     }
 
     func eraseMPAN(of token: MerchantTokenIdentifier) throws {
-        try execute(
+        try executeLater(
             """
             UPDATE sealed_mpans SET sealed_bytes = zeros(48), erased = true
             WHERE merchant_token_identifier = $1 AND NOT erased

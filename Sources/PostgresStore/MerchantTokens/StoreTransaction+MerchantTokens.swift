@@ -6,7 +6,7 @@ extension StoreTransaction {
     func store(_ token: MerchantToken) throws {
         try requireMerchant(token.merchantIdentifier)
         // Never moves the time of the token's last use back.
-        try execute(
+        try executeLater(
             """
             INSERT INTO merchant_tokens (\(MerchantTokenRow.columns))
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
@@ -21,7 +21,7 @@ extension StoreTransaction {
     func recordPayments(_ payments: [MerchantTokenPayment]) throws {
         for payment in payments {
             try requireMerchant(payment.merchantIdentifier)
-            try execute(
+            try executeLater(
                 """
                 INSERT INTO merchant_tokens (\(MerchantTokenRow.paymentColumns), state)
                 VALUES ($1, $2, $3, $4, 'linked')

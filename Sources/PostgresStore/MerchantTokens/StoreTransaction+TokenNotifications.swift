@@ -44,7 +44,7 @@ extension StoreTransaction {
 
     func insert(_ path: TokenNotificationPath) throws {
         try requireMerchant(path.merchantIdentifier)
-        try execute(
+        try executeLater(
             "INSERT INTO token_notification_paths (\(TokenNotificationPathRow.columns)) VALUES ($1, $2, $3)",
             TokenNotificationPathRow.values(path))
     }

@@ -4,9 +4,11 @@ import Vocabulary
 
 extension StoreReading {
     func merchant(_ identifier: MerchantIdentifier) throws -> Merchant? {
-        try firstRow(
-            "SELECT \(MerchantRow.columns) FROM merchants WHERE identifier = $1", [identifier.rawValue],
-            MerchantRow.merchant)
+        try connection.query(Self.query(identifier)).first.map(MerchantRow.merchant)
+    }
+
+    static func query(_ identifier: MerchantIdentifier) -> Query {
+        Query("SELECT \(MerchantRow.columns) FROM merchants WHERE identifier = $1", [identifier.rawValue])
     }
 
     func merchants(_ filter: MerchantFilter, after cursor: MerchantIdentifier?, limit: Int) throws -> [Merchant] {

@@ -5,7 +5,7 @@ import Vocabulary
 extension StoreTransaction {
     func insert(_ merchant: Merchant) throws {
         try requireNew(merchant)
-        try execute(
+        try executeLater(
             "INSERT INTO merchants (\(MerchantRow.columns)) VALUES ($1, $2, $3, $4, $5)", MerchantRow.values(merchant))
     }
 

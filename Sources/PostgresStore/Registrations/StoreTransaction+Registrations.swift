@@ -19,12 +19,12 @@ extension StoreTransaction {
         guard let id = try rowId(of: partner) else { throw MerchantError.registrationNotFound(partner) }
         let changes = RegistrationDomainChanges(from: try domains(ofRow: id), to: registration)
         for name in changes.unmarked {
-            try execute(
+            try executeLater(
                 "UPDATE registration_domains SET is_known = false WHERE registration_id = $1 AND domain_name = $2",
                 [id, name])
         }
         for name in changes.removedBefore { try removeDomain(name, of: id) }
-        try execute(
+        try executeLater(
             """
             UPDATE registrations SET partner_merchant_name = $1, encrypt_to = $2, merchant_url = $3,
                 merchant_identifier = $4, changed_at = $5, learned_at = $6, known_name = $7,
@@ -38,7 +38,7 @@ extension StoreTransaction {
     private func writeDomains(_ changes: RegistrationDomainChanges, to id: Int64) throws {
         for name in changes.removedAfter { try removeDomain(name, of: id) }
         for domain in changes.written {
-            try execute(
+            try executeLater(
                 """
                 INSERT INTO registration_domains (registration_id, \(RegistrationDomainRow.columns))
                 VALUES ($1, $2, $3, $4)
@@ -49,7 +49,8 @@ extension StoreTransaction {
     }
 
     private func removeDomain(_ name: String, of id: Int64) throws {
-        try execute("DELETE FROM registration_domains WHERE registration_id = $1 AND domain_name = $2", [id, name])
+        try executeLater(
+            "DELETE FROM registration_domains WHERE registration_id = $1 AND domain_name = $2", [id, name])
     }
 }
 
@@ -82,7 +83,7 @@ extension StoreTransaction {
     }
 
     func store(_ file: DomainFile) throws {
-        try execute(
+        try executeLater(
             """
             INSERT INTO domain_verification_file (id, \(DomainFileRow.columns)) VALUES (1, $1, $2)
             ON CONFLICT (id) DO UPDATE SET content = excluded.content, stored_at = excluded.stored_at

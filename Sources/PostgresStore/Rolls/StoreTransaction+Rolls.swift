@@ -10,7 +10,7 @@ extension StoreTransaction {
         try requireNoOpenRoll(of: merchant, algorithm: algorithm)
         // The first step follows from the state of the new key, as in the trigger `rolls_follow_their_new_key`. Inserts
         // nothing if the new key is revoked, destroyed or unknown.
-        try execute(
+        try executeLater(
             """
             INSERT INTO rolls (merchant_identifier, algorithm, from_key, to_key, started_at, remind_at, step, since)
             SELECT $1::text, $2::text, $3::bytea, public_key_hash, $4::bigint, $5::bigint,

@@ -6,7 +6,7 @@ extension StoreTransaction {
     /// Replaces the stored counts and times. Does not report the key pair as changed: the observers of such changes are
     /// caches, and the caches do not contain these values.
     func setKeyUse(_ use: KeyUse, of hash: PublicKeyHash) throws {
-        try execute(
+        try executeLater(
             """
             INSERT INTO key_uses (key_pair_id, \(KeyUseRow.columns))
             SELECT id, $1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::bigint, $7::bigint, $8::bigint, $9::bigint
@@ -25,7 +25,7 @@ extension StoreTransaction {
     /// This method runs for every used key pair, so it is a single statement instead of a read and a write. The `CASE`
     /// confirms a promotion, and the statement reads the key pair's state only if a token was decrypted.
     func addKeyUse(_ use: KeyUse, of hash: PublicKeyHash) throws {
-        try execute(
+        try executeLater(
             """
             INSERT INTO key_uses AS stored (key_pair_id, requests_count, requests_first, requests_last, decryptions_count, decryptions_first,
                 decryptions_last, promotion_confirmed_at)

@@ -14,20 +14,28 @@ final class StoreTransaction: StoreReading, RepositoryWriting {
     let earliestEventTime: Timestamp?
     /// The name of this daemon, for the audit.
     let node: NodeName?
+    /// The last record of the audit before this transaction; nil if the transaction does not lock the audit.
+    let auditHead: AuditHead?
 
-    init(connection: Connection, earliestEventTime: Timestamp? = nil, node: NodeName? = nil) {
+    init(
+        connection: Connection, auditHead: AuditHead?, earliestEventTime: Timestamp? = nil, node: NodeName? = nil
+    ) {
         self.connection = connection
+        self.auditHead = auditHead
         self.earliestEventTime = earliestEventTime
         self.node = node
     }
 
-    /// Executes an SQL statement.
+    /// Executes an SQL statement. If the number of changed rows is not needed, use ``executeLater(_:_:)``.
     ///
     /// - Returns: the number of rows that the statement itself changed, without the rows that triggers changed.
-    @discardableResult
     func execute(_ sql: String, _ arguments: Arguments) throws -> Int {
         try connection.query(sql, arguments).changedRows
     }
+
+    /// Executes an SQL statement together with the next one, or at the end of the transaction. So the daemon waits for
+    /// the server less often. If the statement fails, the next one throws the error.
+    func executeLater(_ sql: String, _ arguments: Arguments) throws { try connection.postpone(sql, arguments) }
 
     /// Executes an SQL statement that inserts one row.
     ///

@@ -1,17 +1,26 @@
 import Glibc
 import MerchantCore
 import Synchronization
+import Vocabulary
 
 /// Runs transactions on one connection, one at a time. Replaces a lost connection.
 final class WriteConnection: Sendable {
     /// The kind of a transaction. The raw value is the SQL that begins the transaction and returns its number.
     enum Kind: String {
         /// A transaction that may append to the audit. It locks the audit's head row first, so that such transactions
-        /// of all daemons run one after another.
+        /// of all daemons run one after another. It also returns the audit's head.
         case audited =
-            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_current_xact_id()::text FROM audit_head WHERE id = 1 FOR UPDATE"
+            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_current_xact_id()::text, sequence, encode(hash, 'hex') FROM audit_head WHERE id = 1 FOR UPDATE"
         /// A transaction on claims, which locks only the rows that it writes.
         case unaudited = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_current_xact_id()::text"
+    }
+
+    /// A transaction that has begun.
+    struct Transaction {
+        let connection: Connection
+        fileprivate let mark: TransactionMark
+        /// The last record of the audit; nil if the transaction is not ``Kind/audited``.
+        let auditHead: AuditHead?
     }
 
     private typealias Opened = (connection: Connection, server: ServerIdentity)
@@ -33,21 +42,21 @@ final class WriteConnection: Sendable {
     ///
     /// - Throws: the error of `body` or a ``PostgresError`` if nothing was changed; ``UnknownOutcomeError`` if it is
     ///   not known whether the transaction was committed.
-    func transaction<Result: Sendable>(_ kind: Kind, _ body: (Connection) throws -> Result) throws -> Result {
+    func transaction<Result: Sendable>(_ kind: Kind, _ body: (Transaction) throws -> Result) throws -> Result {
         try turn.withLock { _ in
-            let (connection, mark) = try begin(kind)
+            let transaction = try begin(kind)
             let result: Result
-            do { result = try body(connection) } catch {
-                rollBack(connection)
+            do { result = try body(transaction) } catch {
+                rollBack(transaction.connection)
                 throw error
             }
-            do { try connection.commit() } catch {
-                guard connection.isLost else {
-                    rollBack(connection)
+            do { try transaction.connection.commit() } catch {
+                guard transaction.connection.isLost else {
+                    rollBack(transaction.connection)
                     throw error
                 }
                 replace(by: nil)
-                try settle(mark, after: error)
+                try settle(transaction.mark, after: error)
             }
             return result
         }
@@ -59,18 +68,18 @@ final class WriteConnection: Sendable {
     /// The outcome of a transaction; nil if the server cannot be asked now. Blocks the calling thread.
     func outcome(of mark: TransactionMark) -> CommitOutcome? { turn.withLock { _ in askOutcome(of: mark) } }
 
-    private func begin(_ kind: Kind) throws -> (Connection, TransactionMark) {
+    private func begin(_ kind: Kind) throws -> Transaction {
         // The server may have closed the connection while it was idle. Nothing was changed then, so a second attempt on
         // a new connection is safe.
         if let opened = current.withLock({ $0 }) {
-            do { return (opened.connection, try begin(kind, on: opened)) } catch {
+            do { return try begin(kind, on: opened) } catch {
                 rollBack(opened.connection)
                 guard opened.connection.isLost else { throw error }
             }
         }
         let opened = try open()
         replace(by: opened)
-        do { return (opened.connection, try begin(kind, on: opened)) } catch {
+        do { return try begin(kind, on: opened) } catch {
             rollBack(opened.connection)
             throw error
         }
@@ -85,16 +94,19 @@ final class WriteConnection: Sendable {
         return opened
     }
 
-    private func begin(_ kind: Kind, on opened: Opened) throws -> TransactionMark {
-        guard let number = try opened.connection.run(kind.rawValue) else {
+    private func begin(_ kind: Kind, on opened: Opened) throws -> Transaction {
+        let row = try opened.connection.firstRow(kind.rawValue)
+        guard let number = row.first ?? nil else {
             throw MerchantError(
                 .storeUnavailable, "the database has no row in the table audit_head: restore a backup")
         }
-        return TransactionMark(server: opened.server, number: number)
+        return Transaction(
+            connection: opened.connection, mark: TransactionMark(server: opened.server, number: number),
+            auditHead: AuditHead(row.dropFirst()))
     }
 
     private func rollBack(_ connection: Connection) {
-        do { if !connection.isLost { try connection.run("ROLLBACK") } } catch {}
+        if !connection.isLost { try? connection.rollBack() }
         if connection.isLost { replace(by: nil) }
     }
 
@@ -129,6 +141,16 @@ final class WriteConnection: Sendable {
             return nil
         }
         return outcome
+    }
+}
+
+extension AuditHead {
+    /// - Parameter columns: the sequence in decimal and the hash in hexadecimal digits, as ``WriteConnection/Kind``
+    ///   selects them.
+    fileprivate init?(_ columns: ArraySlice<String?>) {
+        let texts = columns.compactMap { $0 }
+        guard texts.count == 2, let sequence = Int(texts[0]), let hash = Hex.decode(texts[1]) else { return nil }
+        self.init(sequence: sequence, hash: hash)
     }
 }
 

@@ -19,7 +19,7 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
     ///
     /// - Throws: if the transaction must not be committed. Every write of the group then fails with this error.
     /// - Returns: a function that returns the results to the callers. Called when the transaction is on stable storage.
-    typealias Body = @Sendable ([Write], Connection) throws -> @Sendable () -> Void
+    typealias Body = @Sendable ([Write], WriteConnection.Transaction) throws -> @Sendable () -> Void
 
     private struct State {
         var waiting: [Write] = []
@@ -85,7 +85,7 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
     /// Does not wait.
     ///
     /// - Parameter trialWrite: fails for the same reasons as the writes of a group.
-    func retryIfImpaired(_ trialWrite: @escaping @Sendable (Connection) throws -> Void) {
+    func retryIfImpaired(_ trialWrite: @escaping @Sendable (WriteConnection.Transaction) throws -> Void) {
         let mustBegin = state.withLock { state in
             guard state.impairment != nil, state.refusal == nil, !state.isBusy, !state.isTrialRunning else {
                 return false
@@ -104,7 +104,7 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
     }
 
     /// Commits one write in a transaction of its own, on the calling thread. Blocks that thread.
-    func writeNow<Result: Sendable>(_ body: (Connection) throws -> Result) throws -> Result {
+    func writeNow<Result: Sendable>(_ body: (WriteConnection.Transaction) throws -> Result) throws -> Result {
         if let refusal = state.withLock({ $0.refusal }) { throw refusal }
         do { return try connection.transaction(kind, body) } catch {
             throw translatedAndNoted(error)

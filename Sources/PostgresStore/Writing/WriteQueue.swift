@@ -17,13 +17,16 @@ struct PendingWrite: GroupedWrite {
 /// The result of one transaction of a group.
 private struct GroupedResult: Sendable {
     let returnResult: @Sendable () -> Void
-    /// Whether other daemons may have a key pair in memory as it was before the transaction.
-    let changesKnownKeys: Bool
+    /// nil if the transaction failed.
+    let changes: StoreChanges?
 
-    init(_ returnResult: @escaping @Sendable () -> Void, _ changes: StoreChanges) {
+    init(_ returnResult: @escaping @Sendable () -> Void, _ changes: StoreChanges?) {
         self.returnResult = returnResult
-        changesKnownKeys = changes.changesKnownKeys
+        self.changes = changes
     }
+
+    /// Whether other daemons may have a key pair in memory as it was before the transaction.
+    var changesKnownKeys: Bool { changes?.changesKnownKeys ?? false }
 }
 
 /// Commits the transactions of many callers in groups. Each transaction has a savepoint of its own, so that a failed
@@ -44,29 +47,31 @@ final class WriteQueue: Sendable {
         self.auditedActions = auditedActions
         groups = WriteGroups(
             .audited, opener: opener, limits: opener.settings.limits, largestGroup: Self.largestGroup, clock: clock
-        ) { group, connection in
+        ) { group, begun in
+            let connection = begun.connection
             var results: [GroupedResult] = []
             var changes = StoreChanges()
             let earliestEventTime = confirmedTime?.earliestEventTime
+            // A group of one write needs no savepoint: its failure undoes the whole transaction.
+            let needsSavepoint = group.count > 1
+            if needsSavepoint { try connection.run("SAVEPOINT one_write") }
             for write in group {
                 let transaction = StoreTransaction(
-                    connection: connection, earliestEventTime: earliestEventTime, node: node)
-                if group.count == 1 {
-                    // A group of one write needs no savepoint: its failure undoes the whole transaction.
-                    let returnResult = try Self.run(write, in: transaction)
-                    results.append(GroupedResult(returnResult, transaction.changes))
-                    changes.add(transaction.changes)
-                } else {
-                    results.append(
-                        try Self.runInSavepoint(write, in: transaction, isFirst: results.isEmpty, noting: &changes))
-                }
+                    connection: connection, auditHead: changes.auditHead ?? begun.auditHead,
+                    earliestEventTime: earliestEventTime, node: node)
+                let result =
+                    needsSavepoint
+                    ? try Self.runInSavepoint(write, in: transaction)
+                    : GroupedResult(try Self.run(write, in: transaction), transaction.changes)
+                results.append(result)
+                if let made = result.changes { changes.add(made) }
+            }
+            if acknowledgements != nil, !changes.changedKeys.isEmpty || changes.mayHaveNewEvents {
+                try ChangeNotice.send(on: connection)
             }
             let number =
                 acknowledgements == nil || changes.changedKeys.isEmpty
                 ? nil : try KeyChangeLog.append(changes.changedKeys, on: connection)
-            if acknowledgements != nil, !changes.changedKeys.isEmpty || changes.mayHaveNewEvents {
-                try ChangeNotice.send(on: connection)
-            }
             let (committedResults, committedChanges) = (results, changes)
             return {
                 for action in committedChanges.auditedActions { auditedActions.add(action) }
@@ -88,28 +93,26 @@ final class WriteQueue: Sendable {
         }
     }
 
-    /// Runs one transaction of the group in a savepoint. If it fails, only its own changes are undone.
+    /// Runs one transaction of the group after the savepoint `one_write`. If it fails, only its own changes are undone.
+    /// Otherwise sets the savepoint again, for the next transaction.
     ///
-    /// - Parameter isFirst: whether this transaction is the first of the group. Otherwise the method also releases the
-    ///   savepoint of the previous transaction, in the same request. The commit releases the last savepoint.
-    /// - Returns: a function that returns the result or the error to the caller, and whether other daemons must apply
-    ///   the change before this function is called.
+    /// - Returns: a function that returns the result or the error to the caller, and the changes of the transaction.
     /// - Throws: if the whole group must fail.
-    private static func runInSavepoint(
-        _ write: PendingWrite, in transaction: StoreTransaction, isFirst: Bool, noting changes: inout StoreChanges
-    ) throws -> GroupedResult {
+    private static func runInSavepoint(_ write: PendingWrite, in transaction: StoreTransaction) throws -> GroupedResult
+    {
         let connection = transaction.connection
-        try connection.run(isFirst ? "SAVEPOINT one_write" : "RELEASE one_write; SAVEPOINT one_write")
         do {
             let returnResult = try write.run(transaction)
             guard !connection.isTransactionFailed else { throw Connection.failedBeforeCommit }
-            changes.add(transaction.changes)
+            try connection.postpone("RELEASE one_write")
+            try connection.postpone("SAVEPOINT one_write")
+            try connection.runPostponed()
             return GroupedResult(returnResult, transaction.changes)
         } catch {
             guard !connection.isLost else { throw error }
-            try connection.run("ROLLBACK TO one_write")
+            try connection.rollBack(to: "one_write")
             let error = PostgresErrors.translated(error)
-            return GroupedResult({ write.refuse(error) }, StoreChanges())
+            return GroupedResult({ write.refuse(error) }, nil)
         }
     }
 }

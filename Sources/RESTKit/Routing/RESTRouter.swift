@@ -43,13 +43,15 @@ package struct RESTRouter<Handlers: RESTHandlers>: Sendable {
     package func buildResponder() -> some HTTPResponder<RESTContext> {
         let router = Router(context: RESTContext.self, options: .autoGenerateHeadEndpoints)
         let commonHeaders = CommonHeadersMiddleware(headers: headers, closesRefusedConnections: authenticate == nil)
+        let patterns = Dictionary(
+            routes.map { ($0.path, RoutePattern($0.path)) }, uniquingKeysWith: { first, _ in first })
         for (index, route) in routes.enumerated() {
             let report = RequestReportMiddleware(
                 reporter: reporter,
                 route: RequestReportMiddleware.Route(index: index, name: route.name, permit: route.permit),
                 authenticate: authenticate)
             let responder = RouteResponder(route: route, handlers: handlers, readLimits: readLimits, logger: logger)
-            for path in paths(of: route) {
+            for path in paths(of: route, patterns) {
                 router.group()
                     .add(middleware: commonHeaders)
                     .add(middleware: report)
@@ -69,10 +71,26 @@ package struct RESTRouter<Handlers: RESTHandlers>: Sendable {
     /// Hummingbird's router prefers a literal segment to a parameter and ignores the method in this choice. If each
     /// route were added only at its template, `POST /v1/registrations/sync` would hide
     /// `GET /v1/registrations/{partnerInternalMerchantIdentifier}` for the identifier `sync`.
-    private func paths(of route: RESTRoute<Handlers>) -> Set<String> {
-        let matchedPaths = routes.map(\.path).filter { $0 != route.path && route.matches($0) }
+    ///
+    /// - Parameter patterns: the pattern of each route's template.
+    private func paths(of route: RESTRoute<Handlers>, _ patterns: [String: RoutePattern]) -> Set<String> {
+        guard let pattern = patterns[route.path] else { return [route.path] }
+        let matchedPaths = patterns.filter { $0.key != route.path && pattern.matches($0.value.segments) }.keys
         let pathsWithSameMethod = Set(routes.filter { $0.method == route.method }.map(\.path))
         return Set(matchedPaths).subtracting(pathsWithSameMethod).union([route.path])
+    }
+}
+
+/// A route's template, split into its segments once. A server has about a hundred routes, and its start compares each
+/// template with all others.
+private struct RoutePattern {
+    private let template: RouterPath
+    let segments: [Substring]
+
+    init(_ path: String) { (template, segments) = (RouterPath(path), path.split(separator: "/")) }
+
+    func matches(_ segments: [Substring]) -> Bool {
+        template.count == segments.count && zip(template, segments).allSatisfy { $0 ~= $1 }
     }
 }
 
@@ -104,7 +122,6 @@ extension MerchantError {
 extension RESTRoute {
     /// Whether the route's template matches a path. The method is not compared.
     package func matches(_ path: some StringProtocol) -> Bool {
-        let (template, segments) = (RouterPath(self.path), path.split(separator: "/"))
-        return template.count == segments.count && zip(template, segments).allSatisfy { $0 ~= $1 }
+        RoutePattern(self.path).matches(Substring(path).split(separator: "/"))
     }
 }

@@ -12,9 +12,9 @@ extension StoreTransaction {
             SealedKeyRow.values(new.sealedPrivateKey))
         try execute(
             """
-            INSERT INTO key_pairs (\(KeyPairRow.insertedColumns))
+            INSERT INTO key_pairs (id, \(KeyPairRow.insertedColumns))
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """, KeyPairRow.values(keyPair, new, id: id))
+            """, [id] + KeyPairRow.values(keyPair, new))
         changes.noteKeyPair(keyPair.publicKeyHash)
     }
 

@@ -24,17 +24,16 @@ package enum KeyPairRow {
         ExpiringKeyPair(keyPair: try keyPair(row), notAfter: try row.timestamp("expires_at"))
     }
 
-    package static let insertedColumns = "id, \(columns), subject_public_key_info, certificate_signing_request"
+    /// The columns of a new row, without its `id`, which must be the id of the row that holds the sealed private key.
+    package static let insertedColumns = "\(columns), subject_public_key_info, certificate_signing_request"
 
     /// The values of ``insertedColumns``.
     ///
-    /// - Parameters:
-    ///   - new: the same key pair as it was generated or imported. It holds the public key and the CSR, which
-    ///     ``KeyPair`` does not hold.
-    ///   - id: the id of the new row. It must be the id of the row that holds the sealed private key.
-    package static func values(_ keyPair: KeyPair, _ new: NewKeyPair, id: Int64) -> Arguments {
+    /// - Parameter new: the same key pair as it was generated or imported. It holds the public key and the CSR, which
+    ///   ``KeyPair`` does not hold.
+    package static func values(_ keyPair: KeyPair, _ new: NewKeyPair) -> Arguments {
         [
-            id, keyPair.publicKeyHash.bytes, keyPair.merchantIdentifier.rawValue, keyPair.algorithm.rawValue,
+            keyPair.publicKeyHash.bytes, keyPair.merchantIdentifier.rawValue, keyPair.algorithm.rawValue,
             keyPair.purpose.rawValue, keyPair.origin.rawValue, keyPair.state.rawValue, keyPair.createdAt,
             keyPair.stateSince, keyPair.revocationReason, keyPair.destroyAfter, keyPair.exportedAt,
             new.subjectPublicKeyInfo, new.certificateSigningRequest,
