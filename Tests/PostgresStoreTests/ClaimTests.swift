@@ -163,5 +163,49 @@ import Vocabulary
         #expect(error?.code == .tokenNotVerified)
         #expect(second.clockBehindClaims != nil)
         #expect(try await second.claim(Self.claim(3, after: 5401)) == .claimed)
+        #expect(try await second.claim(of: Self.claim(2).transactionId) == nil)
+    }
+
+    @Test func `a refused claim removes no claim, so the clock that is set back later does not allow a second use`()
+        async throws
+    {
+        let claims = try claims()
+        _ = try await claims.claim(Self.claim(1, key: "key"))
+        let reused = await refusal { _ = try await claims.claim(Self.claim(2, key: "key", after: 3700)) }
+        #expect(reused?.code == .idempotencyKeyReused)
+        let again = await refusal { _ = try await claims.claim(Self.claim(1, caller: "uid:1001", after: 240)) }
+        #expect(again?.code == .tokenAlreadyClaimed)
+    }
+
+    @Test func `expired claims are removed beside those that another daemon is removing`() async throws {
+        let claims = try claims()
+        for number in 1...6 { _ = try await claims.claim(Self.claim(number)) }
+        // One new claim removes two expired claims. Another session locks the two oldest.
+        let other = BlockingRun { [database] in
+            _ = try? database.execute(
+                "BEGIN; SELECT FROM claims ORDER BY id LIMIT 2 FOR UPDATE; SELECT pg_sleep(3600);")
+        }
+        let session = """
+            FROM pg_stat_activity
+            WHERE datname = '\(database.name)' AND wait_event = 'PgSleep' AND pid <> pg_backend_pid()
+            """
+        try await eventually { try database.execute("SELECT count(*) \(session)") == "1" }
+        _ = try await claims.claim(Self.claim(7, after: 3601))
+        #expect(try database.execute("SELECT string_agg(id::text, ' ' ORDER BY id) FROM claims") == "1 2 5 6 7")
+        try database.execute("SELECT pg_terminate_backend(pid) \(session)")
+        other.wait()
+        // The other daemon did not remove the two oldest after all.
+        _ = try await claims.claim(Self.claim(8, after: 3602))
+        #expect(try database.execute("SELECT string_agg(id::text, ' ' ORDER BY id) FROM claims") == "5 6 7 8")
+    }
+
+    @Test func `the removal of expired claims does not lock younger ones`() async throws {
+        let claims = try claims()
+        for (number, seconds) in [0, 10, 3605, 3606].enumerated() {
+            _ = try await claims.claim(Self.claim(number, after: seconds))
+        }
+        #expect(try database.execute("SELECT count(*) FROM claims") == "3")
+        // A row that was ever locked has the transaction that locked it as its xmax.
+        #expect(try database.execute("SELECT count(*) FROM claims WHERE xmax <> 0") == "0")
     }
 }

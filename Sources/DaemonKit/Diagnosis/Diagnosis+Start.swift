@@ -29,7 +29,7 @@ extension Diagnosis {
             return note(name, .failure, "would be refused because of the failures above")
         }
         guard findings.warnings.isEmpty, prepared.warnings.isEmpty else {
-            return note(name, .warning, "would not be refused because of anything found; see the warnings above")
+            return note(name, .warning, "would succeed as far as was checked, but see the warnings above")
         }
         note(name, .success, "would succeed")
     }

@@ -25,9 +25,8 @@ final class ClaimsFile: ClaimLedger, NonceLedger {
     /// Opens the file, and creates it if it is missing.
     init(path: String, clock: some WallClock, lock: InstanceLock) {
         (self.path, self.clock, self.lock) = (path, clock, lock)
-        let found = FileStatus(of: path)
-        isNew = found == nil
-        hadContent = (found?.size ?? 0) > 1
+        isNew = FileStatus(of: path) == nil
+        hadContent = DatabaseInspection.hasContent(path)
         do { state = Mutex(.open(try Self.open(path, clock, lock))) } catch {
             state = Mutex(.unusable(Self.reason(error, path), since: clock.now))
         }
@@ -47,7 +46,7 @@ final class ClaimsFile: ClaimLedger, NonceLedger {
             guard isNew || FileStatus(of: path) != nil else {
                 throw MerchantError(.storeUnavailable, "it was removed; put it back, or restart the daemon without it")
             }
-            guard !hadContent || (FileStatus(of: path)?.size ?? 0) > 1 else {
+            guard !hadContent || DatabaseInspection.hasContent(path) else {
                 throw MerchantError(
                     .storeUnavailable, "it is empty now; put its content back, or restart the daemon without the file")
             }

@@ -36,7 +36,7 @@ enum ClaimRows {
         }
         let results = try connection.queries(
             [Query(latestTimeQuery)] + insertions
-                + [removal(before: expired.before, amongOldest: expired.amongOldest, above: removedTo)])
+                + [removal(before: expired.before, count: expired.amongOldest, above: removedTo)])
         let limit = limit(try results.first?.first?.timestampIfAny("latest"))
         let outcomes: [Result<ClaimOutcome, MerchantError>] = try zip(claims, results.dropFirst()).map {
             claim, result in
@@ -85,25 +85,35 @@ enum ClaimRows {
         }
     }
 
-    /// Removes, among the `count` oldest claims with a higher id than `id`, the claims that were made before `time`.
+    /// Removes up to `count` of the oldest claims with a higher id than `id`: those that were made before `time`, and
+    /// longer than ``ClaimRules/retention`` before the newest stored claim. All claims of a group may have been refused,
+    /// so `time` alone could be later than that.
+    ///
     /// Skips rows that another daemon is removing. Locks no other rows, because each lock writes to the write-ahead log.
     /// `= ANY (ARRAY(…))` makes PostgreSQL look up each id in the index, however many rows it expects.
     ///
     /// The result has the column `removed_to`, the id up to which no claim is left; NULL if there was no claim.
-    private static func removal(before time: Timestamp, amongOldest count: Int, above id: Int64) -> Query {
+    private static func removal(before time: Timestamp, count: Int, above id: Int64) -> Query {
         Query(
             """
             WITH oldest AS MATERIALIZED (
-                SELECT id, claimed_at FROM claims WHERE id > $3 ORDER BY id LIMIT $1
+                SELECT id, claimed_at FROM claims WHERE id > $3 ORDER BY id LIMIT $1 * \(removalWindow)
             ), expired AS MATERIALIZED (
-                SELECT id FROM claims WHERE id = ANY (ARRAY(SELECT id FROM oldest WHERE claimed_at < $2))
-                FOR UPDATE SKIP LOCKED
+                SELECT id FROM claims WHERE id = ANY (ARRAY(
+                    SELECT id FROM oldest WHERE claimed_at < least($2, (SELECT max(claimed_at) - $4 FROM claims))
+                ))
+                ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
             ), removed AS (
                 DELETE FROM claims WHERE id = ANY (ARRAY(SELECT id FROM expired))
             )
-            SELECT coalesce(min(id) FILTER (WHERE claimed_at >= $2) - 1, max(id)) AS removed_to FROM oldest
-            """, [count, time, id])
+            SELECT coalesce(min(id) FILTER (WHERE id <> ALL (ARRAY(SELECT id FROM expired))) - 1, max(id)) AS removed_to
+            FROM oldest
+            """, [count, time, id, ClaimRules.retention.milliseconds])
     }
+
+    /// How many times more of the oldest claims are read than removed, so that the removal finds enough rows that no
+    /// other daemon is removing.
+    static let removalWindow = 4
 
     /// The latest time of all claims, of every daemon; nil if there are no claims.
     static func latestTime(on connection: Connection) throws -> Timestamp? {

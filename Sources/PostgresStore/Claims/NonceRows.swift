@@ -30,16 +30,17 @@ enum NonceRows {
         }
     }
 
-    /// Removes, among the `count` oldest claims, the claims that were made before `time`. Skips rows that another
+    /// Removes up to `count` of the oldest claims: those that were made before `time`. Skips rows that another
     /// daemon is removing. Locks no other rows, because each lock writes to the write-ahead log.
-    static func remove(before time: Timestamp, amongOldest count: Int, on connection: Connection) throws {
+    static func remove(before time: Timestamp, count: Int, on connection: Connection) throws {
         try connection.postpone(
             """
             DELETE FROM nonces WHERE id = ANY (ARRAY(
                 SELECT id FROM nonces WHERE id = ANY (ARRAY(
-                    SELECT id FROM (SELECT id, claimed_at FROM nonces ORDER BY id LIMIT $1) AS oldest
+                    SELECT id FROM (SELECT id, claimed_at FROM nonces ORDER BY id LIMIT $1 * \(ClaimRows.removalWindow)) AS oldest
                     WHERE claimed_at < $2
-                )) FOR UPDATE SKIP LOCKED
+                ))
+                ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
             ))
             """, [count, time])
     }

@@ -65,7 +65,7 @@ package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
         }
         claims.tokenTimes.max().map(newestClaimTime.advance)
         if let expired = ClaimRules.expired(after: ClaimRules.nonceRetention, whenStoring: claims.nonceTimes) {
-            try NonceRows.remove(before: expired.before, amongOldest: expired.amongOldest, on: connection)
+            try NonceRows.remove(before: expired.before, count: expired.amongOldest, on: connection)
         }
         let returnResults = claims.returnResults
         return {

@@ -87,7 +87,8 @@ extension Connection {
         else { throw lost() }
         var results: [QueryResult] = []
         var failure: PostgresError?
-        let deadline = responseDeadline
+        // A commit at the end may take as long as the statements before it.
+        let deadline = responseDeadline(toRequests: 2)
         while true {
             let next: OpaquePointer?
             do { next = try nextResult(until: deadline) } catch {
@@ -107,6 +108,7 @@ extension Connection {
                 guard results.count == queries.count else { throw lost() }
                 return results
             case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
+                noteResponse()
                 let columns = results.count < queries.count ? queries[results.count].statement.columns : [:]
                 results.append(QueryResult(result, columns: columns))
             case PGRES_PIPELINE_ABORTED: PQclear(result)

@@ -14,7 +14,7 @@ extension Connection {
     /// - Throws: ``PostgresError/noResponse`` if the server does not respond within ``longestResponse``.
     func response(to send: (OpaquePointer) -> CInt) throws -> OpaquePointer? {
         guard send(pointer) == 1 else { return nil }
-        let deadline = responseDeadline
+        let deadline = responseDeadline()
         var last: OpaquePointer?
         while true {
             do {
@@ -28,8 +28,10 @@ extension Connection {
         }
     }
 
-    /// When the response to a request that is sent now must have arrived; nil for no limit.
-    var responseDeadline: ContinuousClock.Instant? { longestResponse.map { ContinuousClock.now + $0 } }
+    /// When the responses to requests that are sent now must have arrived; nil for no limit.
+    func responseDeadline(toRequests count: Int = 1) -> ContinuousClock.Instant? {
+        longestResponse.map { ContinuousClock.now + $0 * count }
+    }
 
     /// Waits for the next result.
     ///

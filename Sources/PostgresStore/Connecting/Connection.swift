@@ -15,6 +15,8 @@ final class Connection: @unchecked Sendable {
     var postponed: [PreparedQuery] = []
     /// Whether an error has made the connection unusable.
     private(set) var isLost = false
+    /// How many responses have arrived.
+    private(set) var responseCount = 0
     /// How long to wait for the response to one request; nil for no limit.
     var longestResponse: Duration?
     private let notices: NoticeHandler
@@ -76,6 +78,8 @@ final class Connection: @unchecked Sendable {
     /// Undoes the transaction, or what it has done since a savepoint. Forgets the statements that were postponed.
     func rollBack(to savepoint: String? = nil) throws {
         postponed = []
+        // If the statement that begins the transaction was postponed, there may be nothing to undo.
+        guard PQtransactionStatus(pointer) != PQTRANS_IDLE else { return }
         try run(savepoint.map { "ROLLBACK TO \($0)" } ?? "ROLLBACK")
     }
 
@@ -104,6 +108,8 @@ final class Connection: @unchecked Sendable {
     /// Call this when libpq has reported that the connection cannot be used any more.
     func markLost() { isLost = true }
 
+    func noteResponse() { responseCount += 1 }
+
     func prepared(_ sql: String) throws -> PreparedStatement {
         if let known = statements[sql] { return known }
         let name = "s\(statements.count)"
@@ -125,6 +131,7 @@ final class Connection: @unchecked Sendable {
             isLost = true
             throw error
         }
+        noteResponse()
         if let result, [PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY].contains(PQresultStatus(result)) {
             return result
         }

@@ -29,9 +29,7 @@ final class ConnectionPool: Sendable {
     /// Runs `body` on a connection, on the calling thread, and blocks that thread.
     ///
     /// The server may have closed an idle connection, for example because it was restarted. So if an idle connection is
-    /// lost, `body` is run again on a new connection.
-    ///
-    /// - Parameter body: only reads, so that it can be run again.
+    /// lost before the first response, `body` is run again on a new connection.
     func withConnection<Result>(_ body: (Connection) throws -> Result) throws -> Result {
         guard free.wait(timeout: .now() + .milliseconds(Int(longestWait.milliseconds))) == .success else {
             throw MerchantError(
@@ -40,8 +38,9 @@ final class ConnectionPool: Sendable {
         defer { free.signal() }
         if let idle = try takeIdle() {
             defer { put(idle) }
+            let responses = idle.responseCount
             do { return try body(idle) } catch {
-                guard idle.isLost else { throw error }
+                guard idle.isLost, idle.responseCount == responses else { throw error }
                 closeIdle()
             }
         }

@@ -109,8 +109,7 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
             openedFiles.recordWriteAheadLogIdentity()
             return ClaimStore(
                 openedFiles: openedFiles, queue: queue, latestTime: latestTime, newestClaim: newestClaim,
-                hadLog: hadLog,
-                clock: clock, observer: observer)
+                hadLog: hadLog, clock: clock, observer: observer)
         }
     }
 

@@ -146,6 +146,9 @@ package struct DatabaseInspection: Sendable {
     /// log from the beginning. nil if there is no log or the log is empty.
     package static func logGeneration(of path: String) -> String? { DatabaseFile.logGeneration(of: path) }
 
+    /// Whether the database's file exists, and SQLite does not treat it as empty, as it treats a file of one byte.
+    package static func hasContent(_ path: String) -> Bool { DatabaseFile.hasContent(path) }
+
     /// Opens a connection that only reads.
     ///
     /// - Parameter ignoringLog: if true, SQLite ignores the write-ahead log. If false, SQLite also reads the log if

@@ -18,10 +18,13 @@ import Testing
         #expect(try installation.ctl("token", "decrypt", try installation.mintTokens(), "--claim").status == 0)
     }
 
+    private func checkConfig() throws -> Installation.Outcome {
+        try installation.ctl("config", "check", "--config", config, "--state-directory", installation.stateDirectory)
+    }
+
     /// Expects that the next start has this finding, or none about claims if nil, and starts the daemon.
     private func expectFinding(_ code: String?, sourceLocation: SourceLocation = #_sourceLocation) throws {
-        let checked = try installation.ctl(
-            "config", "check", "--config", config, "--state-directory", installation.stateDirectory)
+        let checked = try checkConfig()
         #expect(checked.status == (code == nil ? 0 : 4), "\(checked.error)", sourceLocation: sourceLocation)
         if let code {
             #expect(checked.output.contains("[\(code)]"), "\(checked.output)", sourceLocation: sourceLocation)
@@ -78,8 +81,7 @@ import Testing
             // SQLite treats a file of one byte as empty.
             for length in [0, 1] {
                 #expect(truncate(file, length) == 0)
-                let checked = try installation.ctl(
-                    "config", "check", "--config", config, "--state-directory", installation.stateDirectory)
+                let checked = try checkConfig()
                 #expect(checked.status == checkStatus, "\(checked.output)\(checked.error)")
                 #expect(try installation.diagnose("--config", config).status == 1)
             }
@@ -118,8 +120,7 @@ import Testing
         let newer = installation.path("newer")
         try FileManager.default.moveItem(atPath: claims, toPath: newer)
         try FileManager.default.moveItem(atPath: copy, toPath: claims)
-        let checked = try installation.ctl(
-            "config", "check", "--config", config, "--state-directory", installation.stateDirectory)
+        let checked = try checkConfig()
         #expect(checked.status == 4 && checked.output.contains("older than its write-ahead log"), "\(checked)")
         #expect(try installation.diagnose("--config", config).failures == ["claims content"])
         try installation.start(config: config, answering: ["503"])
