@@ -81,11 +81,11 @@ import Vocabulary
         let store = try database.store(observers: StoreObservers(keys: [observer]))
         try await store.write { transaction in
             try transaction.insert(Sample.record(0))
-            try transaction.insert(Sample.keyPair(1), Sample.new(Sample.keyPair(1)))
+            try transaction.insert(Sample.keyPair(1, .standby), Sample.new(Sample.keyPair(1)))
         }
-        #expect(observer.states.withLock { $0 } == ["pending"])
+        #expect(observer.states.withLock { $0 } == ["standby"])
         try await store.write { try $0.update(Sample.keyPair(1, .revoked)) }
-        #expect(observer.states.withLock { $0 } == ["pending", "revoked"])
+        #expect(observer.states.withLock { $0 } == ["standby", "revoked"])
         await #expect(throws: Failure.self) {
             try await store.write { transaction in
                 try transaction.update(Sample.keyPair(1, .pending))

@@ -75,7 +75,8 @@ import Vocabulary
             Task {
                 begun.value.add(1, ordering: .relaxed)
                 try await store.write { transaction throws in
-                    let keyPair = Sample.keyPair(number)
+                    // A merchant may have more than 64 revoked key pairs.
+                    let keyPair = Sample.keyPair(number, .revoked)
                     try transaction.insert(keyPair, Sample.new(keyPair, seed: number))
                 }
             }
@@ -111,15 +112,17 @@ import Vocabulary
         let temporary = try TemporaryStore(observers: { path in
             StoreObservers(keys: [SlowObserver(path: path) { states in seen.withLock { $0 += states } }])
         })
-        var keyPair = try await temporary.onboard()
-        #expect(seen.withLock { $0 } == [.pending])
+        _ = try await temporary.onboard(seed: 2)
+        #expect(seen.withLock { $0 } == [], "a new pending key pair is not used yet")
+        var keyPair = try await temporary.onboard(Sample.merchant, .standby)
+        #expect(seen.withLock { $0 } == [.standby])
         keyPair.state = .revoked
         let revoked = keyPair
         try await temporary.store.write { try $0.update(revoked) }
-        #expect(seen.withLock { $0 } == [.pending, .revoked])
+        #expect(seen.withLock { $0 } == [.standby, .revoked])
         _ = try await temporary.store.write { try $0.insert(Sample.certificate(1), of: revoked.publicKeyHash) }
         try await temporary.store.write { try $0.removeSealedPrivateKey(of: revoked.publicKeyHash) }
-        #expect(seen.withLock { $0 } == [.pending, .revoked, .revoked, .destroyed])
+        #expect(seen.withLock { $0 } == [.standby, .revoked, .revoked, .destroyed])
     }
 
     @Test func `observers are not notified of a failed change`() async throws {
@@ -128,7 +131,7 @@ import Vocabulary
         await #expect(throws: Failure.self) {
             try await temporary.store.write { transaction throws in
                 try transaction.insert(Sample.record(Sample.merchant))
-                let keyPair = Sample.keyPair(1)
+                let keyPair = Sample.keyPair(1, .standby)
                 try transaction.insert(keyPair, Sample.new(keyPair, seed: 1))
                 throw Failure()
             }

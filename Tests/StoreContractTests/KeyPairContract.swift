@@ -170,6 +170,44 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
+    func `a merchant's pending and active key pairs of both purposes are counted`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        try await store.stock(0, .pending, .standby, .current, .retiring, .revoked)
+        try await store.write { transaction in
+            try transaction.insert(Sample.merchant(1))
+            let keyPair = Sample.keyPair(8, of: 0, .pending, purpose: .identity)
+            try transaction.insert(keyPair, Sample.new(keyPair))
+        }
+        func count(_ merchant: Int) async throws -> Int {
+            try await store.read { try $0.countPendingAndActiveKeyPairs(of: Sample.identifier(merchant)) }
+        }
+        #expect(try await count(0) == 5)
+        #expect(try await count(1) == 0)
+        #expect(try await count(2) == 0)
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `a merchant has at most 64 pending and active key pairs`(store: StoreUnderTest) async throws {
+        let store = try store.open()
+        try await store.stock(0, .standby, .revoked)
+        try await store.stock(20, .pending)
+        try await store.write { transaction in
+            for number in 3..<66 {
+                let keyPair = Sample.keyPair(number, of: 0, .pending)
+                try transaction.insert(keyPair, Sample.new(keyPair))
+            }
+        }
+        let refused = Sample.keyPair(66, of: 0, .pending)
+        #expect(try await store.refusal { try $0.insert(refused, Sample.new(refused)) } == .keyStateConflict)
+        try await store.write { transaction in
+            for keyPair in [Sample.keyPair(67, of: 20, .pending), Sample.keyPair(68, of: 0, .revoked)] {
+                try transaction.insert(keyPair, Sample.new(keyPair))
+            }
+        }
+        #expect(try await store.read { try $0.countPendingAndActiveKeyPairs(of: Sample.identifier(0)) } == 64)
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
     func `a merchant's active identity key pairs are its own with that purpose that are active`(
         store: StoreUnderTest
     ) async throws {

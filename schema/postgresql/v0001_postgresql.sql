@@ -281,11 +281,16 @@ CREATE TRIGGER key_pairs_keep_their_identity
 
 CREATE FUNCTION count_key_pair() RETURNS trigger LANGUAGE plpgsql SET search_path = merchantkeyd, pg_temp AS $$
 BEGIN
-    PERFORM add_to_total('keyPairs.' || NEW.state, 1);
-    UPDATE merchants
-    SET newest_key_pair_id = greatest(newest_key_pair_id, NEW.id),
-        active_key_pairs = active_key_pairs + (NEW.purpose = 'paymentProcessing' AND is_active(NEW.state))::integer
-    WHERE identifier = NEW.merchant_identifier;
+    UPDATE totals SET value = value + 1 WHERE name = 'keyPairs.' || NEW.state;
+    -- Most new key pairs are pending. A statement that names active_key_pairs would run the triggers of that column.
+    IF NEW.purpose = 'paymentProcessing' AND is_active(NEW.state) THEN
+        UPDATE merchants
+        SET newest_key_pair_id = greatest(newest_key_pair_id, NEW.id), active_key_pairs = active_key_pairs + 1
+        WHERE identifier = NEW.merchant_identifier;
+    ELSE
+        UPDATE merchants SET newest_key_pair_id = greatest(newest_key_pair_id, NEW.id)
+        WHERE identifier = NEW.merchant_identifier;
+    END IF;
     RETURN NULL;
 END $$;
 

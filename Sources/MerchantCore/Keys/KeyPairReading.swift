@@ -7,6 +7,8 @@ package protocol KeyPairReading {
     func keyPairs(_ hashes: [PublicKeyHash]) throws -> [PublicKeyHash: KeyPair]
     /// Every key pair of the merchant, oldest first.
     func keyPairs(of merchant: MerchantIdentifier) throws -> [KeyPair]
+    /// How many pending and active key pairs the merchant has, of both purposes.
+    func countPendingAndActiveKeyPairs(of merchant: MerchantIdentifier) throws -> Int
     /// Key pairs whose publicKeyHash starts with the text, in hexadecimal, Base64 or Base64url; at most `limit`.
     func keyPairs(prefix text: String, limit: Int) throws -> [KeyPair]
     /// Key pairs in this state, oldest first, starting after the key pair `cursor`.

@@ -3,19 +3,27 @@ package import Vocabulary
 /// The rules that every store checks before it writes a key pair.
 extension KeyPairReading where Self: MerchantReading {
     /// - Throws: `merchantNotFound`; `merchantRemoved`; `keyExists` or `keyBelongsToAnotherMerchant` if the key pair is
-    ///   already stored; `internalError` if `new` is another key pair.
+    ///   already stored; `keyStateConflict` if the merchant has ``KeyPair/mostPendingAndActive`` pending and active key
+    ///   pairs; `internalError` if `new` is another key pair.
     package func requireNew(_ keyPair: KeyPair, _ new: NewKeyPair) throws {
         try keyPair.requireNew(
-            new, merchant: merchant(keyPair.merchantIdentifier), stored: self.keyPair(keyPair.publicKeyHash))
+            new, merchant: merchant(keyPair.merchantIdentifier), stored: self.keyPair(keyPair.publicKeyHash),
+            pendingAndActive: countPendingAndActiveKeyPairs(of: keyPair.merchantIdentifier))
     }
 }
 
 extension KeyPair {
+    /// The largest number of pending and active key pairs that one merchant may have.
+    package static let mostPendingAndActive = 64
+
     /// - Parameters:
     ///   - merchant: the stored merchant of the key pair; nil if there is none.
     ///   - stored: the stored key pair with the same `publicKeyHash`; nil if there is none.
+    ///   - pendingAndActive: how many pending and active key pairs the merchant has.
     /// - Throws: as ``KeyPairReading/requireNew(_:_:)``.
-    package func requireNew(_ new: NewKeyPair, merchant: Merchant?, stored: KeyPair?) throws {
+    package func requireNew(
+        _ new: NewKeyPair, merchant: Merchant?, stored: KeyPair?, pendingAndActive: Int
+    ) throws {
         guard publicKeyHash == new.publicKeyHash else {
             throw MerchantError(
                 .internalError,
@@ -26,14 +34,23 @@ extension KeyPair {
         if let removedAt = merchant.removedAt {
             throw MerchantError(.merchantRemoved, "merchant \(merchantIdentifier) was removed at \(removedAt)")
         }
-        guard let stored else { return }
-        guard stored.merchantIdentifier == merchantIdentifier else {
+        if let stored { throw alreadyStored(stored) }
+        guard pendingAndActive < Self.mostPendingAndActive || !(state == .pending || state.isActive) else {
             throw MerchantError(
+                .keyStateConflict,
+                "the merchant has \(pendingAndActive) pending or active key pairs, the limit is \(Self.mostPendingAndActive): revoke some first"
+            )
+        }
+    }
+
+    private func alreadyStored(_ stored: KeyPair) -> MerchantError {
+        guard stored.merchantIdentifier == merchantIdentifier else {
+            return MerchantError(
                 .keyBelongsToAnotherMerchant,
                 "key pair \(publicKeyHash) already belongs to another merchant than \(merchantIdentifier): use a new key pair for each merchant"
             )
         }
-        throw MerchantError(
+        return MerchantError(
             .keyExists,
             "key pair \(publicKeyHash) was already stored at \(stored.createdAt), and its state is \(stored.state.rawValue): to add a certificate, upload only the certificate; to use a revoked key again, restore it"
         )

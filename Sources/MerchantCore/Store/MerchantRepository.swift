@@ -31,7 +31,8 @@ package protocol MerchantRepository: Sendable {
     func eraseRemovedBytes() async throws
 }
 
-/// Is notified of the key pairs that a commit has changed, before the commit's caller gets its result.
+/// Is notified of the key pairs that a commit has changed, before the commit's caller gets its result. Is not notified of
+/// new pending key pairs, because they are not used yet.
 package protocol KeyChangeObserver: Sendable {
     func keysChanged(_ hashes: [PublicKeyHash])
 

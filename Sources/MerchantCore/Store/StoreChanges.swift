@@ -3,7 +3,7 @@ package import Vocabulary
 /// The changes of one transaction, or of several that are committed together. After the commit, the store notifies its
 /// observers of these changes.
 package struct StoreChanges: Sendable {
-    /// The key pairs that were changed.
+    /// The key pairs that were changed, without new pending key pairs.
     package private(set) var changedKeys: Set<PublicKeyHash> = []
     /// Whether at least one of the key pairs existed before, so that a daemon may have it in memory.
     package private(set) var changesKnownKeys = false
@@ -16,9 +16,14 @@ package struct StoreChanges: Sendable {
 
     package init() {}
 
-    package mutating func noteKeyPair(_ hash: PublicKeyHash, isNew: Bool = false) {
+    package mutating func noteKeyPair(_ hash: PublicKeyHash) {
         changedKeys.insert(hash)
-        changesKnownKeys = changesKnownKeys || !isNew
+        changesKnownKeys = true
+    }
+
+    /// Notes a key pair that was inserted. No daemon uses a pending key pair, so no observer needs to know it.
+    package mutating func noteNew(_ keyPair: KeyPair) {
+        if keyPair.state != .pending { changedKeys.insert(keyPair.publicKeyHash) }
     }
 
     package mutating func noteEvents() { mayHaveNewEvents = true }

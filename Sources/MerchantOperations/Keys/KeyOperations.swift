@@ -46,10 +46,12 @@ package struct KeyOperations: Sendable {
                 "'algorithm' is \(algorithm.rawValue), expected RSA_v1: Apple certifies only RSA 2048 keys as identity keys"
             )
         }
-        // Generating a key pair is slow, so check first that the merchant exists and may have one more.
-        let isFull = try await records.read { reading in
-            _ = try reading.existingMerchant(identifier)
-            return try reading.hasPendingKeyPairs(maximumPending, of: identifier, purpose)
+        var isFull = false
+        if KeyPairGeneration.isSlow(algorithm) {
+            isFull = try await records.read { reading in
+                _ = try reading.existingMerchant(identifier)
+                return try reading.hasPendingKeyPairs(maximumPending, of: identifier, purpose)
+            }
         }
         let new = !isFull ? try await generation.generate(algorithm, purpose, for: identifier) : nil
         let now = clock.now
@@ -128,7 +130,6 @@ package struct KeyOperations: Sendable {
                     of: existing, certificate: stored, to: identifier, at: now, in: transaction
                 ).warningOfIssuer(in: environment)
             }
-            try KeyPairGeneration.checkLimit(of: identifier, in: transaction)
             let keyPair = KeyPair(
                 publicKeyHash: new.publicKeyHash, merchantIdentifier: identifier, algorithm: new.algorithm,
                 purpose: purpose, origin: .imported, state: state, createdAt: now, stateSince: now)

@@ -28,6 +28,18 @@ extension StoreReading {
             [merchant.rawValue], KeyPairRow.keyPair)
     }
 
+    func countPendingAndActiveKeyPairs(of merchant: MerchantIdentifier) throws -> Int {
+        try connection.query(Self.countQuery(merchant)).first?.integer("key_pairs") ?? 0
+    }
+
+    static func countQuery(_ merchant: MerchantIdentifier) -> Query {
+        Query(
+            """
+            SELECT count(*) AS key_pairs FROM key_pairs
+            WHERE merchant_identifier = $1 AND state IN ('pending', 'standby', 'current', 'retiring')
+            """, [merchant.rawValue])
+    }
+
     func keyPairs(prefix text: String, limit: Int) throws -> [KeyPair] {
         var found: [KeyPair] = []
         for range in PublicKeyHashPrefix.ranges(of: text) {

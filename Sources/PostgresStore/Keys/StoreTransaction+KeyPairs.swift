@@ -6,11 +6,13 @@ extension StoreTransaction {
     func insert(_ keyPair: KeyPair, _ new: NewKeyPair) throws {
         let dataKey = new.sealedPrivateKey.dataKeyIdentifier
         let found = try connection.queries([
-            Self.query(keyPair.merchantIdentifier), Self.query(keyPair.publicKeyHash), Self.erasedDataKeyQuery(dataKey),
+            Self.query(keyPair.merchantIdentifier), Self.query(keyPair.publicKeyHash),
+            Self.countQuery(keyPair.merchantIdentifier), Self.erasedDataKeyQuery(dataKey),
         ])
         try keyPair.requireNew(
-            new, merchant: found[0].first.map(MerchantRow.merchant), stored: found[1].first.map(KeyPairRow.keyPair))
-        try Self.refuseErasedDataKey(found[2])
+            new, merchant: found[0].first.map(MerchantRow.merchant), stored: found[1].first.map(KeyPairRow.keyPair),
+            pendingAndActive: found[2].first?.integer("key_pairs") ?? 0)
+        try Self.refuseErasedDataKey(found[3])
         try refuseSecondCurrent(keyPair)
         try executeLater(
             """
@@ -20,7 +22,7 @@ extension StoreTransaction {
             INSERT INTO key_pairs (id, \(KeyPairRow.insertedColumns))
             VALUES ((SELECT id FROM sealed), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
             """, KeyPairRow.values(keyPair, new) + SealedKeyRow.values(new.sealedPrivateKey))
-        changes.noteKeyPair(keyPair.publicKeyHash, isNew: true)
+        changes.noteNew(keyPair)
     }
 
     func update(_ keyPair: KeyPair) throws {

@@ -25,6 +25,15 @@ extension StoreReading {
             [merchant.rawValue], KeyPairRow.keyPair)
     }
 
+    func countPendingAndActiveKeyPairs(of merchant: MerchantIdentifier) throws -> Int {
+        try firstRow(
+            """
+            SELECT count(*) AS key_pairs FROM key_pairs INDEXED BY key_pairs_of_merchant
+            WHERE merchant_identifier = ? AND state IN ('pending', 'standby', 'current', 'retiring')
+            """, [merchant.rawValue]
+        ) { try $0.integer("key_pairs") } ?? 0
+    }
+
     func keyPairs(prefix text: String, limit: Int) throws -> [KeyPair] {
         var found: [KeyPair] = []
         for range in PublicKeyHashPrefix.ranges(of: text) {

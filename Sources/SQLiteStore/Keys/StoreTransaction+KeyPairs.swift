@@ -15,7 +15,7 @@ extension StoreTransaction {
             INSERT INTO key_pairs (id, \(KeyPairRow.insertedColumns))
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, [id] + KeyPairRow.values(keyPair, new))
-        changes.noteKeyPair(keyPair.publicKeyHash)
+        changes.noteNew(keyPair)
     }
 
     func update(_ keyPair: KeyPair) throws {

@@ -50,6 +50,10 @@ package final class MemoryTransaction: RepositoryWriting {
         state.rows.map(\.keyPair).filter { $0.merchantIdentifier == merchant }
     }
 
+    package func countPendingAndActiveKeyPairs(of merchant: MerchantIdentifier) -> Int {
+        keyPairs(of: merchant).count { $0.state.isActive || $0.state == .pending }
+    }
+
     package func keyPairs(prefix text: String, limit: Int) -> [KeyPair] {
         Array(
             state.rows.map(\.keyPair).filter {
@@ -118,19 +122,6 @@ package final class MemoryTransaction: RepositoryWriting {
         state.merchants[merchant.identifier] = merchant
     }
 
-    private func requireNew(_ keyPair: KeyPair) throws {
-        guard let merchant = merchant(keyPair.merchantIdentifier) else {
-            throw MerchantError.merchantNotFound(keyPair.merchantIdentifier)
-        }
-        guard merchant.removedAt == nil else {
-            throw MerchantError(.merchantRemoved, "merchant \(merchant.identifier) was removed")
-        }
-        guard let stored = self.keyPair(keyPair.publicKeyHash) else { return }
-        throw MerchantError(
-            stored.merchantIdentifier == keyPair.merchantIdentifier ? .keyExists : .keyBelongsToAnotherMerchant,
-            "key pair \(stored.publicKeyHash) exists")
-    }
-
     private func requireOneCurrent(_ keyPair: KeyPair) throws {
         guard keyPair.state == .current else { return }
         let other = keyPairs(of: keyPair.merchantIdentifier).first {
@@ -141,11 +132,11 @@ package final class MemoryTransaction: RepositoryWriting {
     }
 
     package func insert(_ keyPair: KeyPair, _ new: NewKeyPair) throws {
-        try requireNew(keyPair)
+        try requireNew(keyPair, new)
         try requireOneCurrent(keyPair)
         state.rows.append(.init(keyPair: keyPair, new: new, sealed: new.sealedPrivateKey))
         noteActive(keyPair)
-        changedKeys.append(keyPair.publicKeyHash)
+        if keyPair.state != .pending { changedKeys.append(keyPair.publicKeyHash) }
     }
 
     package func update(_ keyPair: KeyPair) throws {
