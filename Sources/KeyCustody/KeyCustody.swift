@@ -20,7 +20,7 @@ package final class KeyCustody: KeyCustodian, KeyPairVerifier {
 
     /// - Parameters:
     ///   - certificateIssuers: the setting `trust.certificate-issuers`; nil if it is not set.
-    ///   - cache: the cache of unsealed keys. The store must notify the cache of every change of a key pair.
+    ///   - cache: the cache of unsealed keys. Must be an observer of the store.
     ///   - readKeyPair: reads a key pair in its present state from the store. It returns nil for an unknown key pair.
     package init(
         keyring: Keyring, certificateIssuers: CurrentValue<CertificateIssuers?> = CurrentValue(nil),

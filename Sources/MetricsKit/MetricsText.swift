@@ -32,9 +32,20 @@ package struct MetricsText: Sendable {
     package mutating func append(_ name: String, _ kind: Kind, _ help: String, _ samples: [Sample]) {
         guard !samples.isEmpty else { return }
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
+        // A page has more than a thousand samples, so a sample is appended without strings in between.
         for sample in samples {
-            let labels = sample.labels.map { "\($0.name)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
-            text += "\(name)\(sample.suffix)\(labels.isEmpty ? "" : "{\(labels)}") \(sample.value)\n"
+            text += name
+            text += sample.suffix
+            for (index, label) in sample.labels.enumerated() {
+                text += index == 0 ? "{" : ","
+                text += label.name
+                text += "=\""
+                text += Self.escaped(label.value)
+                text += "\""
+            }
+            text += sample.labels.isEmpty ? " " : "} "
+            text += sample.value
+            text += "\n"
         }
     }
 
@@ -44,8 +55,10 @@ package struct MetricsText: Sendable {
     }
 
     private static func escaped(_ value: String) -> String {
-        guard value.utf8.contains(where: { [UInt8(ascii: "\\"), UInt8(ascii: "\""), UInt8(ascii: "\n")].contains($0) })
-        else { return value }
+        let mustEscape = value.utf8.contains { byte in
+            byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\n")
+        }
+        guard mustEscape else { return value }
         return value.reduce(into: "") { text, character in
             switch character {
             case "\\": text += "\\\\"

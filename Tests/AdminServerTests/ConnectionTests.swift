@@ -39,6 +39,27 @@ import Vocabulary
     }
 
     @Test(
+        "a repeated generation for a removed merchant is refused as for an unknown one", arguments: ["EC_v1", "RSA_v1"])
+    func idempotencyAfterRemoval(algorithm: String) async throws {
+        try await TestServer.run { server in
+            let merchant = "/v1/merchants/merchant.com.example.removed"
+            let (body, key) = (#"{"algorithm": "\#(algorithm)"}"#, ["Idempotency-Key: 2f1c-9"])
+            let added = try await server.curl(
+                "POST", "/v1/merchants", #"{"merchantIdentifier": "merchant.com.example.removed"}"#)
+            let first = try await server.curl("POST", "\(merchant)/keys", body, headers: key)
+            #expect(added.status == 201 && first.status == 201)
+            let hash = try #require(first.string("publicKeyHash").flatMap { PublicKeyHash(anySpelling: $0) })
+            let generated = "/v1/keys/\(hash.hex)"
+            let revoked = try await server.curl("POST", "\(generated)/revoke", #"{"reason": "compromised"}"#)
+            let destroyed = try await server.curl("POST", "\(generated)/destroy", #"{"afterSeconds": 0}"#)
+            #expect(revoked.status == 200 && destroyed.status == 200)
+            #expect(try await server.curl("DELETE", merchant).status == 200)
+            let again = try await server.curl("POST", "\(merchant)/keys", body, headers: key)
+            #expect(again.status == 404 && again.string("code") == "merchantNotFound")
+        }
+    }
+
+    @Test(
         "a connection is closed after its response where HTTP/1.0 or the client requires it, and otherwise stays open",
         arguments: [
             ("1.0", "", 1), ("1.0", "Connection: keep-alive\r\n", 2), ("1.1", "Connection: Close\r\n", 1),

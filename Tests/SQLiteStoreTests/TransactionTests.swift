@@ -114,6 +114,14 @@ import Vocabulary
         })
         _ = try await temporary.onboard(seed: 2)
         #expect(seen.withLock { $0 } == [], "a new pending key pair is not used yet")
+        let promoted = Sample.keyPair(3, .standby)
+        try await temporary.store.write { transaction throws in
+            let pending = Sample.keyPair(3)
+            try transaction.insert(pending, Sample.new(pending, seed: 3))
+            try transaction.update(promoted)
+        }
+        #expect(seen.withLock { $0 } == [.standby], "changed in the transaction that inserted it")
+        seen.withLock { $0 = [] }
         var keyPair = try await temporary.onboard(Sample.merchant, .standby)
         #expect(seen.withLock { $0 } == [.standby])
         keyPair.state = .revoked

@@ -1630,8 +1630,8 @@ CREATE TABLE leader (
 
 INSERT INTO leader (id, name, run, lease_end) VALUES (1, '', 0, '-infinity');
 
--- The key pairs that were changed in the last hour. Each transaction that changes key pairs adds a row. These transactions
--- run one after another, so the numbers grow in the order of the commits.
+-- The key pairs that were changed in the last hour, without new pending key pairs. Each transaction that changes such key
+-- pairs adds a row. These transactions run one after another, so the numbers grow in the order of the commits.
 CREATE TABLE key_changes (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     -- One or several hashes of 32 bytes, one after another.

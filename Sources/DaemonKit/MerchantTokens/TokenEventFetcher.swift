@@ -8,7 +8,7 @@ struct TokenEventFetcher: Service {
     let operations: TokenEventFetching
     /// Signals that a notification has arrived.
     let arrivals: ChangeSignal
-    /// Notified by the store of every change of a key pair.
+    /// An observer of the store.
     let changedKeys: ChangedKeys
     let caller: Caller
     let logger: Logger

@@ -14,6 +14,8 @@ final class InstanceLock: Sendable {
         var content: LockFileContent
         /// Whether the file differs from ``content``, because the last write failed.
         var isFileOutdated = false
+        /// The length of the file in bytes after the last write; `Int.max` if unknown.
+        var length = Int.max
     }
 
     private let path: String
@@ -169,7 +171,7 @@ final class InstanceLock: Sendable {
     func update(_ change: (inout LockFileContent) -> Void) throws {
         try state.withLock { state in
             change(&state.content)
-            state.isFileOutdated = !(Self.write(state.content, to: descriptor) && fsync(descriptor) == 0)
+            state.isFileOutdated = !(write(&state) && fsync(descriptor) == 0)
             guard !state.isFileOutdated else {
                 throw SettingsError(
                     "the lock file \(path) cannot be written: \(String(cString: strerror(errno))); free space on the disk"
@@ -286,7 +288,7 @@ extension InstanceLock: ClaimsObserver {
     func claimsGrew(to newest: ClaimMark, inLog generation: String) {
         state.withLock { state in
             state.content.advance(to: newest, inLog: generation)
-            if !Self.write(state.content, to: descriptor) { state.isFileOutdated = true }
+            if !write(&state) { state.isFileOutdated = true }
         }
     }
 }
@@ -297,7 +299,7 @@ extension InstanceLock: AuditObserver {
     func auditGrew(to head: AuditHead, inLog generation: String) {
         state.withLock { state in
             state.content.advance(to: head, inLog: generation)
-            if !Self.write(state.content, to: descriptor) { state.isFileOutdated = true }
+            if !write(&state) { state.isFileOutdated = true }
         }
     }
 }
@@ -319,9 +321,20 @@ extension InstanceLock {
     }
 
     /// Overwrites the file and truncates it only afterwards. This works on a full disk, because the file keeps its
-    /// block.
-    private static func write(_ content: LockFileContent, to file: CInt) -> Bool {
-        let text = Array((["\(getpid())"] + content.lines).map { "\($0)\n" }.joined().utf8.prefix(largestSize))
-        return pwrite(file, text, text.count, 0) == text.count && ftruncate(file, off_t(text.count)) == 0
+    /// block. Runs at each commit, so it truncates the file only if the content is shorter than before.
+    private func write(_ state: inout State) -> Bool {
+        var text: [UInt8] = []
+        text.reserveCapacity(Self.largestSize)
+        for line in ["\(getpid())"] + state.content.lines {
+            text += line.utf8
+            text.append(UInt8(ascii: "\n"))
+        }
+        let (length, former) = (min(text.count, Self.largestSize), state.length)
+        state.length = .max
+        guard pwrite(descriptor, text, length, 0) == length,
+            length >= former || ftruncate(descriptor, off_t(length)) == 0
+        else { return false }
+        state.length = length
+        return true
     }
 }

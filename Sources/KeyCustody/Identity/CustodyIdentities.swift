@@ -10,7 +10,7 @@ package struct CustodyIdentities: IdentitySource {
     private let keys: @Sendable (IdentityOwner, Timestamp) throws -> [IdentityKey]
 
     /// - Parameters:
-    ///   - cache: the cache of identities. The store must notify the cache of every change of a key pair.
+    ///   - cache: the cache of identities. Must be an observer of the store.
     ///   - keys: reads the owner's identity keys, the preferred one first, as
     ///     ``MerchantCore/RepositoryReading/identityKeys(of:platform:at:)`` does. Key pairs that are not active, or
     ///     have another purpose than `identity`, are ignored.

@@ -4,8 +4,8 @@ package import Vocabulary
 
 /// Caches the identities that the daemon presented last, so that a request to Apple needs no read of the store.
 ///
-/// A change of any key pair empties the cache, before the caller who made the change gets a response. The cache is
-/// created before the store, because the store notifies the cache.
+/// A change of any key pair, as ``KeyChangeObserver`` reports it, empties the cache, before the caller who made the
+/// change gets a response. The cache is created before the store, because the store notifies the cache.
 package final class IdentityCache: KeyChangeObserver {
     /// The age at which an identity is read again. The limit is needed because a newer certificate of the owner becomes
     /// valid without a change of the store.

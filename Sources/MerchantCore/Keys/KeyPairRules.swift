@@ -13,7 +13,8 @@ extension KeyPairReading where Self: MerchantReading {
 }
 
 extension KeyPair {
-    /// The largest number of pending and active key pairs that one merchant may have.
+    /// If a merchant has this many pending and active key pairs, a new one is refused. A revoked key pair can still be
+    /// restored.
     package static let mostPendingAndActive = 64
 
     /// - Parameters:
@@ -35,7 +36,8 @@ extension KeyPair {
             throw MerchantError(.merchantRemoved, "merchant \(merchantIdentifier) was removed at \(removedAt)")
         }
         if let stored { throw alreadyStored(stored) }
-        guard pendingAndActive < Self.mostPendingAndActive || !(state == .pending || state.isActive) else {
+        let isCounted = state == .pending || state.isActive
+        guard !isCounted || pendingAndActive < Self.mostPendingAndActive else {
             throw MerchantError(
                 .keyStateConflict,
                 "the merchant has \(pendingAndActive) pending or active key pairs, the limit is \(Self.mostPendingAndActive): revoke some first"

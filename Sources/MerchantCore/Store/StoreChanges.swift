@@ -5,7 +5,7 @@ package import Vocabulary
 package struct StoreChanges: Sendable {
     /// The key pairs that were changed, without new pending key pairs.
     package private(set) var changedKeys: Set<PublicKeyHash> = []
-    /// Whether at least one of the key pairs existed before, so that a daemon may have it in memory.
+    /// Whether at least one of the key pairs was changed after its insertion, so that a daemon may have it in memory.
     package private(set) var changesKnownKeys = false
     /// Whether events or deliveries to webhooks may have been added.
     package private(set) var mayHaveNewEvents = false

@@ -46,6 +46,7 @@ package struct KeyOperations: Sendable {
                 "'algorithm' is \(algorithm.rawValue), expected RSA_v1: Apple certifies only RSA 2048 keys as identity keys"
             )
         }
+        // An early refusal saves the generation of a slow key pair.
         var isFull = false
         if KeyPairGeneration.isSlow(algorithm) {
             isFull = try await records.read { reading in
@@ -56,12 +57,12 @@ package struct KeyOperations: Sendable {
         let new = !isFull ? try await generation.generate(algorithm, purpose, for: identifier) : nil
         let now = clock.now
         return try await records.write { transaction in
+            _ = try transaction.existingMerchant(identifier)
             if let earlier = try request.idempotency.earlierResource(in: transaction),
                 let hash = PublicKeyHash(anySpelling: earlier)
             {
                 return try transaction.view(try transaction.existingKeyPair(hash), at: now, withCSR: true)
             }
-            _ = try transaction.existingMerchant(identifier)
             guard let new, try !transaction.hasPendingKeyPairs(maximumPending, of: identifier, purpose) else {
                 throw MerchantError(
                     .tooManyPendingKeys,
@@ -133,12 +134,6 @@ package struct KeyOperations: Sendable {
             let keyPair = KeyPair(
                 publicKeyHash: new.publicKeyHash, merchantIdentifier: identifier, algorithm: new.algorithm,
                 purpose: purpose, origin: .imported, state: state, createdAt: now, stateSince: now)
-            if state == .current, let current = try transaction.currentKeyPair(matching: keyPair) {
-                throw MerchantError(
-                    .currentKeyExists,
-                    "the merchant has a current key already, \(current.publicKeyHash): import this key as standby, then promote it"
-                )
-            }
             try transaction.insert(keyPair, new)
             _ = try transaction.insert(stored, of: keyPair.publicKeyHash)
             try transaction.append(

@@ -7,8 +7,8 @@ package struct KeyPairGeneration: Sendable {
 
     package init(custodian: any KeyCustodian) { self.custodian = custodian }
 
-    /// Whether generating a key pair takes long. Such a key pair is generated on a separate thread, and only after a
-    /// check that it may be stored. An EC key pair takes less time than that check or switching threads.
+    /// Whether generating a key pair takes long. A separate thread generates such a key pair, and callers check the
+    /// merchant first. An EC key pair takes less time than switching threads, or than that check on PostgreSQL.
     static func isSlow(_ algorithm: KeyAlgorithm) -> Bool { algorithm == .rsaV1 }
 
     /// Generates a key pair, without storing it.

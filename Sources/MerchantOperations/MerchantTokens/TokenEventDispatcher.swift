@@ -73,7 +73,7 @@ package actor TokenEventDispatcher {
 
     /// - Parameters:
     ///   - arrivals: signals that a notification has arrived.
-    ///   - changedKeys: collects changed key pairs. The store must notify this object of every change of a key pair.
+    ///   - changedKeys: collects changed key pairs. Must be an observer of the store.
     ///   - caller: the caller in audit records.
     package init(
         fetching: TokenEventFetching, arrivals: ChangeSignal, changedKeys: ChangedKeys, limits: Limits = Limits(),

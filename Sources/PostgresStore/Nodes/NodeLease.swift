@@ -174,7 +174,8 @@ extension NodeLease {
         let connection = try opener.open().connection
         // A renewal that takes longer is of no use, and a shutdown waits for it.
         connection.longestResponse = timing.length
-        // The tables grow quickly, and a generic plan that was made for a small table would read all of it later.
+        // The table key_changes grows quickly. A generic plan that was made while it was small would read the whole
+        // table.
         try connection.run(
             "SELECT set_config('idle_session_timeout', '0', false), set_config('plan_cache_mode', 'force_custom_plan', false)"
         )

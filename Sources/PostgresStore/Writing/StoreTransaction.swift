@@ -5,7 +5,8 @@ import Vocabulary
 /// One caller's transaction. Its reads see its own changes.
 ///
 /// Each method first checks the rules of the data, and throws a `MerchantError` that names the violated rule. The
-/// constraints and triggers in `schema/` enforce the same rules for every program that writes to the database.
+/// constraints and triggers in `schema/` enforce the same rules for every program that writes to the database, except
+/// ``KeyPair/mostPendingAndActive``.
 final class StoreTransaction: StoreReading, RepositoryWriting {
     let connection: Connection
     /// What the observers are notified of after the commit.
