@@ -89,8 +89,8 @@ final class WriteConnection: Sendable {
     /// loses the network, the server then ends the transaction, which otherwise would lock the audit for all daemons.
     ///
     /// PostgreSQL keeps the plan of a statement until it analyzes the table again. A plan that was made for an almost
-    /// empty table would scan all of it, a minute later thousands of claims. With `enable_seqscan = off` each plan uses
-    /// an index.
+    /// empty table scans the whole table, even when the table has grown. With `enable_seqscan = off`, each plan uses an
+    /// index.
     private func open() throws -> Opened {
         let opened = try opener.open()
         try opened.connection.run(
