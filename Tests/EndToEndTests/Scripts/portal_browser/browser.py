@@ -194,18 +194,22 @@ class Browser:
             "DOM.setFileInputFiles", {"files": [str(file)], "backendNodeId": chooser[0]["backendNodeId"]})
 
     def download(self, selector):
-        """Follows a link that downloads a file, and returns the file."""
+        """Follows a link that downloads a file, and returns the file when Chromium has written all of it.
+
+        Chromium creates the file empty before it writes it, so an existing file may be incomplete.
+        """
         earlier = set(self.downloads.iterdir())
+        self.events()
         self.press(selector)
-        found = []
+        states = []
 
-        def downloaded():
-            new = set(self.downloads.iterdir()) - earlier
-            found.extend(f for f in new if not f.name.startswith(".") and f.suffix != ".crdownload")
-            return found
+        def completed():
+            states.extend(e["params"]["state"] for e in self.events() if e["method"] == "Page.downloadProgress")
+            return "completed" in states
 
-        self.wait(downloaded, lambda: f"the download of {selector}")
-        return found[0]
+        self.wait(completed, lambda: f"the download of {selector}; its states: {states}")
+        [file] = set(self.downloads.iterdir()) - earlier
+        return file
 
     def reload_until(self, condition):
         def reloaded():
