@@ -36,7 +36,7 @@ final class CopiedStore: Sendable {
             _ = try transaction.insertRoll(
                 of: Sample.identifier(0), algorithm: .ecV1, from: Sample.hash(1), to: Sample.hash(2),
                 at: Sample.time(5))
-            try transaction.addKeyUse(KeyUseContract.use(2, 10, 20), of: Sample.hash(1))
+            try transaction.addKeyUses([(Sample.hash(1), KeyUseContract.use(2, 10, 20))])
             try transaction.setNextExpiryCheck(of: Sample.hash(1), at: Sample.time(10))
             try transaction.recordExpiryWarning(
                 of: Sample.time(99), days: 30, key: Sample.hash(1), at: Sample.time(1))

@@ -30,7 +30,7 @@ import Vocabulary
         }
         try await store.write { transaction in
             _ = try transaction.insert(Sample.certificate(200), of: Sample.hash(1))
-            for key in [1, 5, 6] { try transaction.addKeyUse(KeyUseContract.use(key, 10, 20), of: Sample.hash(key)) }
+            try transaction.addKeyUses([1, 5, 6].map { (Sample.hash($0), KeyUseContract.use($0, 10, 20)) })
         }
         try store.repository.readNow { reading throws in
             #expect(try reading.keyPairs([PublicKeyHash]()).isEmpty)

@@ -17,8 +17,8 @@ import Vocabulary
         let store = try store.open()
         try await store.stock(0, .standby)
         #expect(try await store.read { try $0.keyUse(of: Sample.hash(0)) } == nil)
-        try await store.write { try $0.addKeyUse(Self.use(2, 10, 20), of: Sample.hash(0)) }
-        try await store.write { try $0.addKeyUse(Self.use(3, 5, 15, decryptions: 1), of: Sample.hash(0)) }
+        try await store.write { try $0.addKeyUses([(Sample.hash(0), Self.use(2, 10, 20))]) }
+        try await store.write { try $0.addKeyUses([(Sample.hash(0), Self.use(3, 5, 15, decryptions: 1))]) }
         let sum = try await store.read { try $0.keyUse(of: Sample.hash(0)) }
         #expect(sum?.requests == Occurrences(count: 5, first: Sample.time(5), last: Sample.time(20)))
         #expect(sum?.decryptions == Occurrences(count: 1, first: Sample.time(5), last: Sample.time(15)))
@@ -40,7 +40,7 @@ import Vocabulary
         promoted.stateSince = Sample.time(30)
         try await store.write { [promoted] in
             try $0.update(promoted)
-            try $0.addKeyUse(Self.use(1, 20, 40, decryptions: 1), of: Sample.hash(0))
+            try $0.addKeyUses([(Sample.hash(0), Self.use(1, 20, 40, decryptions: 1))])
         }
         #expect(try await store.read { try $0.keyUse(of: Sample.hash(0))?.promotionConfirmedAt } == Sample.time(40))
         promoted.state = .retiring
@@ -49,7 +49,7 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `a use has consequences for the key pairs of an open roll, and for standby and revoked ones`(
+    func `a use changes key pairs of an open roll and revoked ones, and a decryption changes standby ones`(
         store: StoreUnderTest
     ) async throws {
         let store = try store.open()
@@ -59,10 +59,41 @@ import Vocabulary
                 of: Sample.identifier(0), algorithm: .ecV1, from: Sample.hash(0), to: Sample.hash(1), at: Sample.time(5)
             )
         }
-        let consequences = try await store.read { reading in
-            try (0..<5).map { try reading.useChangesMoreThanCounters(of: Sample.hash($0)) }
+        func changed(by use: KeyUse) async throws -> Set<PublicKeyHash> {
+            try await store.read { try $0.keyPairsChanged(by: (0..<6).map { (Sample.hash($0), use) }) }
         }
-        #expect(consequences == [true, true, true, true, false])
+        #expect(try await changed(by: Self.use(1, 10, 20)) == Set([0, 1, 3].map(Sample.hash)))
+        #expect(try await changed(by: Self.use(1, 10, 20, decryptions: 1)) == Set([0, 1, 2, 3].map(Sample.hash)))
+        #expect(try await store.read { try $0.keyPairsChanged(by: []) } == [])
+    }
+
+    @Test(arguments: StoreUnderTest.allCases)
+    func `uses of many key pairs are added to the right ones, and uses of unknown key pairs are ignored`(
+        store: StoreUnderTest
+    ) async throws {
+        let store = try store.open()
+        try await store.stock(0, .current, .retiring, .pending)
+        let uses: [(key: PublicKeyHash, value: KeyUse)] = [
+            (Sample.hash(2), Self.use(3, 30, 33)), (Sample.hash(9), Self.use(9, 90, 99)),
+            (Sample.hash(0), Self.use(1, 10, 11, decryptions: 4)),
+            (Sample.hash(1), KeyUse(decryptions: Occurrences(count: 2, first: Sample.time(20), last: Sample.time(22)))),
+        ]
+        try await store.write { try $0.addKeyUses([]) }
+        for round in 1...2 {
+            try await store.write { try $0.addKeyUses(uses) }
+            let stored = try await store.read { try $0.keyUses(of: uses.map(\.key)) }
+            #expect(
+                stored.mapValues { $0.requests?.count } == [
+                    Sample.hash(0): round, Sample.hash(1): nil, Sample.hash(2): 3 * round,
+                ])
+            #expect(
+                stored.mapValues { $0.decryptions?.count } == [
+                    Sample.hash(0): 4 * round, Sample.hash(1): 2 * round, Sample.hash(2): nil,
+                ])
+            #expect(stored[Sample.hash(2)]?.requests?.last == Sample.time(33))
+            #expect(stored[Sample.hash(1)]?.decryptions?.first == Sample.time(20))
+            #expect(stored[Sample.hash(0)]?.promotionConfirmedAt == Sample.time(10))
+        }
     }
 
     @Test(arguments: StoreUnderTest.allCases)

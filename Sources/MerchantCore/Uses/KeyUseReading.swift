@@ -6,9 +6,9 @@ package protocol KeyUseReading {
     func keyUse(of hash: PublicKeyHash) throws -> KeyUse?
     /// The uses of these key pairs, read together. A key pair without observed use has no entry.
     func keyUses(of hashes: [PublicKeyHash]) throws -> [PublicKeyHash: KeyUse]
-    /// Whether a use changes more than the counters of the key pair: the key pair is in an open roll, or is standby,
-    /// revoked or destroyed.
-    func useChangesMoreThanCounters(of hash: PublicKeyHash) throws -> Bool
+    /// The key pairs for which these uses change more than the counters: the key pair is in an open roll, is revoked or
+    /// destroyed, or is standby and has decrypted a token, which can promote it.
+    func keyPairsChanged(by uses: [(key: PublicKeyHash, value: KeyUse)]) throws -> Set<PublicKeyHash>
     /// The given hashes without those of unknown key pairs, in the order of the key pairs' rows. A transaction that
     /// writes uses in this order writes fewer pages of the database.
     func sortedByRow(_ hashes: [PublicKeyHash]) throws -> [PublicKeyHash]
@@ -17,6 +17,9 @@ package protocol KeyUseReading {
 /// Reads and changes the observed uses of key pairs in a transaction of the store.
 package protocol KeyUseWriting: KeyUseReading {
     func setKeyUse(_ use: KeyUse, of hash: PublicKeyHash) throws
-    /// Adds `use` to the stored use, or stores it if there is none, in one statement.
-    func addKeyUse(_ use: KeyUse, of hash: PublicKeyHash) throws
+    /// Adds each use to the counts and times that are stored for its key pair. The first decryption after a key pair's
+    /// promotion confirms the promotion, as in ``KeyUse/confirmPromotion(of:by:)``.
+    ///
+    /// - Parameter uses: each key pair at most once. Uses of unknown key pairs are ignored.
+    func addKeyUses(_ uses: [(key: PublicKeyHash, value: KeyUse)]) throws
 }

@@ -20,10 +20,12 @@ package struct KeyUseRecording: Sendable {
         self.confirmedTime = confirmedTime
     }
 
-    /// The largest number of keys whose uses one transaction stores. Many small transactions are slow, because each one
-    /// waits for the disk and invalidates the readers' page caches. A large transaction delays other writes: an admin's
-    /// change waits about 20 ms for a transaction of this size.
+    /// The largest number of keys whose counters one transaction changes. Many small transactions are slow, because each
+    /// one waits for the disk and invalidates the readers' page caches. A large transaction delays other writes: an
+    /// admin's change waits about 20 ms for a transaction of this size.
     private static let keysPerTransaction = 1024
+    /// The same for keys that their use changes in other ways. Each of them needs several statements.
+    private static let changedKeysPerTransaction = 32
     /// The shortest time between two events about requests for the same revoked key. Any caller can send such requests,
     /// because public key hashes are not secret.
     package static let revokedKeyEventInterval = Duration.seconds(86_400)
@@ -43,71 +45,106 @@ package struct KeyUseRecording: Sendable {
     package func storeUses(as caller: Caller) async throws -> Int {
         let collected = uses.collect()
         defer { uses.discard(collected) }
-        let sorted = await sortedByRow(collected.uses)
-        let request = Request(caller: caller, requestId: "observed-use")
         let time = confirmedTime.reading()
-        var rest = sorted[...]
-        var failure: (any Error)?
-        while !rest.isEmpty {
-            let batch = Array(rest.prefix(Self.keysPerTransaction))
-            do {
-                try await records.write { transaction in
-                    for (hash, use) in batch { try store(use, of: hash, at: time, for: request, in: transaction) }
+        let sorted = await sortedByRow(collected.uses)
+        // The uses have the times of the machine's clock. If that clock was set back, correct the times, so that the
+        // uses do not seem older than they are.
+        let corrected = sorted.map { (key: $0.key, value: $0.value.shifted(by: time.setBack, notPast: time.latest)) }
+        var round = Round(
+            request: Request(caller: caller, requestId: "observed-use"), time: time,
+            waiting: Dictionary(uniqueKeysWithValues: sorted))
+        do {
+            for batch in Self.parts(of: corrected, size: Self.keysPerTransaction) {
+                let changing = try await storeCounters(batch, in: &round)
+                for part in Self.parts(of: changing, size: Self.changedKeysPerTransaction) {
+                    try await store(part, in: &round)
                 }
-            } catch let error as MerchantError where error.code == .storeUnavailable || error.code == .overloaded {
-                for (hash, use) in rest { uses.add(use, for: hash) }
-                throw error
-            } catch {
-                failure = failure ?? error
-                try await storeOneByOne(rest, count: batch.count, at: time, for: request)
             }
-            rest = rest.dropFirst(batch.count)
+        } catch {
+            for (hash, use) in round.waiting { uses.add(use, for: hash) }
+            throw error
         }
-        if let failure { throw failure }
+        if let failure = round.failure { throw failure }
         return sorted.count
+    }
+
+    private typealias Use = (key: PublicKeyHash, value: KeyUse)
+
+    /// One call of ``storeUses(as:)``.
+    private struct Round {
+        let request: Request
+        let time: ClockReading
+        /// The uses that are not stored yet, with the times of the machine's clock.
+        var waiting: [PublicKeyHash: KeyUse]
+        /// The first error other than `storeUnavailable` and `overloaded`.
+        var failure: (any Error)?
+
+        mutating func remove(_ uses: [Use]) { for use in uses { waiting[use.key] = nil } }
+
+        /// - Throws: the error, if the uses can be stored later.
+        mutating func note(_ error: any Error) throws {
+            if let error = error as? MerchantError, [.storeUnavailable, .overloaded].contains(error.code) {
+                throw error
+            }
+            failure = failure ?? error
+        }
+    }
+
+    private static func parts(of uses: [Use], size: Int) -> [[Use]] {
+        stride(from: 0, to: uses.count, by: size).map { Array(uses[$0...].prefix(size)) }
     }
 
     /// Sorts uses by the rows of their keys, so that a transaction over many keys writes few pages.
     ///
     /// If the rows cannot be read, this returns the uses unsorted. The writes that follow report the failure.
-    private func sortedByRow(_ uses: [PublicKeyHash: KeyUse]) async -> [(key: PublicKeyHash, value: KeyUse)] {
+    private func sortedByRow(_ uses: [PublicKeyHash: KeyUse]) async -> [Use] {
         let hashes = Array(uses.keys)
         let sortedHashes = try? await records.read { try $0.sortedByRow(hashes) }
         return (sortedHashes ?? hashes).compactMap { hash in uses[hash].map { (hash, $0) } }
     }
 
-    /// Stores the first `count` uses of `rest`, each in its own transaction. Called after a transaction with all of
-    /// these uses failed, so that only the uses that cause the failure are lost.
+    /// Stores those uses that change only the counters of their key pairs, in one transaction: most uses.
     ///
-    /// - Throws: `storeUnavailable` or `overloaded`; the next call of ``storeUses(as:)`` then stores the remaining
-    ///   uses. Other errors are ignored, because the caller throws the error of the transaction with all uses.
-    private func storeOneByOne(
-        _ rest: ArraySlice<(key: PublicKeyHash, value: KeyUse)>, count: Int, at time: ClockReading,
-        for request: Request
-    ) async throws {
-        for (index, (hash, use)) in rest.prefix(count).enumerated() {
-            do {
-                try await records.write { try store(use, of: hash, at: time, for: request, in: $0) }
-            } catch let error as MerchantError where error.code == .storeUnavailable || error.code == .overloaded {
-                for (hash, use) in rest.dropFirst(index) { uses.add(use, for: hash) }
-                throw error
-            } catch { continue }
+    /// - Returns: the other uses; all uses if the transaction failed.
+    /// - Throws: `storeUnavailable` or `overloaded`.
+    private func storeCounters(_ uses: [Use], in round: inout Round) async throws -> [Use] {
+        do {
+            let changed = try await records.write { transaction in
+                let changed = try transaction.keyPairsChanged(by: uses)
+                try transaction.addKeyUses(uses.filter { !changed.contains($0.key) })
+                return changed
+            }
+            round.remove(uses.filter { !changed.contains($0.key) })
+            return uses.filter { changed.contains($0.key) }
+        } catch {
+            try round.note(error)
+            return uses
         }
     }
 
-    /// Stores the use of one key pair, and makes the changes that follow from the use.
+    /// Stores uses in one transaction, with the changes that follow from them. If the transaction fails, stores each use
+    /// in its own transaction, so that only the uses that cause the failure are lost.
+    ///
+    /// - Throws: `storeUnavailable` or `overloaded`.
+    private func store(_ uses: [Use], in round: inout Round) async throws {
+        let (request, time) = (round.request, round.time)
+        do {
+            try await records.write { transaction in
+                for (hash, use) in uses { try store(use, of: hash, at: time, for: request, in: transaction) }
+            }
+        } catch {
+            try round.note(error)
+            for use in uses where uses.count > 1 { try await store([use], in: &round) }
+        }
+        round.remove(uses)
+    }
+
+    /// Stores the use of a key pair that the use may change, and makes the changes that follow from the use.
     private func store(
         _ use: KeyUse, of hash: PublicKeyHash, at time: ClockReading, for request: Request,
         in transaction: any Writer
     ) throws {
         let now = time.wall
-        // The use has the time of the machine's clock. If that clock was set back, correct the time, so that the use
-        // does not seem older than it is.
-        let use = use.shifted(by: time.setBack, notPast: time.latest)
-        // The fast path for most keys: they are neither in an open roll, nor standby, revoked or destroyed.
-        guard try transaction.useChangesMoreThanCounters(of: hash) else {
-            return try transaction.addKeyUse(use, of: hash)
-        }
         guard let keyPair = try transaction.keyPair(hash) else { return }
         let before = try transaction.keyUse(of: hash)
         var after = before ?? KeyUse()

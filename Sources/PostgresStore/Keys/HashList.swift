@@ -6,12 +6,15 @@ enum HashList {
 
     /// The right side of a comparison of a column with each hash. PostgreSQL evaluates the array once, and searches the
     /// index of the column for each element.
-    static func any(_ parameter: String) -> String {
+    static func any(_ parameter: String) -> String { "ANY (\(array(parameter)))" }
+
+    /// The hashes as an array of PostgreSQL, in their order.
+    static func array(_ parameter: String) -> String {
         """
-        ANY (ARRAY(
+        ARRAY(
             SELECT substring(\(parameter)::bytea FROM 32 * i + 1 FOR 32)
             FROM generate_series(0, octet_length(\(parameter)::bytea) / 32 - 1) AS i
-        ))
+        )
         """
     }
 }

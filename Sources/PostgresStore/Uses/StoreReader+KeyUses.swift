@@ -23,37 +23,33 @@ extension StoreReading {
         return Dictionary(found) { first, _ in first }
     }
 
-    /// Whether a use of the key pair does more than increase its counters: the key pair is in an open roll, or is
-    /// standby, revoked or destroyed. A token can promote a standby key pair.
-    ///
-    /// This query runs for every used key pair while other writes wait, so it reads few rows, which indexes find.
-    func useChangesMoreThanCounters(of hash: PublicKeyHash) throws -> Bool {
-        try firstRow(
-            """
-            SELECT EXISTS (SELECT 1 FROM rolls WHERE from_key = $1 AND ended_at IS NULL)
-                OR EXISTS (SELECT 1 FROM rolls WHERE to_key = $1 AND ended_at IS NULL)
-                OR EXISTS (
-                    SELECT 1 FROM key_pairs
-                        WHERE state IN ('standby', 'revoked', 'destroyed')
-                        AND id = (SELECT id FROM key_pairs WHERE public_key_hash = $1)
-                ) AS has_consequences
-            """, [hash.bytes]
-        ) { try $0.flag("has_consequences") } ?? false
+    /// This query runs while other writes wait, so it reads few rows, which indexes find. PostgreSQL executes a subquery
+    /// with `OFFSET 0` once for each hash, whatever it estimates: a plan that was made for small tables stays in use for
+    /// some time, and must not read all revoked key pairs when the tables have grown.
+    func keyPairsChanged(by uses: [(key: PublicKeyHash, value: KeyUse)]) throws -> Set<PublicKeyHash> {
+        Set(
+            try allRows(
+                """
+                SELECT hash FROM unnest(\(HashList.array("$1")), \(IntegerList.array("$2"))) AS used (hash, decryptions)
+                WHERE EXISTS (SELECT FROM rolls WHERE from_key = hash AND ended_at IS NULL OFFSET 0)
+                    OR EXISTS (SELECT FROM rolls WHERE to_key = hash AND ended_at IS NULL OFFSET 0)
+                    OR EXISTS (
+                        SELECT FROM key_pairs
+                        WHERE public_key_hash = hash
+                            AND (state IN ('revoked', 'destroyed') OR (state = 'standby' AND decryptions > 0)) OFFSET 0
+                    )
+                """,
+                [
+                    HashList.bytes(of: uses.map(\.key)),
+                    IntegerList.text(of: uses.map { $0.value.decryptions?.count ?? 0 }),
+                ]
+            ) { try $0.publicKeyHash("hash") })
     }
 
-    /// Sorts the hashes by the rows of their key pairs, and leaves out each hash that has no key pair.
-    ///
-    /// A transaction that writes uses in this order locks the rows in the same order as every other such transaction.
     func sortedByRow(_ hashes: [PublicKeyHash]) throws -> [PublicKeyHash] {
-        var found: [(id: Int64, hash: PublicKeyHash)] = []
-        found.reserveCapacity(hashes.count)
-        for hash in hashes {
-            let id = try firstRow("SELECT id FROM key_pairs WHERE public_key_hash = $1", [hash.bytes]) {
-                try $0.int64("id")
-            }
-            if let id { found.append((id, hash)) }
-        }
-        found.sort { $0.id < $1.id }
-        return found.map(\.hash)
+        try allRows(
+            "SELECT public_key_hash FROM key_pairs WHERE public_key_hash = \(HashList.any("$1")) ORDER BY id",
+            [HashList.bytes(of: hashes)]
+        ) { try $0.publicKeyHash() }
     }
 }

@@ -19,21 +19,28 @@ extension StoreTransaction {
             """, KeyUseRow.values(use) + [hash.bytes])
     }
 
-    /// Adds `use` to the stored counts and times. The first decryption after the key pair's promotion confirms the
-    /// promotion, as in ``KeyUse/confirmPromotion(of:by:)``.
+    /// Stores all uses with one statement, because other writes wait meanwhile. The rows are locked in the order of their
+    /// ids, so that two daemons that store uses of the same key pairs do not wait for each other.
     ///
-    /// This method runs for every used key pair, so it is a single statement instead of a read and a write. The `CASE`
-    /// confirms a promotion, and the statement reads the key pair's state only if a token was decrypted.
-    func addKeyUse(_ use: KeyUse, of hash: PublicKeyHash) throws {
+    /// PostgreSQL executes a subquery with `LIMIT` once for each use, whatever it estimates: see
+    /// ``StoreReading/keyPairsChanged(by:)``.
+    func addKeyUses(_ uses: [(key: PublicKeyHash, value: KeyUse)]) throws {
+        guard !uses.isEmpty else { return }
         try executeLater(
             """
             INSERT INTO key_uses AS stored (key_pair_id, requests_count, requests_first, requests_last, decryptions_count, decryptions_first,
                 decryptions_last, promotion_confirmed_at)
-            SELECT id, $1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::bigint, CASE
-                    WHEN $6::bigint IS NULL THEN NULL
-                    WHEN state = 'current' AND $6 >= state_since THEN CASE WHEN $5::bigint >= state_since THEN $5 ELSE $6 END
+            SELECT id, requests, requested_first, requested_last, decryptions, decrypted_first, decrypted_last, CASE
+                    WHEN decrypted_last IS NULL THEN NULL
+                    WHEN state = 'current' AND decrypted_last >= state_since
+                        THEN CASE WHEN decrypted_first >= state_since THEN decrypted_first ELSE decrypted_last END
                 END
-            FROM key_pairs WHERE public_key_hash = $7
+            FROM unnest(
+                \(HashList.array("$1")), \(IntegerList.array("$2")), \(IntegerList.array("$3")), \(IntegerList.array("$4")),
+                \(IntegerList.array("$5")), \(IntegerList.array("$6")), \(IntegerList.array("$7"))
+            ) AS used (hash, requests, requested_first, requested_last, decryptions, decrypted_first, decrypted_last)
+            CROSS JOIN LATERAL (SELECT id, state, state_since FROM key_pairs WHERE public_key_hash = hash LIMIT 1) AS key_pair
+            ORDER BY id
             ON CONFLICT (key_pair_id) DO UPDATE SET requests_count = stored.requests_count + excluded.requests_count,
                 requests_first = least(stored.requests_first, excluded.requests_first),
                 requests_last = greatest(stored.requests_last, excluded.requests_last),
@@ -41,6 +48,15 @@ extension StoreTransaction {
                 decryptions_first = least(stored.decryptions_first, excluded.decryptions_first),
                 decryptions_last = greatest(stored.decryptions_last, excluded.decryptions_last),
                 promotion_confirmed_at = coalesce(stored.promotion_confirmed_at, excluded.promotion_confirmed_at)
-            """, KeyUseRow.countValues(use) + [hash.bytes])
+            """,
+            [
+                HashList.bytes(of: uses.map(\.key)),
+                IntegerList.text(of: uses.map { $0.value.requests?.count ?? 0 }),
+                IntegerList.text(of: uses.map { $0.value.requests?.first.millisecondsSince1970 }),
+                IntegerList.text(of: uses.map { $0.value.requests?.last.millisecondsSince1970 }),
+                IntegerList.text(of: uses.map { $0.value.decryptions?.count ?? 0 }),
+                IntegerList.text(of: uses.map { $0.value.decryptions?.first.millisecondsSince1970 }),
+                IntegerList.text(of: uses.map { $0.value.decryptions?.last.millisecondsSince1970 }),
+            ])
     }
 }

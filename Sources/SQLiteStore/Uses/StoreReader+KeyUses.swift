@@ -23,22 +23,23 @@ extension StoreReading {
         return Dictionary(found) { first, _ in first }
     }
 
-    /// Whether a use of the key pair does more than increase its counters: the key pair is in an open roll, or is
-    /// standby, revoked or destroyed. A token can promote a standby key pair.
-    ///
+    func keyPairsChanged(by uses: [(key: PublicKeyHash, value: KeyUse)]) throws -> Set<PublicKeyHash> {
+        Set(try uses.filter { try isChanged($0.key, by: $0.value) }.map(\.key))
+    }
+
     /// This query runs for every used key pair while other writes wait, so it reads only indexes and no tables.
-    func useChangesMoreThanCounters(of hash: PublicKeyHash) throws -> Bool {
+    private func isChanged(_ hash: PublicKeyHash, by use: KeyUse) throws -> Bool {
         try firstRow(
             """
             SELECT EXISTS (SELECT 1 FROM rolls INDEXED BY rolls_open_from WHERE from_key = ? AND ended_at IS NULL)
                 OR EXISTS (SELECT 1 FROM rolls INDEXED BY rolls_open_to WHERE to_key = ? AND ended_at IS NULL)
                 OR EXISTS (
                     SELECT 1 FROM key_pairs INDEXED BY key_pairs_by_state
-                        WHERE state IN ('standby', 'revoked', 'destroyed')
+                        WHERE state IN ('revoked', 'destroyed'\(use.decryptions == nil ? "" : ", 'standby'"))
                         AND id = (SELECT id FROM key_pairs WHERE public_key_hash = ?)
-                ) AS has_consequences
+                ) AS is_changed
             """, [hash.bytes, hash.bytes, hash.bytes]
-        ) { try $0.flag("has_consequences") } ?? false
+        ) { try $0.flag("is_changed") } ?? false
     }
 
     /// Sorts the hashes by the rows of their key pairs, and leaves out each hash that has no key pair.

@@ -20,12 +20,13 @@ extension StoreTransaction {
             """, KeyUseRow.values(use) + [hash.bytes])
     }
 
-    /// Adds `use` to the stored counts and times. The first decryption after the key pair's promotion confirms the
-    /// promotion, as in ``KeyUse/confirmPromotion(of:by:)``.
-    ///
+    func addKeyUses(_ uses: [(key: PublicKeyHash, value: KeyUse)]) throws {
+        for (hash, use) in uses { try add(use, of: hash) }
+    }
+
     /// This method runs for every used key pair, so it is a single statement instead of a read and a write. The `CASE`
     /// confirms a promotion, and the statement reads the key pair's state only if a token was decrypted.
-    func addKeyUse(_ use: KeyUse, of hash: PublicKeyHash) throws {
+    private func add(_ use: KeyUse, of hash: PublicKeyHash) throws {
         let (first, last) = (
             use.decryptions?.first.millisecondsSince1970, use.decryptions?.last.millisecondsSince1970
         )

@@ -63,9 +63,15 @@ extension MemoryTransaction {
 
     package func keyUses(of hashes: [PublicKeyHash]) -> [PublicKeyHash: KeyUse] { entries(hashes, keyUse(of:)) }
 
-    package func useChangesMoreThanCounters(of hash: PublicKeyHash) -> Bool {
-        state.rolls.contains { $0.isOpen && ($0.from == hash || $0.to == hash) }
-            || keyPair(hash).map { [.standby, .revoked, .destroyed].contains($0.state) } ?? false
+    package func keyPairsChanged(by uses: [(key: PublicKeyHash, value: KeyUse)]) -> Set<PublicKeyHash> {
+        Set(
+            uses.filter { hash, use in
+                switch keyPair(hash)?.state {
+                case .revoked, .destroyed: true
+                case .standby where use.decryptions != nil: true
+                default: state.rolls.contains { $0.isOpen && ($0.from == hash || $0.to == hash) }
+                }
+            }.map(\.key))
     }
 
     package func sortedByRow(_ hashes: [PublicKeyHash]) -> [PublicKeyHash] {
@@ -114,9 +120,12 @@ extension MemoryTransaction {
 
     package func setKeyUse(_ use: KeyUse, of hash: PublicKeyHash) { state.uses[hash] = use }
 
-    package func addKeyUse(_ use: KeyUse, of hash: PublicKeyHash) {
-        state.uses[hash, default: KeyUse()].add(use)
-        if let keyPair = keyPair(hash) { state.uses[hash]?.confirmPromotion(of: keyPair, by: use.decryptions) }
+    package func addKeyUses(_ uses: [(key: PublicKeyHash, value: KeyUse)]) {
+        for (hash, use) in uses {
+            guard let keyPair = keyPair(hash) else { continue }
+            state.uses[hash, default: KeyUse()].add(use)
+            state.uses[hash]?.confirmPromotion(of: keyPair, by: use.decryptions)
+        }
     }
 
     package func setNextExpiryCheck(of hash: PublicKeyHash, at time: Timestamp?) { state.watches[hash] = .some(time) }
