@@ -11,11 +11,24 @@ import Synchronization
 /// ``LockFileContent``.
 final class InstanceLock: Sendable {
     private struct State {
-        var content: LockFileContent
+        private(set) var content: LockFileContent
+        /// The encoded lines before and after those of the newest claim; nil if they changed since the last write.
+        var otherLines: (before: [UInt8], after: [UInt8])?
         /// Whether the file differs from ``content``, because the last write failed.
         var isFileOutdated = false
         /// The length of the file in bytes after the last write; `Int.max` if unknown.
         var length = Int.max
+
+        init(content: LockFileContent) { self.content = content }
+
+        mutating func change(_ change: (inout LockFileContent) -> Void) {
+            change(&content)
+            otherLines = nil
+        }
+
+        mutating func advance(to claim: ClaimMark, inLog generation: String) {
+            content.advance(to: claim, inLog: generation)
+        }
     }
 
     private let path: String
@@ -170,7 +183,7 @@ final class InstanceLock: Sendable {
     /// Changes the content in memory, writes it to the file and syncs the file.
     func update(_ change: (inout LockFileContent) -> Void) throws {
         try state.withLock { state in
-            change(&state.content)
+            state.change(change)
             state.isFileOutdated = !(write(&state) && fsync(descriptor) == 0)
             guard !state.isFileOutdated else {
                 throw SettingsError(
@@ -287,7 +300,7 @@ extension InstanceLock: ClaimsObserver {
     /// Writes the newest claim into the lock file. If the write fails, ``StoreRecovery`` repeats it.
     func claimsGrew(to newest: ClaimMark, inLog generation: String) {
         state.withLock { state in
-            state.content.advance(to: newest, inLog: generation)
+            state.advance(to: newest, inLog: generation)
             if !write(&state) { state.isFileOutdated = true }
         }
     }
@@ -298,7 +311,7 @@ extension InstanceLock: AuditObserver {
     /// the lock file would otherwise name an older record as the last one.
     func auditGrew(to head: AuditHead, inLog generation: String) {
         state.withLock { state in
-            state.content.advance(to: head, inLog: generation)
+            state.change { $0.advance(to: head, inLog: generation) }
             if !write(&state) { state.isFileOutdated = true }
         }
     }
@@ -320,15 +333,26 @@ extension InstanceLock {
         return (lines.first, LockFileContent(lines.dropFirst()))
     }
 
-    /// Overwrites the file and truncates it only afterwards. This works on a full disk, because the file keeps its
-    /// block. Runs at each commit, so it truncates the file only if the content is shorter than before.
-    private func write(_ state: inout State) -> Bool {
-        var text: [UInt8] = []
-        text.reserveCapacity(Self.largestSize)
-        for line in ["\(getpid())"] + state.content.lines {
-            text += line.utf8
-            text.append(UInt8(ascii: "\n"))
+    private static func encoded(_ lines: [String]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for line in lines {
+            bytes += line.utf8
+            bytes.append(UInt8(ascii: "\n"))
         }
+        return bytes
+    }
+
+    /// Overwrites the file and truncates it only afterwards. This works on a full disk, because the file keeps its
+    /// block. Runs at each commit, so it truncates the file only if the content is shorter than before, and encodes only
+    /// lines that may have changed.
+    private func write(_ state: inout State) -> Bool {
+        let other =
+            state.otherLines ?? (
+                before: Self.encoded(["\(getpid())"] + state.content.linesBeforeNewestClaim),
+                after: Self.encoded(state.content.linesAfterNewestClaim)
+            )
+        state.otherLines = other
+        let text = other.before + Self.encoded(state.content.newestClaimLines) + other.after
         let (length, former) = (min(text.count, Self.largestSize), state.length)
         state.length = .max
         guard pwrite(descriptor, text, length, 0) == length,

@@ -205,7 +205,9 @@ extension LockFileContent {
     private static let node = "node "
     private static let end = "end"
 
-    package var lines: [String] {
+    package var lines: [String] { linesBeforeNewestClaim + newestClaimLines + linesAfterNewestClaim }
+
+    var linesBeforeNewestClaim: [String] {
         var lines: [String] = []
         if expectsLog { lines.append(Self.open) }
         if wasClosedWithoutLog { lines.append(Self.closed) }
@@ -213,8 +215,19 @@ extension LockFileContent {
         if let head { lines.append(Self.head + head.text) }
         if let log { lines.append(Self.log + log.text) }
         if expectsClaimsLog { lines.append(Self.claimsOpen) }
+        return lines
+    }
+
+    /// The lines that ``advance(to:inLog:)-(ClaimMark,_)`` changes.
+    var newestClaimLines: [String] {
+        var lines: [String] = []
         if let newestClaim { lines.append("\(Self.newestClaim)\(newestClaim)") }
         if let claimsLog { lines.append(Self.claimsLog + claimsLog.text) }
+        return lines
+    }
+
+    var linesAfterNewestClaim: [String] {
+        var lines: [String] = []
         if let nodeRun { lines.append("\(Self.node)\(nodeRun) \(Machine.bootIdentifier)") }
         lines += listeners.map { Self.listens + Self.oneLine($0) }
         lines += lossesNotInAudit.map { Self.lost + Self.oneLine($0) }

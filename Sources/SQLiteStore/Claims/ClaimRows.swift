@@ -11,10 +11,11 @@ enum ClaimRows {
     /// - Parameter limit: the time of the newest claim minus ``ClaimRules/toleratedSetBack``; nil if there are no
     ///   claims. If the new claim is not after this time, the machine's clock was set back. If the database then has no
     ///   claim of the same payment, such a claim may have been removed, so the new claim is refused.
+    /// - Parameter newest: is set to this claim, if it is inserted.
     /// - Returns: the outcome, or the error with which the claim is refused.
     /// - Throws: if the storage fails.
     static func insert(
-        _ claim: TokenClaim, after limit: Timestamp?, in db: Database
+        _ claim: TokenClaim, after limit: Timestamp?, newest: inout ClaimMark?, in db: Database
     ) throws -> Result<ClaimOutcome, MerchantError> {
         if let limit, claim.at <= limit, try self.claim(of: claim.transactionId, in: db) == nil {
             return .failure(ClaimRules.clockBehind(limit, at: claim.at))
@@ -32,7 +33,10 @@ enum ClaimRows {
                 (claim.requestIdentity?.idempotencyKeyDigest.bytes).map { Data($0) },
                 (claim.requestIdentity?.requestDigest.bytes).map { Data($0) },
             ])
-        guard db.changesCount == 0 else { return .success(.claimed) }
+        guard db.changesCount == 0 else {
+            newest = ClaimMark(id: db.lastInsertedRowID, transactionId: claim.transactionId)
+            return .success(.claimed)
+        }
         let earlier = try self.claim(of: claim.transactionId, in: db)
         return try ClaimRules.result(of: claim, conflictingWith: earlier) {
             try isUsed($0, by: claim.caller, in: db)

@@ -48,9 +48,10 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
         ) { group, db in
             let limit = newestClaimTime.limit
             var claims = ClaimGroup()
+            var newest: ClaimMark?
             for pending in group {
                 try claims.add(
-                    pending, insertToken: { try ClaimRows.insert($0, after: limit, in: db) },
+                    pending, insertToken: { try ClaimRows.insert($0, after: limit, newest: &newest, in: db) },
                     insertNonce: { try NonceRows.insert($0, in: db) })
             }
             claims.tokenTimes.max().map(newestClaimTime.advance)
@@ -60,9 +61,7 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
             if let expired = ClaimRules.expired(after: ClaimRules.nonceRetention, whenStoring: claims.nonceTimes) {
                 try NonceRows.remove(before: expired.before, amongOldest: expired.amongOldest, in: db)
             }
-            guard let observer, !claims.tokenTimes.isEmpty, let newest = try ClaimRows.newest(in: db) else {
-                return .init(returnResults: claims.returnResults)
-            }
+            guard let observer, let newest else { return .init(returnResults: claims.returnResults) }
             return .init(returnResults: { [claims] in
                 observer.claimsGrew(to: newest, inLog: DatabaseFile.logGeneration(of: openedFiles.path) ?? "")
                 claims.returnResults()
