@@ -63,7 +63,7 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
             }
             guard let observer, let newest else { return .init(returnResults: claims.returnResults) }
             return .init(returnResults: { [claims] in
-                observer.claimsGrew(to: newest, inLog: DatabaseFile.logGeneration(of: openedFiles.path) ?? "")
+                observer.claimsGrew(to: newest, inLog: openedFiles.logGeneration ?? "")
                 claims.returnResults()
             })
         }

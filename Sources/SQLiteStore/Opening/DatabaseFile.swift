@@ -75,9 +75,9 @@ enum DatabaseFile {
     final class OpenedFiles: Sendable {
         let path: String
         private let database: Identity
-        /// The identity of the write-ahead log; nil before ``recordWriteAheadLogIdentity()``. While any connection is
-        /// open, SQLite may truncate the log, but does not replace its file.
-        private let log = Mutex<Identity?>(nil)
+        /// The write-ahead log; nil before ``recordWriteAheadLogIdentity()``. While any connection is open, SQLite may
+        /// truncate the log, but does not replace its file.
+        private let log = Mutex<(identity: Identity, file: CInt)?>(nil)
 
         init(of path: String) throws(MerchantError) {
             self.path = path
@@ -87,9 +87,23 @@ enum DatabaseFile {
         /// Stores the identity of the write-ahead log, for ``requireOriginalFiles()``. Call this after SQLite has
         /// created the log.
         func recordWriteAheadLogIdentity() {
-            let found = try? Identity(of: path + "-wal")
-            log.withLock { $0 = found }
+            let file = DatabaseFile.openLog(of: path)
+            guard file >= 0 else { return }
+            guard let identity = try? Identity(of: path + "-wal") else {
+                close(file)
+                return
+            }
+            log.withLock { log in
+                if let log { close(log.file) }
+                log = (identity, file)
+            }
         }
+
+        /// The generation of the write-ahead log: see ``DatabaseFile/logGeneration(of:)``. Runs at each commit, so it
+        /// does not open the file again.
+        var logGeneration: String? { log.withLock { $0.flatMap { DatabaseFile.logGeneration(ofFile: $0.file) } } }
+
+        deinit { log.withLock { if let log = $0 { close(log.file) } } }
 
         /// Checks that the paths of the database and of its write-ahead log still name the opened files. SQLite would
         /// continue to write to a file that was moved or removed, and the next start would not find those changes.
@@ -98,7 +112,7 @@ enum DatabaseFile {
         ///   `storeUnavailable` if a path cannot be reached.
         func requireOriginalFiles() throws {
             try Self.require(database, at: path)
-            if let log = log.withLock({ $0 }) { try Self.require(log, at: path + "-wal") }
+            if let log = log.withLock({ $0?.identity }) { try Self.require(log, at: path + "-wal") }
         }
 
         /// The inode of the opened database file, if its path now names another file or no file; nil if the path still
@@ -179,12 +193,24 @@ enum DatabaseFile {
     /// - Parameter path: the path of the database.
     /// - Returns: nil if there is no log or the log is empty.
     static func logGeneration(of path: String) -> String? {
-        let file = open(path + "-wal", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard file >= 0 else { return nil }
-        // SQLite holds its locks on other files, so closing this descriptor releases none of them.
-        defer { close(file) }
+        let file = openLog(of: path)
+        defer { if file >= 0 { close(file) } }
+        return logGeneration(ofFile: file)
+    }
+
+    /// - Parameter file: the descriptor of the log; negative if there is no log.
+    private static func logGeneration(ofFile file: CInt) -> String? {
         var bytes = [UInt8](repeating: 0, count: 12)
         return pread(file, &bytes, bytes.count, 12) == bytes.count ? Hex.encode(bytes) : nil
+    }
+
+    /// Opens the write-ahead log for reading. SQLite holds its locks on other files, so closing the descriptor releases
+    /// none of them.
+    ///
+    /// - Parameter path: the path of the database.
+    /// - Returns: a descriptor that the caller must close; -1 if there is no log.
+    private static func openLog(of path: String) -> CInt {
+        open(path + "-wal", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     }
 
     /// The length of the write-ahead log's file in bytes; 0 if there is no log.
@@ -201,9 +227,8 @@ enum DatabaseFile {
     /// - Parameter path: the path of the database.
     /// - Returns: nil if there is no log or the log is empty.
     static func logCheckpoints(of path: String) -> Int? {
-        let file = open(path + "-wal", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        let file = openLog(of: path)
         guard file >= 0 else { return nil }
-        // SQLite holds its locks on other files, so closing this descriptor releases none of them.
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: 4)
         guard pread(file, &bytes, bytes.count, 12) == bytes.count else { return nil }

@@ -53,7 +53,7 @@ final class WriteQueue: Sendable {
                 returnResults: {
                     for action in committedChanges.auditedActions { auditedActions.add(action) }
                     observers.notify(
-                        committedChanges, logGeneration: DatabaseFile.logGeneration(of: openedFiles.path) ?? "")
+                        committedChanges, logGeneration: openedFiles.logGeneration ?? "")
                     for returnResult in returnResults { returnResult() }
                 }, databaseError: databaseError)
         }

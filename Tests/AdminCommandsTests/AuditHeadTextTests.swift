@@ -1,0 +1,22 @@
+import Testing
+import WireAPI
+
+@Suite struct AuditHeadTextTests {
+    private static let hash = String(repeating: "0f", count: 32)
+
+    @Test(arguments: [1, 1044, 999_999_999_999_999_999])
+    func `an audit head that was written is read`(sequence: Int) {
+        let head = AuditHeadDocument(sequence: sequence, hash: Self.hash)
+        #expect(AuditHeadDocument(text: head.text) == head)
+    }
+
+    @Test(
+        arguments: [
+            "", ":", "1:", ":\(hash)", "0:\(hash)", "01:\(hash)", "+1:\(hash)", "1\(hash)", "1:\(hash):", "1:\(hash)0",
+            "1:\(hash.dropLast())", "1:\(hash.uppercased())", "1:\(hash.dropLast())g", "1: \(hash.dropLast())",
+            "1000000000000000000:\(hash)", "１:\(hash)",
+        ])
+    func `text in another form is refused`(text: String) {
+        #expect(AuditHeadDocument(text: text) == nil)
+    }
+}
