@@ -24,7 +24,8 @@ package struct KeyUseRecording: Sendable {
     /// one waits for the disk and invalidates the readers' page caches. A large transaction delays other writes: an
     /// admin's change waits about 20 ms for a transaction of this size.
     private static let keysPerTransaction = 1024
-    /// The same for keys that their use changes in other ways. Each of them needs several statements.
+    /// The largest number of keys in a transaction that changes more than counters. Each of these keys needs several
+    /// statements.
     private static let changedKeysPerTransaction = 32
     /// The shortest time between two events about requests for the same revoked key. Any caller can send such requests,
     /// because public key hashes are not secret.

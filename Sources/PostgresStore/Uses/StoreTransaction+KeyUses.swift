@@ -19,8 +19,8 @@ extension StoreTransaction {
             """, KeyUseRow.values(use) + [hash.bytes])
     }
 
-    /// Stores all uses with one statement, because other writes wait meanwhile. The rows are locked in the order of their
-    /// ids, so that two daemons that store uses of the same key pairs do not wait for each other.
+    /// Stores all uses with one statement, because other writes wait until it ends. The rows are locked in the order of
+    /// their ids, so that two daemons that store uses of the same key pairs do not cause a deadlock.
     ///
     /// PostgreSQL executes a subquery with `LIMIT` once for each use, whatever it estimates: see
     /// ``StoreReading/keyPairsChanged(by:)``.

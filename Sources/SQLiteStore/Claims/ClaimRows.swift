@@ -11,7 +11,7 @@ enum ClaimRows {
     /// - Parameter limit: the time of the newest claim minus ``ClaimRules/toleratedSetBack``; nil if there are no
     ///   claims. If the new claim is not after this time, the machine's clock was set back. If the database then has no
     ///   claim of the same payment, such a claim may have been removed, so the new claim is refused.
-    /// - Parameter newest: is set to this claim, if it is inserted.
+    /// - Parameter newest: is set to the new claim if it is inserted.
     /// - Returns: the outcome, or the error with which the claim is refused.
     /// - Throws: if the storage fails.
     static func insert(

@@ -75,8 +75,8 @@ enum DatabaseFile {
     final class OpenedFiles: Sendable {
         let path: String
         private let database: Identity
-        /// The write-ahead log; nil before ``recordWriteAheadLogIdentity()``. While any connection is open, SQLite may
-        /// truncate the log, but does not replace its file.
+        /// The write-ahead log; nil before ``recordWriteAheadLogIdentity()``. The descriptor is -1 if the log could not be
+        /// opened. While any connection is open, SQLite may truncate the log, but does not replace its file.
         private let log = Mutex<(identity: Identity, file: CInt)?>(nil)
 
         init(of path: String) throws(MerchantError) {
@@ -88,22 +88,26 @@ enum DatabaseFile {
         /// created the log.
         func recordWriteAheadLogIdentity() {
             let file = DatabaseFile.openLog(of: path)
-            guard file >= 0 else { return }
             guard let identity = try? Identity(of: path + "-wal") else {
-                close(file)
+                if file >= 0 { close(file) }
                 return
             }
             log.withLock { log in
-                if let log { close(log.file) }
+                if let log, log.file >= 0 { close(log.file) }
                 log = (identity, file)
             }
         }
 
         /// The generation of the write-ahead log: see ``DatabaseFile/logGeneration(of:)``. Runs at each commit, so it
         /// does not open the file again.
-        var logGeneration: String? { log.withLock { $0.flatMap { DatabaseFile.logGeneration(ofFile: $0.file) } } }
+        var logGeneration: String? {
+            log.withLock { log in
+                guard let log, log.file >= 0 else { return DatabaseFile.logGeneration(of: path) }
+                return DatabaseFile.logGeneration(ofFile: log.file)
+            }
+        }
 
-        deinit { log.withLock { if let log = $0 { close(log.file) } } }
+        deinit { log.withLock { if let log = $0, log.file >= 0 { close(log.file) } } }
 
         /// Checks that the paths of the database and of its write-ahead log still name the opened files. SQLite would
         /// continue to write to a file that was moved or removed, and the next start would not find those changes.
