@@ -37,7 +37,8 @@ func program(
 /// Foundation uses.
 let staticRuntime: [LinkerSetting] =
     [.unsafeFlags(["-static-stdlib"])]
-    + ["CoreFoundation", "_FoundationCShims", "_FoundationCollections", "_FoundationICU"].map { .linkedLibrary($0) }
+    + ["CoreFoundation", "_FoundationCShims", "_FoundationCollections", "_FoundationICU", "swiftSynchronization"]
+    .map { .linkedLibrary($0) }
 
 /// Tests are compiled without optimization, which takes half the time. The code under test is optimized.
 let testSettings = strict + [SwiftSetting.unsafeFlags(["-Onone"])]
