@@ -33,8 +33,8 @@ struct MerchantKeyCtl: SubcommandGroup, AsyncParsableCommand {
     // in `merchantkeyctl --output json key list`.
     @OptionGroup var global: GlobalOptions
 
-    /// Both protocols have a default implementation of this method, so this type must define its own. It conforms to
-    /// `AsyncParsableCommand` because shell completions ask the daemon asynchronously.
+    /// Both protocols have a default implementation of this method, so this type must define its own. The type conforms
+    /// to `AsyncParsableCommand` because shell completions ask the daemon asynchronously.
     func run() throws { throw CommandFailure(.wrongUsage, Self.helpMessage(for: Self.self)) }
 }
 

@@ -52,32 +52,38 @@ package struct SocketLocation: Sendable {
     /// The settings file of the installed package.
     package static let systemSettings = "/etc/merchantkeyd/merchantkeyd.yaml"
 
-    /// The settings file of the daemon whose admin socket ``adminSocket(option:exists:)`` returns, for a command that
-    /// works without the daemon. So all commands refer to the same daemon.
+    /// The settings file for a command that works without the daemon. It belongs to the daemon whose admin socket
+    /// ``adminSocket(option:exists:)`` returns, so that all commands refer to the same daemon.
     ///
-    /// If neither socket exists, the user's own daemon is chosen if it has a state directory, else the daemon of the
-    /// package.
+    /// If ``adminSocket(option:exists:)`` finds no socket, the command refers to the user's own daemon if this daemon
+    /// has a state directory, else to the daemon of the installed package.
     ///
-    /// - Returns: nil for a daemon without a settings file, or with an unknown one.
+    /// - Parameters:
+    ///   - socketOption: the value of `--socket`; nil if the option is not given.
+    ///   - exists: whether there is a file at a path; tests replace it.
+    /// - Returns: nil if the daemon has no settings file, or if its path is unknown.
     package func settingsFile(
         socketOption: String?, exists: (String) -> Bool = SocketLocation.mayExist
     ) -> String? {
         guard exists(Self.systemSettings) else { return nil }
-        let isPackageMeant =
+        let isPackageDaemon =
             if let socket = try? adminSocket(option: socketOption, exists: exists) {
                 socket == Self.systemSocket
             } else {
                 ownStateDirectory.map { !exists($0) } ?? true
             }
-        return isPackageMeant ? Self.systemSettings : nil
+        return isPackageDaemon ? Self.systemSettings : nil
     }
 
-    /// The path of the decryptor socket: the option, else `decryptor.sock` in a directory where
-    /// ``adminSocket(option:exists:)`` looks for the admin socket.
+    /// The path of the decryptor socket: the option, else `decryptor.sock` beside the admin socket that `--socket` or
+    /// MERCHANTKEYD_SOCKET names, else the `decryptor.sock` of the user's own daemon, else that of the installed
+    /// package.
     ///
     /// - Parameters:
     ///   - option: the value of `--decryptor-socket`; nil if the option is not given.
     ///   - adminOption: the value of `--socket`; nil if the option is not given.
+    ///   - exists: whether there is a file at a path; tests replace it.
+    /// - Throws: ``ClientError/unreachable(socketPath:why:)`` if neither of the last two sockets exists.
     package func decryptorSocket(
         option: String?, adminOption: String?, exists: (String) -> Bool = SocketLocation.mayExist
     ) throws(ClientError) -> String {
@@ -115,7 +121,7 @@ package struct SocketLocation: Sendable {
         return adminSocket[...slash] + "decryptor.sock"
     }
 
-    /// Whether there is a file at the path, or this user may not see whether there is one.
+    /// Whether there is a file at the path. Also true if this user has no permission to find out.
     package static func mayExist(_ path: String) -> Bool {
         access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR)
     }

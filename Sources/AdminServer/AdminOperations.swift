@@ -30,7 +30,7 @@ package struct AdminOperations: Sendable {
     let portalURL: @Sendable () -> String?
     /// The beginning of the paths at which the portal receives notifications of merchant tokens, such as `/tokenapi`.
     let tokenNotificationPrefix: String
-    /// Whether the portal reads client certificates: whether `portal.tls.client-ca` is in force.
+    /// Returns whether the portal asks for client certificates: whether `portal.tls.client-ca` is in force.
     let readsClientCertificates: @Sendable () -> Bool
     let reload: ReloadSettings
     /// Counts requests that were refused for lack of a permit, until the audit records them.
@@ -84,7 +84,7 @@ package struct AdminOperations: Sendable {
 extension AdminOperations {
     /// The beginning of a link to the portal.
     ///
-    /// - Throws: `portalNotConfigured` if there is no portal to which a link could lead.
+    /// - Throws: `portalNotConfigured` if the settings define no portal, or if the portal does not listen yet.
     func requiredPortalURL() throws(MerchantError) -> String {
         guard let url = portalURL() else {
             throw MerchantError(
@@ -96,7 +96,7 @@ extension AdminOperations {
 
     /// The URL at which the portal receives notifications of merchant tokens, without a secret.
     ///
-    /// - Throws: `portalNotConfigured` if there is no portal.
+    /// - Throws: `portalNotConfigured` as for ``requiredPortalURL()``.
     func requiredTokenNotificationURL() throws(MerchantError) -> String {
         try requiredPortalURL() + tokenNotificationPrefix
     }

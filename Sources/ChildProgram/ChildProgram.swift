@@ -16,7 +16,8 @@ package struct ChildProgram: Sendable {
 
     /// - Parameters:
     ///   - arguments: the program's absolute path, then its arguments.
-    ///   - timeLimit: after this time the program and its process group are killed.
+    ///   - timeLimit: after this time the program and its process group are killed. A program that has closed its
+    ///     standard output and standard error gets this time again to exit.
     ///   - largestOutput: how many bytes the program may print on standard output. A program that prints more is
     ///     killed.
     package init(_ arguments: [String], within timeLimit: Duration, largestOutput: Int) {

@@ -27,8 +27,8 @@ package struct ChildProgramFailure: Error, Hashable, Sendable {
     package static func message(_ errorNumber: Int32) -> String { String(cString: strerror(errorNumber)) }
 }
 
-/// The beginning of a program's standard error, in a form that fits an error message: one line, without escape
-/// sequences for a terminal.
+/// The beginning of a program's standard error, in a form that fits an error message: one line of ASCII without the
+/// character ESC, which begins the escape sequences of a terminal.
 package struct ErrorOutput: Hashable, Sendable, CustomStringConvertible {
     /// Empty if the program printed nothing on its standard error.
     package let description: String

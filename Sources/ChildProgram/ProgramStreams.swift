@@ -28,7 +28,7 @@ struct ProgramStreams {
     ///   - standardInput: the pipe whose writing end is closed when the whole input is written, or when the program has
     ///     closed the reading end.
     ///   - memory: receives the standard output.
-    /// - Returns: false if the time was over.
+    /// - Returns: false if the time was over, or if poll(2) failed.
     mutating func transfer(
         to standardInput: inout Pipe, from output: Int32, _ errors: Int32, until end: ContinuousClock.Instant,
         _ memory: UnsafeMutableRawBufferPointer
@@ -82,8 +82,8 @@ struct ProgramStreams {
         if written > 0 { inputCount += written }
         // EPIPE: the program has exited, or has closed its standard input. This is not a failure: the program's output
         // and exit status decide whether it succeeded.
-        let isFailed = written < 0 && errno != EINTR && errno != EAGAIN
-        if isFailed || inputCount == input.count { standardInput.closeWriter() }
+        let cannotWriteMore = written < 0 && errno != EINTR && errno != EAGAIN
+        if cannotWriteMore || inputCount == input.count { standardInput.closeWriter() }
     }
 
     // MARK: SIGPIPE

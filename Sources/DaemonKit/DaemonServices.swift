@@ -22,7 +22,8 @@ struct DaemonServices {
 
     /// All services in the order of their start. At a shutdown they stop in reverse order, one after the other: first
     /// the notifications, which report the shutdown to systemd, then the servers by the steps of ``ShutdownBudget``.
-    /// The services that stop later then store what is only in memory, such as the uses of keys by the last requests.
+    /// Services that stop after the servers store what is only in memory, such as the uses of keys by the last
+    /// requests.
     var all: [any Service] {
         let groups: [[any Service]] = [
             parts.backend.leases(parts), watchdog, signals, storing, schedule, events, merchantTokens, auditHeads,
@@ -46,7 +47,7 @@ struct DaemonServices {
     private var activeFindings: ActiveFindings { parts.activeFindings }
     private var caller: Caller { parts.caller }
     private var logger: Logger { parts.logger }
-    /// While it is valid, this daemon is the leader: it does the work that only one of several daemons does.
+    /// While this lease is valid, this daemon is the leader: it does the work that only one of several daemons must do.
     private var leaderLease: Lease { parts.backend.leaderLease }
 
     /// The services that write data from memory to the database, at intervals and at a shutdown.
@@ -155,7 +156,7 @@ struct DaemonServices {
         ]
     }
 
-    /// Only if the settings define a portal.
+    /// Empty if the settings define no portal.
     private var sessionExpiry: [any Service] {
         guard parts.portalServer != nil else { return [] }
         return [
@@ -165,13 +166,13 @@ struct DaemonServices {
         ]
     }
 
-    /// Only if the settings define a portal.
+    /// Empty if the settings define no portal.
     private var portal: [any Service] {
         guard let server = parts.portalServer else { return [] }
         return [server]
     }
 
-    /// Only if the settings define a port for metrics.
+    /// Empty if the settings define no port for metrics.
     private var metrics: [any Service] {
         guard let listen = settings.metrics?.listen else { return [] }
         return [
@@ -202,7 +203,7 @@ struct DaemonServices {
             onListening: { [servers = lifecycle.servers] in servers.didStartListening(.decryptor) })
     }
 
-    /// Only if the settings define in-app provisioning.
+    /// Empty if the settings define no in-app provisioning.
     private var issuer: [any Service] {
         guard let provisioning = operations.provisioning, let socket = parts.sockets.issuer else { return [] }
         return [

@@ -1,7 +1,7 @@
 import ServiceLifecycle
 
-/// A service that the log shows by its name. At the level debug, the library logs the description of each service, and
-/// the standard description of a value shows everything that the value contains.
+/// A service that the log shows by its name only. ServiceLifecycle logs the description of each service at the level
+/// debug, and Swift's default description contains all properties, which may be secrets.
 struct NamedService: Service, CustomStringConvertible {
     let service: any Service
 
@@ -9,7 +9,8 @@ struct NamedService: Service, CustomStringConvertible {
 
     func run() async throws { try await service.run() }
 
-    /// The name of a service that describes itself can change, see ``SimultaneousServices``.
+    /// Returns the service's own description, or the name of its type if it has none. The description can change over
+    /// time, see ``SimultaneousServices``.
     static func name(of service: any Service) -> String {
         (service as? any CustomStringConvertible)?.description ?? "\(type(of: service))"
     }

@@ -58,7 +58,7 @@ final class ShutdownLimit: Sendable {
     }
 
     private func terminate() {
-        // If the write of the log line hangs too, this signal terminates the process after 2 seconds.
+        // If the write of the log line hangs too, SIGALRM terminates the process after 2 seconds.
         signal(SIGALRM, SIG_DFL)
         alarm(2)
         // Services stop in reverse order, so the last one that still runs is the one that hangs.

@@ -1,8 +1,8 @@
 package import ServiceLifecycle
 import Synchronization
 
-/// Services that stop at the same time. A group of services stops one after the other, and so waits for the sum of
-/// their times; this service waits only for the slowest of them.
+/// Services that stop at the same time, so that a shutdown waits only for the slowest of them. A `ServiceGroup` stops
+/// its services one after another.
 ///
 /// If one of the services fails, or returns before the daemon shuts down, the others are cancelled.
 package final class SimultaneousServices: Service, CustomStringConvertible {

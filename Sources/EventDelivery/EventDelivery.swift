@@ -11,7 +11,8 @@ package struct EventDelivery: Service {
     package struct Limits: Sendable {
         /// How many attempts to deliver to one webhook may run concurrently.
         package var concurrentAttempts = 8
-        /// The longest time from the start of an attempt until the header of the response is received.
+        /// The longest time from the start of connecting until the header of the response is received. The resolution
+        /// of the host name, before that, has its own limit.
         package var attemptTimeout = Duration.seconds(15)
         /// The longest time to open a connection.
         package var connectTimeout = Duration.seconds(5)
@@ -74,7 +75,7 @@ package struct EventDelivery: Service {
         let dispatcher: WebhookDispatcher
         /// Finishes when the dispatcher has ended.
         let end: AsyncStream<Void>
-        /// Whether the webhook was removed.
+        /// Whether the dispatcher was stopped, because the webhook was removed or changed.
         var isStopped = false
     }
 

@@ -50,8 +50,8 @@ actor WebhookClients {
 
     /// Returns the shared client; creates a new client if there is none or the last one is older than a minute.
     ///
-    /// - Throws: ``HostResolutionError`` if the host name has no address, or only addresses that the settings do not
-    ///   allow.
+    /// - Throws: ``HostResolutionError`` if the host name cannot be resolved, or has only addresses that the settings
+    ///   do not allow.
     func client() async throws -> WebhookClient {
         if let client = unexpired { return client }
         let resolver = HostResolver(allowsInternalAddresses: webhook.allowsInternalAddresses)

@@ -13,8 +13,8 @@ actor WebhookDispatcher {
     /// If attempts fail in this many lanes without a success in between, the receiver is considered down. From then on
     /// only one attempt runs at a time, with pauses between attempts, until an attempt succeeds.
     static let failedLanesUntilDown = 8
-    /// The longest pause between attempts while the receiver is down. The pause is short, because new
-    /// events must wait for its end too.
+    /// The longest pause between attempts while the receiver is down. The pause is short, because new events must wait
+    /// for its end too.
     static let longestPauseWhileDown = Duration.seconds(10)
     /// The timer never runs for longer than this. So if the machine's clock is changed, the dispatcher notices within
     /// one minute which deliveries are due by the new time.

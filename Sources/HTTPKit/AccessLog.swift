@@ -6,13 +6,13 @@ package import Logging
 /// no text from the client except its `X-Request-Id`, which is validated. In particular, it contains the template of
 /// the path and not the path, because a path can contain a secret.
 ///
-/// A class, because every request asks whether the log is on.
+/// A class, so that a copy of the log is one reference: every request asks whether the log is on.
 package final class AccessLog: Sendable {
     /// Writes nothing.
     package static let off = AccessLog(nil)
 
     private let logger: Logger?
-    /// For refused requests: every client that can connect can send them.
+    /// For refused requests and unidentified callers: every client that can connect can cause such lines.
     private let limited: LimitedLog?
     private let readIsOn: @Sendable () -> Bool
 

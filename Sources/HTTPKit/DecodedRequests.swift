@@ -26,8 +26,8 @@ final class DecodedRequests: ChannelInboundHandler, RemovableChannelHandler {
 }
 
 extension ChannelPipeline.SynchronousOperations {
-    /// Adds the guard behind NIO's HTTP handlers, which must already be in the pipeline. Also adds the guard's own
-    /// handlers between NIO's handlers.
+    /// Adds the guard behind NIO's HTTP handlers, which must already be in the pipeline. Also adds ``HeadTimeLimit``
+    /// before the decoder, and the guard's counter between the decoder and `HTTPServerPipelineHandler`.
     package func addRequestGuard(_ requestGuard: RequestGuard) throws {
         let requests = requestGuard.decodedRequests
         try addHandler(

@@ -1,7 +1,7 @@
 import NIOHTTP1
 
-/// A request that violates a rule of HTTP or exceeds a limit of the server, or whose method, path or query fits no
-/// route.
+/// A request that violates a rule of HTTP or exceeds a limit of the server, or whose method or query the path does not
+/// allow.
 ///
 /// The server responds with a problem document that has the members in ``problem``. For the pages of the portal, it
 /// responds to some faults with a page instead, for the person who uses the browser. If ``closesConnection`` is true,

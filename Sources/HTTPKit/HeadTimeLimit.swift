@@ -6,7 +6,7 @@ import NIOCore
 /// If the first bytes arrive in the same read as the end of the previous request, the time counts from the next read,
 /// because the decoder does not report that it has bytes left. Until then the limit of idle connections applies.
 ///
-/// Add the handler before the decoder. It compares what arrives with what the decoder delivers.
+/// Add the handler before the decoder. The handler compares what arrives with what the decoder delivers.
 final class HeadTimeLimit: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

@@ -50,11 +50,11 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
     }
 
     /// Returns the response to a request with a fault. The second argument is the request's target in origin form; nil
-    /// if the fault is in the syntax of the request, so that the target is not known for certain.
+    /// if the target is unknown, because the head is malformed or has not arrived completely.
     package typealias MakeRefusal = @Sendable (HTTPFault, String?) -> Refusal
 
-    /// Counts the requests that wait behind the request in progress. If this handler is not in the pipeline, the guard
-    /// assumes that no request waits.
+    /// Counts the decoded requests, including those that wait behind the request in progress. If this handler is not in
+    /// the pipeline, the guard assumes that no request waits.
     let decodedRequests = DecodedRequests()
     let limits: Limits
     let hasUnreadBytes: @Sendable (any Channel) -> Bool

@@ -1,7 +1,7 @@
 /// Divides the time of the daemon's shutdown among the steps that run one after the other.
 ///
-/// Each server takes its drain time from its step, so that all steps together stay below ``limit``, after which the
-/// daemon ends its process. Servers of the same step drain at the same time.
+/// Each server takes its drain time from its step, so that all steps together take at most ``limit``. After this time
+/// the daemon ends its process. Servers of the same step drain at the same time.
 package enum ShutdownBudget {
     /// After this time the daemon ends its process, even if work is in progress. `TimeoutStopSec=` of the systemd unit
     /// must be longer.

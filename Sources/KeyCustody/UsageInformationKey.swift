@@ -10,6 +10,9 @@ package import Vocabulary
 package struct UsageInformationKey: Sendable {
     private let privateKey: P384.KeyAgreement.PrivateKey
 
+    /// X9.63, uncompressed.
+    package var publicKey: [UInt8] { Array(privateKey.publicKey.x963Representation) }
+
     /// - Parameter path: the path of a file with a P-384 private key in PEM: PKCS#8 (`PRIVATE KEY`) or SEC1
     ///   (`EC PRIVATE KEY`), not encrypted.
     /// - Throws: `privateKeyMalformed` if the file contains no such key, if users other than its owner may write to it,

@@ -1,6 +1,7 @@
 import NIOCore
 
-/// The open connections that ``ConnectionAdmission`` has admitted, and how long each has waited for its client.
+/// The open connections that ``ConnectionAdmission`` has admitted, and the order in which those that wait for their
+/// clients began to wait.
 struct AdmittedConnections: Sendable {
     struct Connection: Sendable {
         let channel: any Channel
@@ -10,7 +11,8 @@ struct AdmittedConnections: Sendable {
     }
 
     private var connections: [ObjectIdentifier: Connection] = [:]
-    private var waits = 0
+    /// The number that was given to a wait last.
+    private var lastWait = 0
 
     var channels: [any Channel] { connections.values.map(\.channel) }
 
@@ -27,12 +29,14 @@ struct AdmittedConnections: Sendable {
 
     mutating func remove(_ id: ObjectIdentifier) -> Connection? { connections.removeValue(forKey: id) }
 
-    /// Among the connections of the holders with the most connections, removes the connection that has waited longest.
-    /// So a holder with few connections keeps them.
+    /// Removes one of the connections that wait for their clients. Chooses the holders that have the most connections,
+    /// and among their waiting connections the one that has waited longest. So a holder with few connections keeps
+    /// them.
     ///
     /// - Parameters:
     ///   - holder: removes only a connection of this holder; nil for a connection of any holder.
     ///   - held: returns how many connections a holder has.
+    /// - Returns: nil if no connection waits.
     mutating func removeLongestWaiting(
         of holder: UserQuotas.Holder?, held: (UserQuotas.Holder) -> Int
     ) -> Connection? {
@@ -45,7 +49,7 @@ struct AdmittedConnections: Sendable {
     }
 
     private mutating func nextWait() -> Int {
-        waits += 1
-        return waits
+        lastWait += 1
+        return lastWait
     }
 }

@@ -7,8 +7,8 @@ package final class ConnectionAdmission: Sendable {
     /// What the caller of ``admit(_:of:)`` must do with a new connection.
     package enum Decision: Hashable, Sendable {
         case admitted
-        /// Send a response with the reason, and then close the connection. `isFirst` is true for the first refusal
-        /// after an admitted connection: only that refusal is logged.
+        /// Send a response with the reason, and then close the connection. `isFirst` is true if no connection was
+        /// refused since the last one that was admitted: only such a refusal is logged.
         case refused(reason: String, isFirst: Bool)
         /// Close the connection without a response, because too many refused connections are still open or the server
         /// is shutting down.
@@ -64,8 +64,8 @@ package final class ConnectionAdmission: Sendable {
     }
 
     /// Notes whether an admitted connection waits for its client: for a request, or until the client has read a
-    /// response. A new connection waits for its first request. Of the connections that wait, the one that has waited
-    /// longest gives way first.
+    /// response. A new connection waits for its first request. ``AdmittedConnections/removeLongestWaiting(of:held:)``
+    /// chooses the waiting connection that a new connection replaces.
     package func setWaitsForClient(_ waits: Bool, _ channel: any Channel) {
         state.withLock { $0.admitted.setWaitsForClient(waits, ObjectIdentifier(channel)) }
     }

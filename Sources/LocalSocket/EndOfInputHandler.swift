@@ -8,8 +8,8 @@ package import NIOCore
 /// To decode them all would delay the other connections of the event loop. Therefore this handler keeps the bytes that
 /// no handler has requested, and passes on ``pieceBytes`` of them for each requested read.
 ///
-/// If the client has closed the connection in both directions, it reads no response. The handler then closes the
-/// connection and drops the kept bytes. It also closes the connection if more bytes than the limit would be kept.
+/// A client that has closed the connection in both directions reads no response. The handler then closes the connection
+/// and drops the kept bytes. It also does this if more bytes than the limit would be kept.
 ///
 /// Add the handler as the first one of a connection that permits remote half-closure and reads one message at a time.
 package final class EndOfInputHandler: ChannelDuplexHandler, RemovableChannelHandler {
@@ -68,7 +68,7 @@ package final class EndOfInputHandler: ChannelDuplexHandler, RemovableChannelHan
     }
 
     package func channelReadComplete(context: ChannelHandlerContext) {
-        // A read whose bytes were all kept has not happened for the handlers behind this one.
+        // If all bytes of a read were kept, the handlers behind this one got nothing, so for them no read has ended.
         guard hasPassedBytes else { return }
         hasPassedBytes = false
         context.fireChannelReadComplete()
@@ -97,7 +97,7 @@ package final class EndOfInputHandler: ChannelDuplexHandler, RemovableChannelHan
             hasKeptEnd = false
             context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
         } else if (try? context.channel.syncOptions?.getOption(.autoRead)) ?? true {
-            // As the channel itself does after each read.
+            // Request the next read, as the channel itself does after each read.
             context.pipeline.syncOperations.read()
         }
     }

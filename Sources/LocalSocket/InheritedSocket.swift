@@ -6,7 +6,7 @@ import Glibc
 /// The other process keeps a copy of the descriptor. So while this process does not run, the kernel queues connections
 /// instead of refusing them.
 package struct InheritedSocket: Hashable, Sendable {
-    /// Close-on-exec and non-blocking.
+    /// Non-blocking. ``InheritedSockets`` has also made it close-on-exec.
     package let descriptor: CInt
     /// The name of the descriptor, `FileDescriptorName=` of the socket unit; "" if it has none.
     package let name: String

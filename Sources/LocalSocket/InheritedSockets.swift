@@ -14,16 +14,15 @@ package struct InheritedSockets: Hashable, Sendable {
 
     /// In the order of their descriptors.
     package private(set) var sockets: [InheritedSocket] = []
-    /// Why passed descriptors cannot be used. A start is then refused.
+    /// Why passed descriptors cannot be used. The daemon starts only if this list is empty.
     package private(set) var problems: [String] = []
 
     package init(sockets: [InheritedSocket]) { self.sockets = sockets }
 
     /// Marks the announced descriptors as close-on-exec, so that no child process inherits them.
     ///
-    /// - Parameters:
-    ///   - variables: the environment variables. If `LISTEN_PID` is not `process`, they are for another process and are
-    ///     ignored.
+    /// - Parameter variables: the environment variables. If `LISTEN_PID` is not `process`, they are for another process
+    ///   and are ignored.
     package init(_ variables: [String: String], process: Int32 = getpid()) {
         guard variables["LISTEN_PID"].flatMap({ Int32($0) }) == process, let announced = variables["LISTEN_FDS"] else {
             return

@@ -10,7 +10,8 @@ extension ChannelPipeline.SynchronousOperations {
     ///
     /// - Returns: whether bytes that the client wrote are still unread; nil if the channel has no socket.
     package func stopReceiving() throws -> Bool? {
-        // NIO reads the rest of the input soon after the call of shutdown(2), and the handler keeps it.
+        // The handler keeps bytes only if the input has ended: the client has closed its side, or this method was
+        // called before. NIO has then read the rest of the input, so shutdown(2) is not needed.
         if let handler = try? handler(type: EndOfInputHandler.self), handler.isKeeping { return true }
         return try withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
             _ = shutdown(socket, CInt(SHUT_RD))

@@ -35,6 +35,7 @@ package final class UnixDatagramReceiver: Sendable {
         close(descriptor)
     }
 
+    /// - Parameter seconds: at least 1. With 0 the method would wait without a limit.
     /// - Returns: the next message; nil if none arrives in time.
     package func next(withinSeconds seconds: Int) -> String? {
         var limit = timeval(tv_sec: seconds, tv_usec: 0)

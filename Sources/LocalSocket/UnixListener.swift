@@ -107,12 +107,13 @@ package struct UnixListener: Sendable {
     }
 
     /// Whether a process listens on the socket at a path. A killed daemon leaves its socket file, but the kernel
-    /// refuses connections to that file.
+    /// refuses connections to that file. Also true if this cannot be found out, for example without the permission to
+    /// connect.
     package static func isListenedOn(_ path: String) -> Bool { isInUse(path, type: SOCK_STREAM) }
 
     /// Whether a process has the socket at a path open. As ``isListenedOn(_:)``, but nothing is connected: a connection
-    /// would make systemd start the daemon for which it holds the socket. The kernel refuses to connect a datagram socket
-    /// to a stream socket: with EPROTOTYPE if a process has it open, and with ECONNREFUSED if none has.
+    /// would make systemd start the daemon for which it holds the socket. The kernel refuses to connect a datagram
+    /// socket to a stream socket: with EPROTOTYPE if a process has it open, and with ECONNREFUSED if none has.
     package static func isOpen(_ path: String) -> Bool { isInUse(path, type: SOCK_DGRAM) }
 
     private static func isInUse(_ path: String, type: __socket_type) -> Bool {

@@ -16,7 +16,7 @@ package final class ChangeSignal: Sendable {
     /// ``wait(after:)``: then a change in between ends the wait immediately. Takes no lock.
     package var generation: Int { count.load(ordering: .acquiring) }
 
-    /// Counts a change. Call this after the change.
+    /// Counts a change, and wakes the waiting tasks. Call this after the change.
     package func send() {
         let waiters = state.withLock { state in
             count.add(1, ordering: .releasing)

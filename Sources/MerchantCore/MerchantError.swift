@@ -32,7 +32,7 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case keyRevoked
         case keyDestroyed
         case rollNotFound
-        /// There is no access, the portal credential of a machine, with this name.
+        /// No access (a machine's credential for the portal) has this name.
         case accessNotFound
         case invitationNotFound
         case notFound
@@ -50,9 +50,9 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case keyBelongsToAnotherMerchant
         /// Too many key pairs of the merchant wait for a certificate.
         case tooManyPendingKeys
-        /// There is an access, the portal credential of a machine, with this name.
+        /// Another access (a machine's credential for the portal) has this name or this client certificate.
         case accessExists
-        /// The lease of a node is valid.
+        /// The node cannot be removed, because its lease is valid.
         case nodeInUse
         /// Too many invitations of the merchant are open.
         case tooManyInvitations
@@ -71,7 +71,8 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case privateKeyUploaded
         case privateKeyMalformed
         case wrongPassphrase
-        /// The request does not say which of the file's private keys to import, or its `number` is above their count.
+        /// The request does not say which of the file's private keys to import, or its `keyNumber` is above their
+        /// number.
         case privateKeyNotChosen
         case keyUnsupported
         // A payment token that is refused.
@@ -99,7 +100,7 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case tooManyDomains
         case domainFileNotSet
         // A merchant session that is refused.
-        /// The domain is not registered for the merchant, by the daemon's records or by Apple's response.
+        /// The domain is not registered for the merchant, according to the daemon's records or to Apple's response.
         case sessionDomainNotRegistered
         /// Apple does not let the identity request sessions for the merchant.
         case sessionMerchantUnauthorized
@@ -107,8 +108,8 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         case sessionMerchantWrongKind
         /// There is no valid identity certificate for the merchant.
         case sessionIdentityMissing
-        /// The URL is not one of Apple's hosts: an attacker may try to make the daemon send a request to another
-        /// server.
+        /// The URL's host is not one of Apple's. An attacker may have sent this URL to make the daemon send a request
+        /// to another server.
         case validationURLRefused
         // A merchant token.
         case merchantTokenNotFound

@@ -23,9 +23,9 @@ package enum Permit: String, Sendable, CaseIterable {
     case onboard
     /// Read the metrics on the admin socket.
     case monitor
-    /// Read merchants, keys, certificates, status and audit on the admin socket.
+    /// Read everything on the admin socket except the metrics, and see the operators' pages of the portal.
     case read
-    /// Change anything on the admin socket.
+    /// Make every change on the admin socket.
     case administer
 }
 

@@ -5,7 +5,7 @@ package import WireAPI
 package struct AuditQuery: Sendable {
     package var merchant: MerchantIdentifier?
     package var key: PublicKeyHash?
-    /// The caller's name, such as `uid:1000` or `access:shop`; or only the number of a user.
+    /// The caller's name, such as `uid:1000` or `access:shop`. A number alone, such as `1000`, is a user id.
     package var caller: String?
     /// Records at this time or later.
     package var since: Timestamp?
@@ -47,8 +47,8 @@ extension AdminClient {
             if let cursor { call.query.append(("cursor", cursor)) }
             let page: Response<Page<AuditRecordDocument>> = try await httpClient.fetch(call)
             try body(page)
-            // Without this check, a daemon that repeats a cursor would keep this loop running forever. The first page
-            // has no earlier cursor.
+            // Without this check, a daemon that repeats a cursor would keep this loop running forever. At the first
+            // page, `cursor` is nil and there is nothing to compare.
             guard cursor == nil || page.document.nextCursor != cursor else {
                 throw ClientError.protocolViolation("a page has the same cursor as the page before")
             }
@@ -56,8 +56,7 @@ extension AdminClient {
         } while cursor != nil
     }
 
-    /// Asks the daemon to verify one range of the audit chain. (Each audit record contains the hash of the record
-    /// before it.)
+    /// Asks the daemon to verify one range of the audit chain.
     ///
     /// - Parameters:
     ///   - head: an audit head (the number and hash of the last record) that was saved earlier, such as `1044:`

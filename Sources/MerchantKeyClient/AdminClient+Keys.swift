@@ -43,15 +43,16 @@ extension AdminClient {
         try await list(Paths.keys(of: merchant))
     }
 
-    /// Key pairs whose publicKeyHash, written as Base64, Base64url or hexadecimal, begins with `prefix`. The daemon
-    /// does not return this list in pages: if the list has `limit` items, there may be more such key pairs.
+    /// At most `limit` key pairs whose publicKeyHash, written as Base64, Base64url or hexadecimal, begins with
+    /// `prefix`. This list has no further pages: if it has `limit` items, there may be more such key pairs.
     package func keys(prefix: String, limit: Int) async throws(ClientError) -> Listing<KeyDocument> {
         try await list(Paths.keys, query: [("prefix", prefix)], limit: limit)
     }
 
-    /// The key pairs of all merchants in any of the states, sorted by state, and oldest first in each state.
+    /// The key pairs of all merchants in any of the states: in the order of `states`, and oldest first in each state.
     ///
     /// - Parameter limit: the largest number of key pairs to list for each state.
+    /// - Returns: a listing whose `hasMore` is always false, even if `limit` omits key pairs.
     package func keys(in states: [KeyState], limit: Int = .max) async throws(ClientError) -> Listing<KeyDocument> {
         var listings: [Listing<KeyDocument>] = []
         for state in states {
@@ -94,6 +95,8 @@ extension AdminClient {
         try await httpClient.send(SocketCall(path: Paths.csr(of: hash), accept: encoding.mediaType))
     }
 
+    /// Uploads a certificate for the key pair that it certifies.
+    ///
     /// - Parameters:
     ///   - file: the content of the certificate file, PEM or DER.
     ///   - merchant: the merchant that the certificate must belong to; nil accepts the certificate of any merchant.
@@ -104,7 +107,7 @@ extension AdminClient {
         return try await httpClient.fetch(SocketCall(method: .POST, path: path, body: .file(file)))
     }
 
-    /// Makes a key pair the merchant's current one, because Apple now encrypts tokens to it.
+    /// Makes a key pair the merchant's current one. Call this when Apple encrypts tokens to the key pair.
     ///
     /// - Parameter dryRun: if true, the daemon only returns what it would change. The methods below have the same
     ///   parameter.
@@ -134,7 +137,7 @@ extension AdminClient {
         return try await post(Paths.keyTransition(.restore, hash), request)
     }
 
-    /// Erases the private key of a revoked key pair.
+    /// Schedules the erasure of a revoked key pair's private key. With a delay of 0, erases the private key at once.
     ///
     /// - Parameter afterSeconds: how long the daemon waits before it erases the private key; nil for the default, 30
     ///   days.

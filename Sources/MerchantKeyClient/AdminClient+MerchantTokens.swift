@@ -23,7 +23,7 @@ extension AdminClient {
         try await httpClient.fetch(SocketCall(path: Paths.merchantToken(identifier)))
     }
 
-    /// Unlinks a merchant token at Apple: Apple then accepts no payment with it.
+    /// Unlinks a merchant token at Apple, so that Apple accepts no further payment with the merchant token.
     ///
     /// - Parameter dryRun: if true, the daemon only checks the request, and changes nothing.
     package func unlink(
@@ -69,7 +69,7 @@ extension AdminClient {
         try await httpClient.fetch(SocketCall(path: Paths.tokenNotificationURLs(of: merchant)))
     }
 
-    /// Creates a further URL with a new secret. The earlier URLs stay valid.
+    /// Creates a further URL at which the portal receives notifications. The earlier URLs stay valid.
     package func createTokenNotificationURL(
         for merchant: MerchantIdentifier
     ) async throws(ClientError) -> Response<TokenNotificationURLDocument> {

@@ -14,7 +14,8 @@ extension AdminClient {
         try await httpClient.fetch(SocketCall(method: .POST, path: Paths.operatorLogins))
     }
 
-    /// Ends sessions at the portal's pages for operators, and invalidates links that were not used yet.
+    /// Ends the sessions of the selected operators at the portal's pages, and revokes their links that were not used
+    /// yet.
     package func endOperatorSessions(
         of operators: OperatorSelection
     ) async throws(ClientError) -> Response<EndedOperatorSessionsDocument> {

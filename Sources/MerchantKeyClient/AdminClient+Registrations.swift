@@ -30,7 +30,7 @@ extension AdminClient {
     ///
     /// - Parameters:
     ///   - partner: the platform's own identifier of the merchant.
-    ///   - refresh: if true, the daemon asks Apple. Otherwise the daemon returns its own record.
+    ///   - refresh: if true, the daemon reads and returns Apple's record. Otherwise it returns its own record.
     package func registration(
         _ partner: PartnerInternalMerchantIdentifier, refresh: Bool
     ) async throws(ClientError) -> Response<RegistrationDocument> {
@@ -47,13 +47,12 @@ extension AdminClient {
         try await list(Paths.registrations, pageSize: 250)
     }
 
-    /// Compares one batch of registrations with Apple's records, and repairs differences if the request asks for this.
+    /// Compares one batch of registrations with Apple's records. If `repair` is set, also repairs the differences.
     package func syncRegistrations(_ request: SyncRequest) async throws(ClientError) -> Response<SyncDocument> {
         try await call(.POST, Paths.registrationSync, request)
     }
 
-    /// Stores the domain verification file that Apple gave to the platform. All domains use the
-    /// same file.
+    /// Stores the domain verification file that Apple gave to the platform. All domains use the same file.
     package func setDomainFile(_ file: Data) async throws(ClientError) -> Response<DomainFileDocument> {
         try await httpClient.fetch(SocketCall(method: .PUT, path: Paths.domainFile, body: .file(file)))
     }
@@ -73,7 +72,7 @@ extension AdminClient {
         try await call(.POST, Paths.domainChecks, DomainCheckRequest(domain))
     }
 
-    /// Sends a request with a JSON body and the longer timeout.
+    /// Sends a request with a JSON body and the timeout ``appleTimeout``.
     private func call<Document: Decodable & Sendable>(
         _ method: HTTPMethod, _ path: String, _ body: some RequestBody, query: [(name: String, value: String)] = []
     ) async throws(ClientError) -> Response<Document> {

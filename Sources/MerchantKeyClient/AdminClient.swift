@@ -39,7 +39,7 @@ package final class AdminClient: Sendable {
             SocketCall(method: .POST, path: path, body: try .encoded(body), idempotencyKey: idempotencyKey))
     }
 
-    /// Requests one page after the other until the list ends or `limit` items were received.
+    /// Requests one page of a list after another, until the list ends or `limit` items were received.
     ///
     /// - Parameter pageSize: the largest number of items in a page. Large items need smaller pages, because the size of
     ///   a response is limited.
@@ -73,6 +73,7 @@ package final class AdminClient: Sendable {
 }
 
 extension SocketCall.Body {
+    /// A request body in JSON.
     static func encoded(_ body: some Encodable) throws(ClientError) -> SocketCall.Body {
         let encoder = JSONEncoder()
         // Equal requests must be equal bytes, because the daemon compares the bodies of requests with the same

@@ -4,7 +4,8 @@ package import WireAPI
 public enum ClientError: Error, Hashable, Sendable, CustomStringConvertible {
     /// No response arrived. For example, no process listens on the socket, or the call timed out.
     ///
-    /// If the connection ended after the request was sent, the daemon may have executed the request.
+    /// If the request was sent before the connection ended or the call timed out, the daemon may have executed the
+    /// request.
     case unreachable(socketPath: String, why: String)
     /// The operating system does not let this process open the socket or enter the socket's directory. Nothing was
     /// sent.

@@ -9,7 +9,7 @@ extension DecryptorClient {
     ///
     /// Pass the session to the page unchanged, as the argument of `completeMerchantValidation`. A session is for one
     /// payment: never store a session, and request a new session for each payment. If a call throws
-    /// ``ClientError/unreachable(socketPath:why:)``, call again: a session that did not arrive has no effect.
+    /// ``ClientError/unreachable(socketPath:why:)``, call again: a session that was not received has no effect.
     ///
     /// - Parameter parameters: the merchant that is paid, and where the buyer pays.
     /// - Returns: Apple's JSON object, byte for byte.

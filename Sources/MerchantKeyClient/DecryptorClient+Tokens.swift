@@ -14,10 +14,10 @@ extension DecryptorClient {
     ///     that claim the same token, except a repeat of this call with the same `idempotencyKey`.
     ///   - idempotencyKey: identifies this attempt to take the payment, 1 to 255 visible ASCII characters. If the call
     ///     throws ``ClientError/unreachable(socketPath:why:)``, the token may already be claimed: repeat the identical
-    ///     call with the same key. For one hour, the same caller then receives the same response. Without a key, a lost
-    ///     response cannot be requested again. Generate a random idempotency key for each attempt. If the key were
-    ///     derived from the token, every attempt would count as a repeat and receive the plaintext. The daemon refuses
-    ///     an idempotency key that contains the token's transactionId.
+    ///     call with the same idempotency key. For one hour, the same caller then receives the same response. Without
+    ///     an idempotency key, a lost response cannot be requested again. Generate a random idempotency key for each
+    ///     attempt. If it were derived from the token, every attempt would count as a repeat and receive the plaintext.
+    ///     The daemon refuses an idempotency key that contains the token's transactionId.
     public func decrypt(
         _ paymentData: [UInt8], expecting expectation: PaymentExpectation, claim: Bool, idempotencyKey: String? = nil
     ) async throws(ClientError) -> DecryptedToken {
@@ -60,8 +60,8 @@ extension DecryptorClient {
         } catch {
             throw .malformed("the payment token can't be parsed: \(error)")
         }
-        // The JSON object of the parameters without its opening brace. Of an empty object, only the closing brace is
-        // left.
+        // The JSON object of the parameters without its opening brace. If the object has no fields, only its closing
+        // brace is left.
         let otherFields = try SocketCall.Body.encoded(parameters).bytes.dropFirst()
         var body = Data("{\"paymentData\":".utf8)
         body.append(contentsOf: paymentData)
@@ -79,7 +79,7 @@ package struct DecryptParameters: Encodable, Sendable {
     /// The token is verified as if it had been received at this time; nil for now.
     package var receivedAt: Timestamp?
     /// Whether the daemon claims the token (records it as used). Not optional, so that each caller decides explicitly:
-    /// without the field, the daemon could claim a token that the caller only wants to examine.
+    /// if the field is absent, the daemon claims the token, even if the caller only wants to examine it.
     package let claim: Bool
     /// `authorization` requests the fields of an authorization message in addition to the payment data; nil for none.
     package var view: String?

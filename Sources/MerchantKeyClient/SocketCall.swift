@@ -23,7 +23,7 @@ struct SocketCall: Sendable {
     var idempotencyKey: String?
     /// Statuses outside 200 to 299 with which the daemon returns the requested document instead of a problem document.
     var documentStatuses: Set<UInt> = []
-    /// How long the call may take.
+    /// How long the call may take, until the whole response is received.
     var timeout: TimeAmount = .seconds(60)
 
     /// The path and the query for the request line.

@@ -37,7 +37,8 @@ final class SocketHTTPClient: Sendable {
     /// Sends one request.
     ///
     /// - Returns: the body of the response, if its status is 200 to 299 or one of the call's `documentStatuses`.
-    /// - Throws: ``ClientError/refused(_:)`` if the response is a problem document.
+    /// - Throws: ``ClientError/refused(_:)`` if the response is a problem document; other cases of ``ClientError`` if
+    ///   there is no usable response.
     func send(_ call: SocketCall) async throws(ClientError) -> Data {
         var request = HTTPClientRequest(url: "http+unix://\(PercentEncoding.encode(socketPath))\(call.uri)")
         request.method = call.method
@@ -63,15 +64,16 @@ final class SocketHTTPClient: Sendable {
         throw .refused(Refusal(problem, retryAfter: response.headers.first(name: "Retry-After").flatMap { Int($0) }))
     }
 
-    /// How long `execute` retries a request while the daemon's connection queue is full. The delay before a retry grows
-    /// from `shortestDelay` to `longestDelay`.
+    /// How long ``execute(_:timeout:)`` retries a request while the daemon's connection queue is full. The delay before
+    /// a retry grows from `shortestDelay` to `longestDelay`.
     private static let retryTimeout = Duration.seconds(10)
     private static let shortestDelay = Duration.milliseconds(5)
     private static let longestDelay = Duration.milliseconds(10)
 
     /// Executes a request, with all retries, and receives the whole body.
     ///
-    /// - Throws: `HTTPClientError.deadlineExceeded` after `timeout`.
+    /// - Throws: `HTTPClientError.deadlineExceeded` after `timeout`; `NIOTooManyBytesError` if the body is larger than
+    ///   ``largestResponse``.
     private func execute(
         _ request: HTTPClientRequest, within timeout: TimeAmount
     ) async throws -> (HTTPClientResponse, Data) {

@@ -34,7 +34,7 @@ package struct Operations: Sendable {
         package let domainChecker: any DomainChecker
         package let webhooks: any WebhookTesting
         package let notifier: EventNotifier
-        /// Knows the daemons that share the database.
+        /// Lists the daemons that share the database.
         package let nodes: any NodeDirectory
         /// nil if the settings define no in-app provisioning.
         package let provisioning: ProvisioningOperations.Ports?

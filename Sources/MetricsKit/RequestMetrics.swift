@@ -50,7 +50,8 @@ package final class RequestMetrics: Sendable {
     ]
     /// The key of other statuses in ``Series/countByStatus``.
     package static let otherStatus = 0
-    /// The position of each status from 0 to 599 in ``countedStatuses``.
+    /// The position of each status from 0 to 599 in ``countedStatuses``; for a status that is not counted separately,
+    /// the position after the last one.
     private static let statusPositions: [Int] = {
         var positions = [Int](repeating: countedStatuses.count, count: 600)
         for (position, status) in countedStatuses.enumerated() { positions[status] = position }

@@ -17,8 +17,8 @@ extension ApplePayToken {
 
     /// Creates a token from a parsed JSON object, in the same forms as ``init(parsing:)``.
     ///
-    /// A field that is null counts as absent, although the daemon's requests permit no null: programs that pass a token
-    /// on may write the optional fields of the token as null.
+    /// A field that is null counts as absent. The daemon's requests permit null only inside a token, because programs
+    /// that pass a token on may write its absent fields as null.
     package init(_ fields: JSONFields) throws(PaymentTokenError) {
         var token = fields.acceptingNull()
         var paymentData: JSONFields

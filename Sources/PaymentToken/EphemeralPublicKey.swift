@@ -22,8 +22,8 @@ public struct EphemeralPublicKey: Sendable, Hashable {
         guard let point = P256SubjectPublicKeyInfo.point(in: bytes) else {
             throw PaymentTokenError(
                 .malformed,
-                "'ephemeralPublicKey' (\(bytes.count.counted("byte"))) is not a P-256 SubjectPublicKeyInfo with an "
-                    + "uncompressed point, which has \(P256SubjectPublicKeyInfo.length) bytes"
+                "'ephemeralPublicKey' (\(bytes.count.counted("byte"))) is not a P-256 SubjectPublicKeyInfo of "
+                    + "\(P256SubjectPublicKeyInfo.length) bytes with an uncompressed point"
             )
         }
         // swift-crypto checks that the point satisfies the curve equation.

@@ -7,9 +7,9 @@ public struct MaskedField: Sendable, Hashable {
 }
 
 extension PaymentData {
-    /// The fields that are present, masked for display. Of the account number, only the first six and last four digits
-    /// are visible. Of cryptograms, the name of the cardholder and unknown fields, only the length is visible. Of the
-    /// images of the card, only the URLs are listed.
+    /// The fields that are present, masked for display. The account number is masked as in
+    /// ``SensitiveText/maskedAccountNumber``. Of cryptograms, EMV data, encrypted PINs, the name of the cardholder and
+    /// unknown fields, only the length is visible. Of the images of the card, only the URLs are listed.
     public var maskedFields: [MaskedField] {
         var rows: [MaskedField] = []
         func add(_ name: String, _ value: String?) {

@@ -32,7 +32,7 @@ package struct PortalServer: Service {
     ///   - readLimits: the limits that REST and the pages share.
     ///   - accessLog: gets a line for each response.
     ///   - now: the daemon's clock.
-    /// - Throws: an error if a page's template or text is missing in this program.
+    /// - Throws: ``PageFault`` if a text or a template of the pages is missing or invalid.
     package init(
         settings: PortalListenerSettings, rates: RequestRates.Limits,
         notifications: TokenNotificationPolicy = TokenNotificationPolicy(), certificates: PortalCertificates,

@@ -6,9 +6,9 @@ import Vocabulary
 /// database, which several daemons can share.
 ///
 /// Reads use a pool with a limited number of connections. Each read has a transaction of its own, which sees one state
-/// of the database. Writes use one connection. Each write of a daemon first locks the row `audit_head`, so the writes
-/// of all daemons run one after another, and the audit is one hash chain. When ``write(_:)`` returns, its changes are
-/// on the server's stable storage.
+/// of the database. Writes use one connection. Each transaction that writes first locks the row `audit_head`, so these
+/// transactions of all daemons run one after another, and the audit is one hash chain. When ``write(_:)`` returns, its
+/// changes are on the server's stable storage.
 package final class PostgresStore: MerchantRepository, Sendable {
     /// Reads see the state of the database at the first statement of their transaction.
     static let beginReading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -24,8 +24,8 @@ package final class PostgresStore: MerchantRepository, Sendable {
     ///   - clock: gives the time at which writes began to fail, for ``health``.
     ///   - confirmedTime: the daemon's own count of time, which does not change when the machine's clock is set. If the
     ///     machine's clock was set back, events get this time. If nil, events keep the time of the machine's clock.
-    ///   - lease: the lease of this daemon, if several daemons share the database. A change of a key pair then returns
-    ///     only when no other daemon uses the key pair as it was before.
+    ///   - lease: the lease of this daemon, if several daemons share the database. A write that changes a key pair then
+    ///     returns only when every other daemon has applied the change or no longer has a lease.
     package init(
         _ database: PostgresDatabase, clock: any WallClock, observers: StoreObservers = StoreObservers(),
         confirmedTime: ConfirmedTime? = nil, lease: NodeLease? = nil
@@ -34,8 +34,8 @@ package final class PostgresStore: MerchantRepository, Sendable {
         let limits = opener.settings.limits
         pool = ConnectionPool(maximum: limits.readers, longestWait: limits.waiting) { [opener] in
             let connection = try opener.open().connection
-            // PostgreSQL plans each query for its parameter values. A generic plan would not consider how short a page
-            // is, and could read a whole table.
+            // Makes PostgreSQL plan each query for its parameter values. A generic plan would not consider how short a
+            // page is, and could read a whole table.
             try connection.run("SELECT set_config('plan_cache_mode', 'force_custom_plan', false)")
             return connection
         }
@@ -67,10 +67,6 @@ package final class PostgresStore: MerchantRepository, Sendable {
         acknowledgements?.finish()
         pool.close()
     }
-
-    /// The outcome of a transaction for which a write has thrown ``UnknownOutcomeError``; nil if the server cannot be
-    /// queried now. Blocks the calling thread.
-    package func outcome(of mark: TransactionMark) -> CommitOutcome? { queue.groups.outcome(of: mark) }
 }
 
 // MARK: - Reading and writing

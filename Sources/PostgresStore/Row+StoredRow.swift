@@ -39,7 +39,7 @@ extension Row: StoredRow {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The bytes as a big-endian integer; nil if their number differs from the integer's.
+    /// The bytes as a big-endian integer; nil if the integer has another size.
     func bigEndian<Integer: FixedWidthInteger>(_: Integer.Type) -> Integer? {
         count == MemoryLayout<Integer>.size ? Integer(bigEndian: loadUnaligned(as: Integer.self)) : nil
     }

@@ -6,7 +6,7 @@ import Vocabulary
 import WireAPI
 
 extension RESTResponse {
-    /// A response with the CSR (PKCS#10) of a key pair, as a file to save. The CSR is PEM. It is DER if the header
+    /// A response with the CSR (PKCS#10) of a key pair, as a file to save. The format is PEM, or DER if the header
     /// `Accept` names `application/pkcs10` and does not name `application/x-pem-file` earlier.
     ///
     /// - Parameters:

@@ -34,8 +34,8 @@ package struct RESTCall: Sendable {
     package var caller: Caller { peer.caller }
     package var grants: [Grant] { peer.grants }
 
-    /// The caller and the identifier of the request, for a use case. This property omits the `Idempotency-Key`, because
-    /// it is for use cases that are safe to repeat.
+    /// The caller and the identifier of the request, without the `Idempotency-Key`: for use cases that are safe to
+    /// repeat.
     package var request: Request { Request(caller: caller, requestId: requestId) }
 
     /// ``request`` with the `Idempotency-Key` if the client sent one, for use cases that create something.

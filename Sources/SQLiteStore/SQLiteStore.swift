@@ -29,9 +29,8 @@ package final class SQLiteStore: MerchantRepository, Sendable {
 
     /// - Parameters:
     ///   - clock: gives the time at which writes began to fail, for ``health``.
-    ///   - confirmedTime: the time that the daemon counts itself. It does not change when the machine's clock is set.
-    ///     If the machine's clock was set back, events get this time. If nil, events keep the time of the machine's
-    ///     clock.
+    ///   - confirmedTime: the daemon's own count of time, which does not change when the machine's clock is set. If the
+    ///     machine's clock was set back, events get this time. If nil, events keep the time of the machine's clock.
     package init(
         _ database: OpenedDatabase, clock: any WallClock, observers: StoreObservers = StoreObservers(),
         confirmedTime: ConfirmedTime? = nil

@@ -38,8 +38,8 @@ extension StoreReading {
     /// runs no query, if there are no values. Many values take several queries, because SQLite limits the number of
     /// placeholders.
     ///
-    /// The number of placeholders is a power of two: the last value is repeated. Otherwise each number of values would
-    /// be another text, and SQLite would prepare a statement for each.
+    /// The last value is repeated, so that the number of placeholders is a power of two. Otherwise SQLite would prepare
+    /// another statement for each number of values.
     ///
     /// - Parameters:
     ///   - sql: the query up to the name of the column that has one of the values.

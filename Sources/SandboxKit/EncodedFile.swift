@@ -1,16 +1,20 @@
 import SwiftASN1
 
-/// Reads files that contain one CSR or certificate as DER or PEM. Text around the PEM block is ignored.
+/// Extracts the DER from the content of a file with one CSR or certificate, in DER or PEM. Text around the PEM block is
+/// ignored.
 enum EncodedFile {
-    /// Returns the DER of the value in the file.
+    /// Returns the DER of the value in the file. Bytes that begin with the tag of a SEQUENCE (30 in hexadecimal) are
+    /// returned unchanged and unchecked, so the caller must parse them.
     ///
     /// - Parameters:
+    ///   - bytes: the content of the file.
     ///   - labels: the permitted PEM labels, such as `CERTIFICATE`.
     ///   - expected: a description of the value for error messages.
     /// - Throws: ``SandboxError`` if the file is neither DER nor PEM, or is PEM with several blocks or another label.
     static func der(of bytes: [UInt8], labels: [String], expected: String) throws(SandboxError) -> [UInt8] {
         guard !bytes.isEmpty else { throw SandboxError("the file is empty, expected \(expected)") }
-        // DER of a CSR or certificate begins with the tag of a SEQUENCE, which PEM text does not.
+        // The same byte is the digit 0 in ASCII. So a PEM file whose text before the block begins with 0 counts as DER,
+        // which the caller's parser rejects.
         if bytes[0] == TLV.sequence { return bytes }
         guard let text = String(validating: bytes, as: UTF8.self), text.contains("-----BEGIN ") else {
             throw SandboxError("the file is neither PEM nor DER, expected \(expected)")

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import Vocabulary
 
-/// Reads whole files up to a size limit, and writes whole files atomically.
+/// Reads whole files up to a size limit, and writes regular files atomically.
 enum Files {
     /// The size limit in bytes for files that are read, which is much larger than any CSR, certificate or key.
     private static let maximumInputSize = 65_536
@@ -38,7 +38,7 @@ enum Files {
         access("\(path)/.", F_OK) == 0
     }
 
-    /// The names of the files in a directory, sorted.
+    /// The names of the files and directories in a directory, sorted.
     static func names(in directory: String) throws(SandboxError) -> [String] {
         do {
             return try FileManager.default.contentsOfDirectory(atPath: directory).sorted()

@@ -4,8 +4,8 @@ package import MerchantCore
 package enum DaemonSocket: String, CaseIterable, Sendable {
     case admin, decryptor, issuer
 
-    /// The first segments after `/v1` of the paths that the admin socket serves. A test compares ``serving(_:)`` with
-    /// `schema/openapi.yaml`.
+    /// The first segments after `/v1` of the paths that the admin socket serves; ``serving(_:)`` handles `keys`
+    /// separately. A test compares ``serving(_:)`` with `schema/openapi.yaml`.
     private static let adminResources: Set<Substring> = [
         "access", "audit", "backups", "certificates", "domain-checks", "domain-file", "events", "invitations",
         "master-key", "merchant-tokens", "merchants", "nodes", "operator-logins", "operator-sessions", "registrations",

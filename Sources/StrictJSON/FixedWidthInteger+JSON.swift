@@ -20,7 +20,8 @@ extension FixedWidthInteger {
             return
         }
         let significant = digits[...last]
-        // `Int` returns nil for an exponent that overflows. Such a number overflows every integer type.
+        // `Int` returns nil for an exponent that overflows. Such a number is too large for every integer type, or it
+        // has a fractional part.
         guard let exponent = parts.count == 2 ? Int(parts[1]) : 0, exponent.magnitude < 1 << 32 else { return nil }
         let zeros = exponent - fraction.count + digits.count - significant.count
         // 128-bit integers have at most 39 digits. The limit avoids long texts for numbers such as 1e1000000000.

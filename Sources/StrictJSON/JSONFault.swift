@@ -1,5 +1,6 @@
-/// Why a JSON text was refused: what was found, where, and what was expected. The description quotes field names, but
-/// no values, because these may be secret.
+/// Why a JSON text was refused: what was found, where, and what was expected. The parser and the decoder quote field
+/// names, but no values, because these may be secret. Only the description that a type gives for its own invalid value
+/// (`DecodingError.dataCorrupted`) may quote that value.
 package struct JSONFault: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 

@@ -23,14 +23,14 @@ package struct JSONFields {
     }
 
     /// The same members, but a member that is null counts as absent. Use this for Apple's documents, such as payment
-    /// tokens: Apple adds fields to them over time.
+    /// tokens: a field that Apple adds later may be null.
     package func acceptingNull() -> JSONFields {
         var fields = self
         fields.acceptsNull = true
         return fields
     }
 
-    /// The member's value; nil if the member is absent.
+    /// The member's value; nil if the member is absent, or if it is null and the fields accept null.
     ///
     /// - Throws: ``JSONFault`` if the member is null, unless the fields accept null.
     package mutating func value(_ name: String) throws(JSONFault) -> JSONValue? {

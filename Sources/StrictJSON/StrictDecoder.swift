@@ -1,7 +1,7 @@
 extension JSONFields {
     /// Decodes the whole object as a `Value`.
     ///
-    /// Refuses unknown fields, `null`, and values of another type. Each error names the field.
+    /// Refuses unknown fields, `null`, and values of another type, with an error that names the field.
     ///
     /// A type may throw `DecodingError.dataCorrupted` with a description such as `is not a time`. The error then has
     /// the field's name before this description.

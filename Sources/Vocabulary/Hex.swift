@@ -2,7 +2,8 @@
 package enum Hex {
     /// Writes two lower-case digits for each byte.
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
-        // A list of records has hundreds of hashes, and a loop over an array is much faster than over a generic sequence.
+        // A list of records has hundreds of hashes, and a loop over an array is much faster than over a generic
+        // sequence.
         let bytes = Array(bytes)
         return String(unsafeUninitializedCapacity: 2 * bytes.count) { digits in
             for (index, byte) in bytes.enumerated() {

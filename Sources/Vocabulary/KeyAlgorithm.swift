@@ -2,7 +2,7 @@
 package enum KeyAlgorithm: String, NamedValue {
     /// P-256 key agreement, for every region but mainland China.
     case ecV1 = "EC_v1"
-    /// RSA-2048 key wrapping, for mainland China. Identity key pairs, which authenticate the platform to Apple in TLS,
-    /// are RSA-2048 too and have this algorithm.
+    /// RSA-2048 key wrapping, for mainland China. Identity key pairs, which authenticate the platform or a merchant to
+    /// Apple in TLS, are RSA-2048 too and have this algorithm.
     case rsaV1 = "RSA_v1"
 }

@@ -65,8 +65,8 @@ package struct Timestamp: TextValue, Comparable {
 extension Timestamp {
     /// Reads the format that ``rfc3339`` writes, for the years 1970 to 9999.
     ///
-    /// Foundation's parser reads all texts, but is 20 times slower, and its first use takes a millisecond. Speed matters
-    /// here: a list of a million keys contains several million timestamps.
+    /// Foundation's parser also reads every other form of RFC 3339, but is 20 times slower, and its first use takes a
+    /// millisecond. Speed matters here: a list of a million keys contains several million timestamps.
     ///
     /// - Returns: the milliseconds since 1970; nil for any other text.
     private static func millisecondsOfOwnFormat(_ text: [UInt8]) -> Int64? {

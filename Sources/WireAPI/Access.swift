@@ -33,7 +33,7 @@ package struct AccessDocument: Codable, Hashable, Sendable {
     package let permits: [String]
     /// The merchants that the permits apply to, sorted by identifier; absent for every merchant.
     package var merchants: [MerchantIdentifier]?
-    /// The tokens, newest first: the last one and, after a rotation, the one before. Empty if the caller authenticates
+    /// The newest token and, after a rotation, the token before it, newest first. Empty if the caller authenticates
     /// with a client certificate.
     package var tokens: [Token] = []
     /// SHA-256 of the client certificate in DER, as lower-case hexadecimal; absent for an access with a token.
@@ -72,7 +72,7 @@ package struct CreateAccessRequest: RequestBody {
 
 /// The body of `POST /v1/access/{accessName}/rotate`.
 package struct RotateAccessRequest: RequestBody {
-    /// How long the old token stays valid beside the new token; if absent, 24 hours.
+    /// How long the old token stays valid after the rotation; if absent, 24 hours.
     package var overlapSeconds: Int?
 
     package init() {}

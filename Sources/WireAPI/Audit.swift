@@ -11,7 +11,7 @@ package struct AuditRecordDocument: Codable, Hashable, Sendable {
     /// performs by itself, the daemon's process.
     package struct CallerDocument: Codable, Hashable, Sendable {
         /// `uid:` and the user's number for a process. `access:`, `invitation:` or `operator:` and an identifier for a
-        /// client of the portal.
+        /// client of the portal; `unidentified` for a client without valid credentials.
         package let name: String
         /// Present only for a process, like `gid`, `pid` and `program`.
         package var uid: UInt32?
@@ -102,12 +102,12 @@ package struct AuditBreakDocument: Codable, Hashable, Sendable {
 package struct AuditVerificationDocument: Codable, Hashable, Sendable {
     /// The number of records that were verified.
     package var examined = 0
-    /// The number of all breaks of the range.
+    /// The number of all breaks of the range, plus 1 if the chain does not match the audit head in the request.
     package var breakCount = 0
     /// At most 100 breaks of the range. If the chain does not match the audit head in the request, an additional break
     /// comes first.
     package var breaks: [AuditBreakDocument] = []
-    /// The number and hash of the last record in the database.
+    /// The number and hash of the last record in the database; nil if the database has no record.
     package var head: AuditHeadDocument?
     /// The `cursor` of the next range; nil at the end.
     package var nextCursor: String?

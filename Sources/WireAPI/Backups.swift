@@ -5,8 +5,7 @@ extension Paths {
     package static let backupVerification = "/v1/backups/verification"
 }
 
-/// `POST /v1/backups` creates a backup in the file, and `POST /v1/backups/verification` verifies the backup in the
-/// file.
+/// The body of `POST /v1/backups`, which creates a backup in a new file.
 package struct BackupRequest: RequestBody {
     /// An absolute path on the daemon's machine.
     package let file: String
@@ -14,7 +13,7 @@ package struct BackupRequest: RequestBody {
     package init(file: String) { self.file = file }
 }
 
-/// The request to verify a backup.
+/// The body of `POST /v1/backups/verification`.
 package struct BackupVerificationRequest: RequestBody {
     /// An absolute path on the daemon's machine.
     package let file: String
@@ -28,6 +27,7 @@ package struct BackupVerificationRequest: RequestBody {
 
 /// The description of a backup, from the manifest in the backup's file.
 package struct BackupDocument: Codable, Hashable, Sendable {
+    /// The path of the backup's file. If the request renamed the file, the new path.
     package let file: String
     package let createdAt: Timestamp
     /// The version of the daemon that created the backup.
@@ -72,15 +72,15 @@ package struct BackupVerificationDocument: Codable, Hashable, Sendable {
 /// What `status` reports about backups: the newest verified backup, and the merchants whose newest key pair is in no
 /// verified backup.
 package struct BackupCoverageDocument: Codable, Hashable, Sendable {
-    /// When the newest verified backup was created; nil if there is none. A backup with a time in the future does not
-    /// count.
+    /// When the newest verified backup was created, not when it was verified; nil if there is none. A backup with a
+    /// creation time in the future does not count.
     package var lastVerified: Timestamp?
     /// If a verified backup has a creation time in the future, the latest such time; otherwise nil.
     package var verifiedInFuture: Timestamp?
-    /// The path of the newest verified backup.
+    /// The path of the backup of `lastVerified`; nil if there is none.
     package var file: String?
-    /// The number of merchants whose newest key pair is in no verified backup. This property has the name of the JSON
-    /// field.
+    /// The number of merchants whose newest key pair is in no verified backup. Their older key pairs may be in a
+    /// backup.
     package var merchantsWithoutBackup = 0
     /// The identifiers of the first 100 of these merchants, sorted by the creation of their newest key pairs, oldest
     /// first.

@@ -21,8 +21,8 @@ package struct CertificateDocument: Codable, Hashable, Sendable {
     package let issuer: String
     package let notBefore: Timestamp
     package let notAfter: Timestamp
-    /// Whether the daemon verified the certificate's chain when it stored the certificate. False if the setting
-    /// `trust.certificate-issuers` was not set then.
+    /// Whether the daemon has verified the certificate's chain. False if the setting `trust.certificate-issuers` was
+    /// not set when the certificate was last uploaded.
     package var issuerVerified = false
     package let storedAt: Timestamp
     /// The certificate in PEM.

@@ -19,7 +19,7 @@ package struct EventDocument: Codable, Hashable, Sendable {
     package var merchantIdentifier: MerchantIdentifier?
     package var publicKeyHash: PublicKeyHash?
     package var rollId: String?
-    /// What Apple reported about a merchant token; only in the kinds of events that begin with `merchantToken`.
+    /// What Apple reported about a merchant token. Present only if the event's kind begins with `merchantToken`.
     package var merchantToken: MerchantTokenReportDocument?
     /// One human-readable sentence.
     package let detail: String
@@ -45,7 +45,7 @@ package struct RedeliverEventsRequest: RequestBody {
 
 /// The response of `POST /v1/events/redeliver`.
 package struct RedeliveredEventsDocument: Codable, Hashable, Sendable {
-    /// The number of deliveries that are attempted again, at most 10,000 for each request.
+    /// The number of deliveries (one for each event and webhook) that the daemon attempts again, at most 10,000.
     package let redelivered: Int
 
     package init(redelivered: Int) { self.redelivered = redelivered }

@@ -1,6 +1,6 @@
 /// One fault or warning about the input of a request.
 package struct InputFindingDocument: Codable, Hashable, Sendable {
-    /// Stable, for programs, such as `markerNotCritical`.
+    /// A stable code for programs, such as `markerNotCritical`.
     package let code: String
     /// What is wrong. Never contains a secret.
     package let message: String

@@ -1,8 +1,9 @@
 package import Vocabulary
 
 extension Paths {
-    /// Lists key pairs of all merchants. With `?prefix=TEXT`, the key pairs whose publicKeyHash begins with the text;
-    /// with `?state=STATE`, the key pairs in the state.
+    /// Lists key pairs of all merchants: with `?prefix=TEXT`, those whose publicKeyHash begins with the text; with
+    /// `?state=STATE`, those in the state; with `?endingBefore=TIME`, active ones whose certificate expires before the
+    /// time.
     package static let keys = "/v1/keys"
 
     package static func keys(of merchant: MerchantIdentifier) -> String { "\(Self.merchant(merchant))/keys" }
@@ -50,16 +51,16 @@ package struct KeyDocument: Codable, Hashable, Sendable {
     package var exportedAt: Timestamp?
     /// Absent for a key pair that was never used.
     package var use: KeyUseDocument?
-    /// Every certificate stored for this key pair, newest first.
+    /// Every certificate stored for this key pair, sorted by `notBefore`, latest first.
     package var certificates: [CertificateDocument] = []
     /// The certificate signing request, PKCS#10 in PEM. Present only if the request generates or reads a single key
     /// pair, and in a merchant's `pendingKeyPairs`.
     package var csr: String?
-    /// What the caller should know about the certificate that the request has stored. Present only if the request
-    /// stores a certificate.
+    /// What the caller should know about the certificate that the request uploaded or imported; absent if there are no
+    /// warnings.
     package var warnings: [String]?
-    /// `true` if the request uploaded a certificate that was stored before, so that nothing was changed. Otherwise
-    /// absent.
+    /// `true` if the request uploaded a certificate that was stored before. Of this certificate, at most
+    /// `issuerVerified` has changed. Otherwise absent.
     package var alreadyStored: Bool?
     /// The key pair that still needs a certificate. Present only in a response of the portal with `alreadyStored`, and
     /// only if there is such a key pair.
@@ -126,10 +127,11 @@ package struct KeyTransitionDocument: Codable, Hashable, Sendable {
     package init(_ key: KeyDocument) { self.key = key }
 }
 
-/// The body of `POST /v1/merchants/{merchantIdentifier}/keys`. If a field is absent, the algorithm is EC_v1 and the
-/// purpose is paymentProcessing.
+/// The body of `POST /v1/merchants/{merchantIdentifier}/keys`.
 package struct GenerateKeyRequest: RequestBody {
+    /// If absent, RSA_v1 for the purpose identity, otherwise EC_v1.
     package var algorithm: KeyAlgorithm?
+    /// If absent, paymentProcessing.
     package var purpose: KeyPurpose?
 
     package init() {}
@@ -139,15 +141,16 @@ package struct GenerateKeyRequest: RequestBody {
 package struct ImportKeyRequest: RequestBody {
     /// The private key's file, PEM or PKCS#12, encoded in Base64.
     package let privateKey: String
-    /// The certificate's file, PEM or DER, encoded in Base64. May be absent if the private key's file contains the
+    /// The certificate's file, PEM or DER, encoded in Base64. Can be omitted if the private key's file contains the
     /// certificate.
     package var certificate: String?
     /// The passphrase of the private key's file, if the file is encrypted.
     package var passphrase: String?
-    /// Which private key of the file, counted from 1. May be absent if the file has only one.
+    /// Which private key of the file, counted from 1. Can be omitted if the file has only one.
     package var keyNumber: Int?
     /// The state of the imported key pair: `standby` (default), `current` or `retiring`.
     package var state: KeyState?
+    /// If absent, paymentProcessing.
     package var purpose: KeyPurpose?
     /// Whether to accept a certificate that has expired.
     package var allowExpired: Bool?

@@ -39,7 +39,7 @@ package struct MasterKeyDocument: Codable, Hashable, Sendable {
         }
     }
 
-    /// Identifies the master key, but reveals nothing about the key. 32 lower-case hexadecimal digits.
+    /// 32 lower-case hexadecimal digits, which identify the master key but reveal nothing about it.
     package let masterKeyIdentifier: String
     package let dataKeyIdentifier: Int
     /// Where the daemon reads the master key according to its settings, such as `file /etc/merchantkeyd/master.key`.
@@ -55,7 +55,8 @@ package struct MasterKeyDocument: Codable, Hashable, Sendable {
 /// The steps of a rotation that was started, or in a dry run would be started.
 package struct RotationPlanDocument: Codable, Hashable, Sendable {
     package var dryRun = false
-    /// Whether an earlier rotation is in progress. The daemon then continues this rotation and starts no other.
+    /// Whether an earlier rotation is in progress. If so, the daemon continues the earlier rotation and starts no
+    /// other.
     package var joins = false
     /// One sentence for each step.
     package var steps: [String] = []

@@ -21,6 +21,7 @@ extension Paths {
         "\(merchantToken(identifier))/\(operation.rawValue)"
     }
 
+    /// The path of the account number (MPAN) of a merchant token, on the decryptor socket.
     package static func mpan(of identifier: MerchantTokenIdentifier) -> String {
         "\(merchantToken(identifier))/mpan"
     }
@@ -55,6 +56,7 @@ package struct MerchantTokenDocument: Codable, Hashable, Sendable {
     /// `linked` or `unlinked`.
     package let state: String
     package let firstSeenAt: Timestamp
+    /// When the daemon last decrypted a payment of the merchant token, or fetched an event of it.
     package let lastSeenAt: Timestamp
     /// Absent if the daemon has fetched no event of the token.
     package var lastEvent: LastEvent?
@@ -103,7 +105,7 @@ package struct SetTokenNotificationURLRequest: RequestBody {
     package init(_ url: String) { notificationUrl = url }
 }
 
-/// Apple's public key of a merchant token, with which usage information is encrypted.
+/// The public key that Apple generated for a merchant token. Usage information is encrypted with this key.
 package struct MerchantTokenPublicKeyDocument: Codable, Hashable, Sendable {
     package let merchantTokenIdentifier: MerchantTokenIdentifier
     /// P-384, X9.63, in Base64.
@@ -129,8 +131,8 @@ package struct TokenNotificationURLDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// The account number of a merchant token, as the decryptor socket returns it. Only clients decode it: the daemon
-/// writes the response without this type, whose text cannot be wiped.
+/// The account number of a merchant token, as the decryptor socket returns it. Only clients use this type. The daemon
+/// writes the response without it, because the memory of a `String` cannot be wiped.
 package struct MPANDocument: Decodable, Sendable {
     package let merchantTokenIdentifier: MerchantTokenIdentifier
     /// 8 to 19 digits.

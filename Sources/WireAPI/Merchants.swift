@@ -11,9 +11,10 @@ package struct MerchantDocument: Codable, Hashable, Sendable {
     package let merchantIdentifier: MerchantIdentifier
     package let merchantIdentifierHash: MerchantIdentifierHash
     package var name: String?
-    /// How many active key pairs the merchant should have. A key pair is active if decryptors may use it.
+    /// How many active payment processing key pairs the merchant should have. A key pair is active if decryptors may
+    /// use it.
     package var targetActiveKeyPairs = 0
-    /// How many active key pairs the merchant has.
+    /// How many active payment processing key pairs the merchant has.
     package var activeKeyPairs = 0
     package let createdAt: Timestamp
     /// Whether a verified backup contains the merchant's newest key pair; absent if the merchant has no key pairs.
@@ -36,13 +37,14 @@ package struct AddMerchantRequest: RequestBody {
     /// 0 to 16; if absent, 2.
     package var targetActiveKeyPairs: Int?
     /// Whether to generate EC_v1 key pairs, each with a CSR, until the merchant has as many key pairs as
-    /// `targetActiveKeyPairs`.
+    /// `targetActiveKeyPairs`. Only pending, current and standby key pairs count, and standby ones only if their
+    /// certificate does not expire soon.
     package var generateKeyPairs: Bool?
 
     package init(_ identifier: MerchantIdentifier) { merchantIdentifier = identifier }
 }
 
-/// The body of `PATCH /v1/merchants/{merchantIdentifier}`. If a field is absent, the merchant keeps the former value.
+/// The body of `PATCH /v1/merchants/{merchantIdentifier}`. If a field is absent, its value does not change.
 package struct ChangeMerchantRequest: RequestBody {
     package var name: String?
     package var targetActiveKeyPairs: Int?

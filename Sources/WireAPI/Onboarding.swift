@@ -16,11 +16,12 @@ package struct OnboardingDocument: Codable, Hashable, Sendable {
         /// `done`, `next` or `waiting`. Exactly one step is `next`, unless all steps are `done`.
         package let state: String
         /// Who must act in this step: `merchant`, `admin` or `Apple`. `time` if only time must pass, `none` if the step
-        /// is done.
+        /// is done or nobody needs to act.
         package let waitingFor: String
-        /// When the step entered its state; absent if this time is unknown.
+        /// When the step became `done` or `next`; absent if the step is `waiting`, or if this time is unknown.
         package var since: Timestamp?
-        /// The time by which the step should be done; absent if the step is done, or if there is no such time.
+        /// The time by which the step should be done. For `oldKeyQuiet`, the time at which the step becomes done if no
+        /// token for the old key arrives. Absent if the step is done, or if there is no such time.
         package var until: Timestamp?
         /// What the party in `waitingFor` must do, in one or two sentences for people.
         package let whatToDo: String

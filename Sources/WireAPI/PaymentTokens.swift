@@ -35,7 +35,7 @@ package struct ResolvedKeyDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// The body of `POST /v1/keys/{publicKeyHash}/symmetric-key`. It must have exactly one of the two fields.
+/// The body of `POST /v1/keys/{publicKeyHash}/symmetric-key`, which must have exactly one of the two fields.
 package struct SymmetricKeyRequest: RequestBody {
     /// For EC_v1: the token's ephemeral public key, a DER SubjectPublicKeyInfo in Base64.
     package var ephemeralPublicKey: String?
@@ -78,8 +78,8 @@ package struct CheckDocument: Codable, Hashable, Sendable {
 package struct VerificationDocument: Codable, Hashable, Sendable {
     /// Whether every check of the signature passed. False if the caller declined the verification (`"verify": false`).
     package let verified: Bool
-    /// First the checks of the token's signature, in the order in which the daemon makes them. Then the comparisons
-    /// with the values that the caller expects.
+    /// First the checks of the token's signature, in the order in which the daemon performs them. In the response to a
+    /// decryption, the comparisons with the values that the caller expects follow, and last the claim (`replay`).
     package let checks: [CheckDocument]
 }
 

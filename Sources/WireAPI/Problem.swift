@@ -10,7 +10,7 @@ package struct Problem: Codable, Hashable, Sendable, Error {
     package let detail: String
     package let code: String
     package let requestId: String
-    /// The faults of the request, if the error reports several at once.
+    /// Each fault of the request, if the error lists them; otherwise nil.
     package var findings: [InputFindingDocument]?
 
     package init(status: Int, code: String, title: String, detail: String, requestId: String) {

@@ -15,14 +15,15 @@ package struct RegistrationDocument: Codable, Hashable, Sendable {
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
     /// `registered`, `unregistered`, or `unsettled`: the outcome of a call to Apple is still unknown.
     package let state: String
-    /// Where the name, the domains and encryptTo in this document come from. `mirror`: from the daemon's database,
-    /// which holds what should be registered (the desired state). `apple`: from Apple's record, read for this request.
+    /// Where the state, the name, the domains and encryptTo in this document come from. `mirror`: from the daemon's
+    /// database, which holds what should be registered (the desired state). `apple`: from Apple's record, read for this
+    /// request.
     package let source: String
     package let partnerMerchantName: String
     /// The domains that are desired (`mirror`) or registered at Apple (`apple`).
     package var domainNames: [String] = []
     /// The identifier to whose certificate Apple encrypts the tokens. nil if Apple's record has another identifier than
-    /// the desired state: Apple reports only the identifier's hash.
+    /// the desired state, because Apple reports only the identifier's hash.
     package var encryptTo: MerchantIdentifier?
     /// SHA-256 of the encryptTo identifier, in upper-case hexadecimal as Apple writes it. Present even if `encryptTo`
     /// is nil.
@@ -89,13 +90,13 @@ package struct SyncDocument: Codable, Hashable, Sendable {
         package var repaired: Bool?
         /// The differences after the repair. Without a repair, they are the same as `drift`.
         package var remaining: [DriftDocument] = []
-        /// Why the registration could not be compared or repaired.
+        /// Why the registration could not be compared or repaired; nil if there was no error.
         package var failure: FailureDocument?
 
         package init(_ partner: PartnerInternalMerchantIdentifier) { partnerInternalMerchantIdentifier = partner }
     }
 
-    /// Whether the daemon was asked to repair the differences at Apple.
+    /// Whether the request asked the daemon to repair the differences at Apple.
     package var repair = false
     /// The number of registrations that were compared.
     package var compared = 0
@@ -113,7 +114,7 @@ package struct FailureDocument: Codable, Hashable, Sendable {
     /// The same codes as in ``Problem``.
     package let code: String
     package let detail: String
-    /// The number of seconds after which the request may succeed if it is repeated.
+    /// After how many seconds a repeat of the request may succeed; nil if this is unknown.
     package let retryAfter: Int?
 
     package init(code: String, detail: String, retryAfter: Int?) {

@@ -36,13 +36,13 @@ package struct ReloadDocument: Codable, Hashable, Sendable {
     }
 
     package let dryRun: Bool
-    /// The names of the settings that have other values now. A change in a list of mappings is reported with the name
-    /// of the list: `callers` or `events.webhooks`.
+    /// The names of the settings that the reload applied, or in a dry run would apply. A change in a list of mappings
+    /// is reported with the name of the list: `callers` or `events.webhooks`.
     package let changed: [String]
     /// The values of the changed settings.
     package var changes: [ChangedValue] = []
     package var needsRestart: [PendingSetting] = []
-    /// What does not work although the settings are valid.
+    /// Problems that exist although the settings are valid, one sentence each.
     package var warnings: [String] = []
 
     package init(dryRun: Bool, changed: [String]) {

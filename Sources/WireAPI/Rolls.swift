@@ -34,9 +34,9 @@ package struct RollDocument: Codable, Hashable, Sendable {
     package var quietAt: Timestamp?
     package let startedAt: Timestamp
     package var endedAt: Timestamp?
-    /// Why the roll ended.
+    /// Why the roll ended; absent while the roll is open.
     package var reason: String?
-    // The following fields are present only in the response to a request that finishes or abandons the roll.
+    // The fields from here on are present only in the response to a request that finishes or abandons the roll.
     package var dryRun: Bool?
     /// The changes of the key pairs' states.
     package var transitions: [KeyTransitionDocument.Transition]?

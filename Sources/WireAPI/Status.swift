@@ -53,11 +53,11 @@ package struct StatusDocument: Codable, Hashable, Sendable {
         package init(_ name: String) { self.name = name }
     }
 
-    /// One of the next 13 weeks, with the number of certificates that expire in the week.
+    /// One of the next 13 weeks, with the number of active key pairs that expire in the week.
     package struct Week: Codable, Hashable, Sendable {
-        /// When the week begins.
+        /// When the week begins. The first week begins at the time of the request.
         package let begins: Timestamp
-        /// The number of active key pairs whose certificate expires in the week.
+        /// The number of active key pairs whose last certificate expires in the week.
         package let ending: Int
 
         package init(begins: Timestamp, ending: Int) { (self.begins, self.ending) = (begins, ending) }
@@ -78,12 +78,13 @@ package struct StatusDocument: Codable, Hashable, Sendable {
 
     package let version: String
     package let environment: Environment
+    /// The daemon's time at the request.
     package let time: Timestamp
     package let startedAt: Timestamp
     /// The beginning of every link to the portal; absent if the daemon has no portal.
     package var portalURL: String?
     package var merchants = 0
-    /// Merchants that have fewer active key pairs than their target.
+    /// Merchants that have fewer active payment processing key pairs than their target.
     package var merchantsBelowTarget = 0
     /// The number of key pairs by state. Every state is present.
     package var keyPairs: [String: Int] = [:]
@@ -102,7 +103,7 @@ package struct StatusDocument: Codable, Hashable, Sendable {
     package var rolls: [String: Int] = [:]
     /// The open rolls that have been in their state for the longest time, at most 10.
     package var longestWaitingRolls: [RollDocument] = []
-    /// How many certificates of active key pairs expire in each of the next 13 weeks.
+    /// How many active key pairs expire in each of the next 13 weeks.
     package var endingByWeek: [Week] = []
     /// The number of revoked key pairs whose private key will be erased.
     package var awaitingDestruction = 0
@@ -118,7 +119,8 @@ package struct StatusDocument: Codable, Hashable, Sendable {
     }
 }
 
-/// The response of `GET /v1/health`, on every socket. The HTTP status is 200 if the daemon is ready, and 503 otherwise.
+/// The response of `GET /v1/health` on every socket. (The portal's response has only a status.) The HTTP status is 200
+/// if the daemon is ready, and 503 otherwise.
 package struct HealthDocument: Codable, Hashable, Sendable {
     /// Always true: a daemon that responds is alive.
     package var live = true

@@ -37,7 +37,7 @@ import Vocabulary
     @Test("a client certificate replaces the token, and the document has its fingerprint")
     func clientCertificate() async throws {
         try await TestServer.run { server in
-            // A certificate of the test's custodian.
+            // The custodian of the test accepts certificates in this form.
             let certificate = "CERT:\(PublicKeyHash(of: [1]).hex):merchant.com.example.shop"
             let body = """
                 {"name": "backend", "permits": ["onboard"], "allMerchants": true, "clientCertificate": "\(certificate)"}
@@ -147,7 +147,7 @@ import Vocabulary
         return try await sessions.begin(login: login.text, address: "192.0.2.7", requestId: "test").secret
     }
 
-    @Test("an operator ends the own sessions with the permit read, and those of others with administer")
+    @Test("an operator may end their own sessions with the permit read, and those of others only with administer")
     func operatorSessions() async throws {
         let own = getuid()
         for permits in [[.read], [.read, .administer]] as [Set<Permit>] {

@@ -31,7 +31,7 @@ import Vocabulary
     private static let hash = PublicKeyHash(of: [7])
     private static let merchant = "/v1/merchants/merchant.com.example.shop"
 
-    /// Every field that accepts free text, with the text in it as JSON.
+    /// A request for each field that accepts free text. `text` is the value of the field, escaped as in JSON.
     private static func textFields(_ text: String, says: String) -> [Case] {
         let partner = "/v1/registrations/shop"
         return [
@@ -301,7 +301,7 @@ import Vocabulary
         }
     }
 
-    @Test("the server survives random bytes")
+    @Test("the server survives requests in which random bytes were changed")
     func random() async throws {
         let seed = UInt64.random(in: .min ... .max)
         try await TestServer.run { server in

@@ -98,11 +98,11 @@ import Vocabulary
             }
             var hashes: Set<Substring> = []
             for answer in answers {
-                let made = answer.matches(of: /"publicKeyHash":"([^"]+)"/).map(\.1)
-                #expect(made.count == each)
+                let created = answer.matches(of: /"publicKeyHash":"([^"]+)"/).map(\.1)
+                #expect(created.count == each)
                 #expect(answer.components(separatedBy: "HTTP/1.1 201 ").count == each + 1)
                 #expect(answer.hasSuffix(#""targetActiveKeyPairs":2}"#))
-                hashes.formUnion(made)
+                hashes.formUnion(created)
             }
             #expect(hashes.count == 32 * each)
         }
@@ -134,7 +134,7 @@ import Vocabulary
         }
     }
 
-    @Test("a socket path that is too long ends the server with both numbers")
+    @Test("a socket path that is too long ends the server with an error that has the limit")
     func pathTooLong() async throws {
         let fault = await #expect(throws: SocketFault.self) {
             try await TestServer.run(socketName: String(repeating: "s", count: 108)) { _ in }

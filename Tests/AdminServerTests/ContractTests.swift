@@ -16,7 +16,7 @@ import Yams
 
     init() throws { contract = try OpenAPIDocument() }
 
-    @Test("the admin's routes are the contract's, with their permits, effects and query parameters")
+    @Test("the routes of the admin socket are those of the contract, with their permits, effects and query parameters")
     func adminRoutes() throws {
         let documented = contract.operations(of: "admin")
         #expect(Set(documented.keys) == Set(AdminRoutes.all.map { "\($0.method.rawValue) \($0.path)" }))
@@ -70,7 +70,7 @@ import Yams
         contract.root["components"]?["schemas"]?[schema]?[member]?.sequence?.compactMap(\.string) ?? []
     }
 
-    @Test("the contract lists every problem's code, state, algorithm and purpose")
+    @Test("the contract lists exactly the error codes, states, kinds and other names of the program")
     func words() {
         #expect(
             strings("ProblemCode", "enum")

@@ -5,7 +5,7 @@ import Testing
 /// The response that curl received.
 struct Reply: Sendable {
     let status: Int
-    /// Lower-case names.
+    /// The values by the lower-case names of the header fields.
     let headers: [String: String]
     let body: Data
 

@@ -70,7 +70,7 @@ import Yams
         #expect(Set(ProblemCode.all.map(\.name)).subtracting(listed) == ["methodNotAllowed"])
     }
 
-    @Test func `each error response lists a status that a code has`() throws {
+    @Test func `the example of each error response has a code and one of its statuses`() throws {
         let statuses = contract.table(ofCodes: "x-status").mapValues { $0.sequence?.compactMap(\.int) ?? [] }
         for (name, response) in try #require(contract.root["components"]?["responses"]?.mapping) {
             guard let example = response["content"]?["application/problem+json"]?["example"] else { continue }

@@ -20,7 +20,7 @@ struct EventTests {
         try await server.repository.write { try $0.append(event) }
     }
 
-    @Test("storing a certificate, promoting and revoking each append an event, and so does what follows from them")
+    @Test("storing a certificate, promoting and revoking each append an event, and so does falling below the target")
     func led() async throws {
         try await TestServer.run { server in
             let stock = try await server.stock()

@@ -11,7 +11,7 @@ import Vocabulary
         return (try reply.json()["items"] as? [[String: any Sendable]] ?? []).compactMap { $0[name] as? String }
     }
 
-    @Test("key pairs of all merchants are listed by the expiry of their certificates, also one state, in pages")
+    @Test("key pairs of all merchants, or those in one state, are listed in pages by the expiry of their certificates")
     func keysByExpiry() async throws {
         try await TestServer.run { server in
             let stock = try await server.stock()
@@ -47,7 +47,7 @@ import Vocabulary
         }
     }
 
-    @Test("merchants are listed by the beginning of their identifier, and those below their target")
+    @Test("a list of merchants can be limited to a prefix of the identifier, and to merchants below their target")
     func merchants() async throws {
         try await TestServer.run { server in
             let stock = try await server.stock()

@@ -16,7 +16,7 @@ import Vocabulary
         try #require(MerchantTokenIdentifier(text: text))
     }
 
-    /// Stores tokens `token-1`, `token-2` and so on, of the merchants in this order.
+    /// Stores tokens `token-1`, `token-2` and so on, of the merchants in this order. `last` changes the last token.
     private static func store(
         _ merchants: [MerchantIdentifier], in server: TestServer,
         changing last: (inout MerchantToken) -> Void = { _ in }
@@ -101,7 +101,7 @@ import Vocabulary
         }
     }
 
-    @Test func `an unlink is repeatable, and its dry run calls Apple for nothing`() async throws {
+    @Test func `an unlink can be repeated, and its dry run does not call Apple`() async throws {
         let gateway = ScriptedMerchantTokenGateway()
         try await TestServer.run(merchantTokens: gateway) { server in
             let stock = try await server.stock()

@@ -7,7 +7,7 @@ import Vocabulary
 import WireAPI
 
 @Suite("Registrations over HTTP") struct RegistrationTests {
-    private static func order(_ partner: String, _ domains: [String]) throws -> Data {
+    private static func body(_ partner: String, _ domains: [String]) throws -> Data {
         try JSONSerialization.data(withJSONObject: [
             "partnerInternalMerchantIdentifier": partner, "partnerMerchantName": "Shop", "domainNames": domains,
             "encryptTo": "merchant.com.example",
@@ -15,14 +15,14 @@ import WireAPI
     }
 
     @Test(
-        "every identifier of Apple's alphabet is accepted in a path, decoded exactly once",
+        "an identifier in Apple's alphabet is accepted in a path, which is decoded exactly once",
         arguments: ["~-_+&@$!|,.;", "...", "a+b", "sync", "Shop", String(repeating: "|$", count: 512)])
     func identifiers(_ name: String) async throws {
         try await TestServer.run { server in
             let partner = try #require(PartnerInternalMerchantIdentifier(name))
-            let made = try await server.curl("POST", "/v1/registrations", Self.order(name, ["a.example"]))
-            #expect(made.status == 201, "\(made.text)")
-            let location = try #require(made.headers["location"])
+            let created = try await server.curl("POST", "/v1/registrations", Self.body(name, ["a.example"]))
+            #expect(created.status == 201, "\(created.text)")
+            let location = try #require(created.headers["location"])
             #expect(location == Paths.registration(partner))
             let found = try await server.curl("GET", "\(location)?refresh=true")
             #expect(found.status == 200 && found.string("partnerInternalMerchantIdentifier") == name, "\(found.text)")
@@ -36,7 +36,7 @@ import WireAPI
     @Test("a registration whose identifier is also a segment of another route's path is found and removed")
     func identifierOfARoute() async throws {
         try await TestServer.run { server in
-            #expect(try await server.curl("POST", "/v1/registrations", Self.order("sync", ["a.example"])).status == 201)
+            #expect(try await server.curl("POST", "/v1/registrations", Self.body("sync", ["a.example"])).status == 201)
             let found = try await server.curl("GET", "/v1/registrations/sync")
             #expect(found.string("partnerInternalMerchantIdentifier") == "sync", "\(found.text)")
             let removed = try await server.curl("DELETE", "/v1/registrations/sync", Data(#"{"reason": "closed"}"#.utf8))
@@ -58,8 +58,8 @@ import WireAPI
     @Test("domains are accepted in Unicode or ASCII, and an invalid name is refused without a call to Apple")
     func domains() async throws {
         try await TestServer.run { server in
-            let made = try await server.curl("POST", "/v1/registrations", Self.order("shop-1", ["BÜCHER.example"]))
-            #expect(try made.json()["domainNames"] as? [String] == ["xn--bcher-kva.example"])
+            let created = try await server.curl("POST", "/v1/registrations", Self.body("shop-1", ["BÜCHER.example"]))
+            #expect(try created.json()["domainNames"] as? [String] == ["xn--bcher-kva.example"])
             let before = server.gateway.calls.count
             let bad: [(Int, [String], String)] = [
                 (400, ["https://shop.example.com/"], "https://shop.example.com/"), (400, ["shop"], "'shop'"),
@@ -69,7 +69,7 @@ import WireAPI
                 (409, (0..<100).map { "d\($0).example" }, "100 names"),
             ]
             for (status, names, words) in bad {
-                let reply = try await server.curl("POST", "/v1/registrations", Self.order("shop-1", names))
+                let reply = try await server.curl("POST", "/v1/registrations", Self.body("shop-1", names))
                 #expect(reply.status == status && reply.string("detail")?.contains(words) == true, "\(reply.text)")
             }
             #expect(server.gateway.calls.count == before)
@@ -87,7 +87,7 @@ import WireAPI
     func failures(_ fault: ScriptedGateway.Fault, _ status: Int, _ code: String) async throws {
         let gateway = ScriptedGateway { call in if case .register = call { fault } else { nil } }
         try await TestServer.run(gateway: gateway) { server in
-            let reply = try await server.curl("POST", "/v1/registrations", Self.order("shop-1", ["a.example"]))
+            let reply = try await server.curl("POST", "/v1/registrations", Self.body("shop-1", ["a.example"]))
             #expect(reply.status == status && reply.string("code") == code, "\(reply.text)")
             let retry: [ScriptedGateway.Fault: String] = [
                 .rateLimited: "7", .circuitOpen: "3", .unreachable: "15", .resetBeforeActing: "120",
@@ -99,7 +99,7 @@ import WireAPI
     @Test("a dry run, a removal and a sync report what they do")
     func story() async throws {
         try await TestServer.run { server in
-            _ = try await server.curl("POST", "/v1/registrations", Self.order("shop-1", ["a.example", "b.example"]))
+            _ = try await server.curl("POST", "/v1/registrations", Self.body("shop-1", ["a.example", "b.example"]))
             let body = Data(#"{"domainNames": ["A.example"], "reason": "moved"}"#.utf8)
             let dry = try await server.curl("DELETE", "/v1/registrations/shop-1?dryRun=true", body)
             #expect(try dry.json()["dryRun"] as? Bool == true && server.gateway.changes.count == 1)
@@ -136,7 +136,7 @@ import WireAPI
         }
     }
 
-    /// Returns a given finding, and records the calls.
+    /// Finds status 404 on every domain, and records the calls.
     private final class Checker: DomainChecker {
         let asked = Mutex<[(DomainName, [UInt8])]>([])
         func check(_ domain: DomainName, expecting file: [UInt8]) async -> DomainCheckReport {
@@ -146,7 +146,7 @@ import WireAPI
         }
     }
 
-    @Test("a domain check needs the file, and reports each finding")
+    @Test("a domain check needs the domain file, and reports what it finds")
     func domainCheck() async throws {
         let checker = Checker()
         try await TestServer.run(domainChecker: checker) { server in

@@ -7,7 +7,7 @@ import Vocabulary
 import WireAPI
 
 @Suite struct RouteTests {
-    @Test("a route that changes something needs the permit administer, and the log names its action")
+    @Test("a route that changes something has a log message, and needs administer except for operator sessions")
     func changesNeedAdminister() {
         for route in AdminRoutes.all where route.effect != .reads || route.method != .get {
             // A login gives an operator only the permits that the operator has already, and an operator may sign out.
@@ -51,7 +51,7 @@ import WireAPI
         }
     }
 
-    @Test("a route without a permit only reads, and is one of these")
+    @Test("only the routes of the health, the contract and the domain file need no permit, and they only read")
     func open() {
         let open = AdminRoutes.all.filter { $0.permit == nil }
         #expect(
@@ -61,7 +61,7 @@ import WireAPI
         #expect(open.allSatisfy { $0.effect == .reads })
     }
 
-    @Test("a route whose path has a parameter checks the permit for the parameter's owner")
+    @Test("a route whose path has a parameter checks the permit for the resource that the parameter names")
     func scopes() {
         for route in AdminRoutes.all {
             #expect(route.path.contains("{") == (route.scope == .pathParameter), "\(route.path)")

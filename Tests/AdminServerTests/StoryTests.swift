@@ -18,14 +18,14 @@ import Vocabulary
                 return try added.json()["pendingKeyPairs"] as? [[String: any Sendable]]
             }
             #expect(try await add("") == nil)
-            let made = try #require(try await add(#", "generateKeyPairs": true"#))
-            #expect(made.count == 3)
-            for key in made {
+            let created = try #require(try await add(#", "generateKeyPairs": true"#))
+            #expect(created.count == 3)
+            for key in created {
                 #expect(key["state"] as? String == "pending")
                 #expect((key["csr"] as? String)?.hasPrefix("-----BEGIN CERTIFICATE REQUEST-----\n") == true)
             }
             let again = try #require(try await add(#", "generateKeyPairs": true"#))
-            #expect(again.map { $0["publicKeyHash"] as? String } == made.map { $0["publicKeyHash"] as? String })
+            #expect(again.map { $0["publicKeyHash"] as? String } == created.map { $0["publicKeyHash"] as? String })
         }
     }
 
@@ -46,12 +46,12 @@ import Vocabulary
             // 2. Generate two key pairs and get the CSR of each, as PEM and DER.
             var hashes: [PublicKeyHash] = []
             for body in ["", #"{"algorithm": "EC_v1", "purpose": "paymentProcessing"}"#] {
-                let made = try await server.curl("POST", "/v1/merchants/\(Self.merchant)/keys", body)
-                #expect(made.status == 201)
-                #expect(made.string("state") == "pending")
-                #expect(made.string("csr")?.hasPrefix("-----BEGIN CERTIFICATE REQUEST-----\n") == true)
-                let hash = try #require(PublicKeyHash(anySpelling: made.string("publicKeyHash") ?? ""))
-                #expect(made.headers["location"] == "/v1/keys/\(hash.base64URL)")
+                let created = try await server.curl("POST", "/v1/merchants/\(Self.merchant)/keys", body)
+                #expect(created.status == 201)
+                #expect(created.string("state") == "pending")
+                #expect(created.string("csr")?.hasPrefix("-----BEGIN CERTIFICATE REQUEST-----\n") == true)
+                let hash = try #require(PublicKeyHash(anySpelling: created.string("publicKeyHash") ?? ""))
+                #expect(created.headers["location"] == "/v1/keys/\(hash.base64URL)")
                 hashes.append(hash)
             }
             let (first, second) = (hashes[0], hashes[1])
@@ -86,7 +86,7 @@ import Vocabulary
             #expect(try (rolled.json()["transitions"] as? [any Sendable])?.count == 2)
             #expect(try await server.curl("GET", "/v1/keys/\(first.hex)").string("state") == "retiring")
 
-            // 5. Revoke the old one; the last one cannot be revoked.
+            // 5. Revoke the old key. The last active key cannot be revoked.
             #expect(
                 try await server.curl("POST", "/v1/keys/\(first.hex)/revoke", #"{"reason": "rolled"}"#).status == 200)
             let last = try await server.curl("POST", "/v1/keys/\(second.hex)/revoke", #"{"reason": "rolled"}"#)
@@ -115,7 +115,7 @@ import Vocabulary
             #expect(try await server.curl("DELETE", "/v1/merchants/\(Self.merchant)").status == 200)
             #expect(try await server.curl("GET", "/v1/merchants/\(Self.merchant)").status == 404)
 
-            // 7. The log has each action once and no dry run, and the audit has all actions.
+            // 7. The log has one line for each action and none for a dry run. The audit has all actions.
             let actions = server.log.lines.filter { $0.hasPrefix("info ") }
             #expect(actions.filter { $0.hasPrefix("info key generated ") }.count == 2)
             #expect(actions.filter { $0.hasPrefix("info key promoted ") }.count == 2)
@@ -135,8 +135,8 @@ import Vocabulary
             var hash: PublicKeyHash
             let stock = try await server.stock()
             repeat {
-                let made = try await server.curl("POST", "/v1/merchants/\(stock.other)/keys")
-                hash = try #require(PublicKeyHash(anySpelling: made.string("publicKeyHash") ?? ""))
+                let created = try await server.curl("POST", "/v1/merchants/\(stock.other)/keys")
+                hash = try #require(PublicKeyHash(anySpelling: created.string("publicKeyHash") ?? ""))
             } while !hash.base64.contains("/")
             let encoded = hash.base64.replacing("/", with: "%2F").replacing("=", with: "%3d").replacing(
                 "+", with: "%2B")
@@ -170,10 +170,10 @@ import Vocabulary
             let path = "/v1/merchants/\(stock.merchant)/keys/import"
             let wrong = try await server.curl("POST", path, body("open barley"))
             #expect(wrong.status == 422 && wrong.string("code") == "wrongPassphrase")
-            let made = try await server.curl("POST", path, body("open sesame", state: "current"))
-            #expect(made.status == 201, "\(made.text)")
-            #expect(made.string("state") == "current" && made.string("origin") == "imported")
-            #expect(made.headers["location"] == "/v1/keys/\(hash.base64URL)")
+            let created = try await server.curl("POST", path, body("open sesame", state: "current"))
+            #expect(created.status == 201, "\(created.text)")
+            #expect(created.string("state") == "current" && created.string("origin") == "imported")
+            #expect(created.headers["location"] == "/v1/keys/\(hash.base64URL)")
             let again = try await server.curl("POST", path, body("open sesame", state: "current"))
             #expect(again.status == 201 && again.string("publicKeyHash") == hash.base64)
             let elsewhere = try await server.curl(
@@ -182,7 +182,7 @@ import Vocabulary
                     Data("CERT:\(hash.hex):\(stock.merchant)".utf8).base64EncodedString(),
                     with: Data("CERT:\(hash.hex):\(stock.other)".utf8).base64EncodedString()))
             #expect(elsewhere.status == 409 && elsewhere.string("code") == "keyBelongsToAnotherMerchant")
-            // Without a merchant in the path, the certificate names it.
+            // Without a merchant in the path, the certificate names the merchant.
             let named = PublicKeyHash(of: [43])
             let file = Data("KEY:\(named.hex):\(stock.other)".utf8).base64EncodedString()
             let found = try await server.curl("POST", "/v1/keys/import", #"{"privateKey": "\#(file)"}"#)

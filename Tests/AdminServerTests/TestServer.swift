@@ -13,7 +13,7 @@ import Testing
 import Vocabulary
 import WireAPI
 
-/// A real server on a real Unix socket in a directory of its own, for the length of a closure.
+/// A real server on a real Unix socket in its own directory. It runs while a closure runs.
 struct TestServer: Sendable {
     let directory: String
     let socket: String

@@ -7,22 +7,22 @@ import MerchantTestSupport
 import Testing
 import Vocabulary
 
-/// What a local user without a permit can do who can connect.
+/// What a local user can do who can connect but has no permit.
 @Suite struct UntrustedCallerTests {
     private static let withoutPermit = TestServer.policy([])
-    private static let refused = "GET /v1/merchants HTTP/1.1\r\nHost: x\r\n\r\n"
+    private static let forbiddenRequest = "GET /v1/merchants HTTP/1.1\r\nHost: x\r\n\r\n"
 
     @Test("a caller without a permit gets one refusal for each connection, whatever it pipelines")
     func oneRefusal() async throws {
         try await TestServer.run(policy: Self.withoutPermit) { server in
             let answer = await RawConnection.exchange(
-                String(repeating: Self.refused, count: 1000), with: server.socket, keepsSending: true)
+                String(repeating: Self.forbiddenRequest, count: 1000), with: server.socket, keepsSending: true)
             #expect(answer.hasPrefix("HTTP/1.1 403 "))
             #expect(answer.matches(of: #/HTTP/1\.1 \d+ /#).count == 1)
         }
     }
 
-    @Test("a route without a permit is answered for every request of a connection")
+    @Test("a route that needs no permit is answered for every request of a connection")
     func openRoutes() async throws {
         try await TestServer.run(policy: Self.withoutPermit) { server in
             let answer = await RawConnection.exchange(
@@ -36,7 +36,7 @@ import Vocabulary
         let count = 300
         try await TestServer.run(policy: Self.withoutPermit) { server in
             for _ in 0..<count {
-                let answer = await RawConnection.exchange(Self.refused, with: server.socket)
+                let answer = await RawConnection.exchange(Self.forbiddenRequest, with: server.socket)
                 #expect(answer.hasPrefix("HTTP/1.1 403 "))
             }
             let lines = server.log.lines.filter { $0.contains("request forbidden") }
@@ -53,9 +53,9 @@ import Vocabulary
         }
     }
 
-    @Test("a request body is refused before it fills the memory of callers without a permit")
+    @Test("a request of a caller without a permit is refused before its body arrives")
     func manyBodies() async throws {
-        // 16 connections of 1 MiB each would hold more than callers without a permit may.
+        // Without this rule, 16 connections with 1 MiB each would hold more memory than callers without a permit may.
         let path = "/v1/merchants/merchant.com.example.shop/keys/import"
         try await TestServer.run(policy: Self.withoutPermit) { server in
             let answer = await RawConnection.exchange(
@@ -67,13 +67,13 @@ import Vocabulary
 }
 
 @Suite struct ResponseMemoryTests {
-    @Test("bodies and responses beyond the share of one user are refused with 503, and the connection stays open")
+    @Test("request bodies beyond the memory share of one user get 503, until connections close")
     func overloaded() async throws {
         let (opened, keep) = AsyncStream.makeStream(of: CInt.self)
         try await TestServer.run { server in
             let head =
                 "POST /v1/merchants/merchant.com.example.shop/keys/import HTTP/1.1\r\nHost: x\r\nContent-Length: 1048576\r\n\r\n"
-            // Each of them reserves a mebibyte and never sends it: 48 are what one user may hold.
+            // Each connection reserves 1 MiB for a body that it never sends. One user may reserve 48 MiB.
             for _ in 0..<48 {
                 let descriptor = try #require(RawConnection.open(server.socket))
                 keep.yield(descriptor)

@@ -28,7 +28,7 @@ extension Rows {
         server("a master key and an empty database", .warns([.masterKeyWithoutDatabase])) {
             $0.server?.hasContent = false
         },
-        server("the database lacks the shipped head", .refusesUnlessAccepted([.databaseOlderThanShippedHead])) {
+        server("the database lacks the head in the file", .refusesUnlessAccepted([.databaseOlderThanShippedHead])) {
             $0.auditComparison = .init(
                 headInDatabase: Observations.base,
                 shippedHead: .found(
@@ -41,7 +41,7 @@ extension Rows {
             $0.server?.lostTransactions = "audit record 12 is missing"
         },
         server(
-            "the database lacks such a record and the shipped head",
+            "the database lacks a record that the daemon has seen, and the head in audit.head.file",
             .refusesUnlessAccepted([.databaseLostTransactions, .databaseOlderThanShippedHead])
         ) {
             $0.server?.lostTransactions = "audit record 12 is missing"
@@ -51,21 +51,21 @@ extension Rows {
                     file: Observations.shippedFile, head: Observations.head, at: Observations.shippedAt,
                     difference: "record 12 is missing"))
         },
-        server("the head file is empty", .warns([.noShippedHead])) {
+        server("audit.head.file is empty", .warns([.noShippedHead])) {
             $0.auditComparison = .init(
                 headInDatabase: Observations.head, shippedHead: .none(file: Observations.shippedFile))
         },
-        server("a loss that the operator accepted before", .refusesUnlessAccepted([.acceptedLossNotInAudit])) {
+        server("an accepted loss is not in the audit yet", .refusesUnlessAccepted([.acceptedLossNotInAudit])) {
             $0.lockFile.lossesNotInAudit = ["the database lacks record 12"]
         },
-        server("another environment", .warns([.environmentChanged])) {
+        server("the database belongs to another environment", .warns([.environmentChanged])) {
             $0.environmentChange = .init(from: .production, to: .sandbox)
         },
-        server("another environment than that of running daemons", .refuses(.environmentConflict)) {
+        server("running daemons use another environment", .refuses(.environmentConflict)) {
             $0.environmentChange = .init(from: .production, to: .sandbox)
             $0.server?.others = ["host2"]
         },
-        server("the same environment as running daemons", .opens) { $0.server?.others = ["host2"] },
+        server("running daemons use the same environment", .opens) { $0.server?.others = ["host2"] },
     ]
 
     private static func server(

@@ -13,52 +13,50 @@ import Vocabulary
     static func merchant(_ number: Int) -> MerchantIdentifier { Stage.identifier("merchant.com.example.m\(number)") }
 
     /// - Parameter seconds: signing time minus time of receipt.
-    func see(merchant: Int, account: Int, _ seconds: Int, after milliseconds: Int = 0) {
+    func record(merchant: Int, account: Int, _ seconds: Int, after milliseconds: Int = 0) {
         let receivedAt = Self.now.adding(.milliseconds(milliseconds))
         watch.record(
             watch.account(SensitiveText("48174991302\(10_000 + account)")), at: Self.merchant(merchant),
             signedAt: receivedAt.adding(.seconds(seconds)), receivedAt: receivedAt, isRefused: abs(seconds) > 300)
     }
 
-    @Test func `most of at least five merchants must be refused, and the median offset is reported`()
-        throws
-    {
-        for number in 0..<4 { see(merchant: number, account: number, -3600 - number) }
+    @Test func `an anomaly needs five merchants and a majority of refusals, and has their median offset`() throws {
+        for number in 0..<4 { record(merchant: number, account: number, -3600 - number) }
         #expect(watch.anomaly(at: Self.now) == nil)
-        see(merchant: 4, account: 4, -3604)
+        record(merchant: 4, account: 4, -3604)
         let anomaly = try #require(watch.anomaly(at: Self.now))
         #expect(anomaly.refusing == 5 && anomaly.merchants == 5)
         #expect(anomaly.medianOffset == .seconds(-3602))
-        for number in 10..<15 { see(merchant: number, account: number, 1) }
+        for number in 10..<15 { record(merchant: number, account: number, 1) }
         #expect(watch.anomaly(at: Self.now) == nil, "half is no majority")
-        see(merchant: 20, account: 20, -7200)
+        record(merchant: 20, account: 20, -7200)
         #expect(watch.anomaly(at: Self.now)?.refusing == 6)
     }
 
-    @Test func `one customer's old tokens raise nothing, at one merchant or at many`() {
-        for number in 0..<12 { see(merchant: number % 3, account: 100 + number, 0) }
-        for token in 0..<24 { see(merchant: 0, account: 1, -3600 - token, after: 1) }
+    @Test func `one customer's old tokens cause no anomaly, at one merchant or at many`() {
+        for number in 0..<12 { record(merchant: number % 3, account: 100 + number, 0) }
+        for token in 0..<24 { record(merchant: 0, account: 1, -3600 - token, after: 1) }
         #expect(watch.anomaly(at: Self.now) == nil)
-        for number in 0..<30 { see(merchant: 40 + number, account: 1, -3600, after: 2) }
+        for number in 0..<30 { record(merchant: 40 + number, account: 1, -3600, after: 2) }
         #expect(watch.anomaly(at: Self.now) == nil)
     }
 
-    @Test func `one merchant's refused tokens of many customers raise nothing`() {
-        for number in 0..<200 { see(merchant: 0, account: number, -3600) }
-        for number in 1..<4 { see(merchant: number, account: 1000 + number, -3600) }
+    @Test func `one merchant's refused tokens of many customers cause no anomaly`() {
+        for number in 0..<200 { record(merchant: 0, account: number, -3600) }
+        for number in 1..<4 { record(merchant: number, account: 1000 + number, -3600) }
         #expect(watch.anomaly(at: Self.now) == nil)
     }
 
     @Test func `neither one merchant nor one customer hides that the clock is wrong`() {
-        for number in 0..<5 { see(merchant: number, account: number, 3600) }
-        for number in 0..<300 { see(merchant: 0, account: 1000 + number, 0, after: 1 + number) }
+        for number in 0..<5 { record(merchant: number, account: number, 3600) }
+        for number in 0..<300 { record(merchant: 0, account: 1000 + number, 0, after: 1 + number) }
         #expect(watch.anomaly(at: Self.now)?.refusing == 4)
-        // A clock that is behind accepts tokens that a customer kept.
-        for number in 0..<5 { see(merchant: number, account: 7777, 0, after: 1000 + number) }
+        // If the clock is one hour behind, a token that a customer has kept for one hour is accepted.
+        for number in 0..<5 { record(merchant: number, account: 7777, 0, after: 1000 + number) }
         #expect(watch.anomaly(at: Self.now)?.refusing ?? 0 >= 3)
     }
 
-    @Test func `where everybody pays with the same test cards, merchants alone have votes`() {
+    @Test func `in the sandbox, where all customers use the same test cards, each merchant has a vote`() {
         let watch = TokenTimeWatch(distinguishesAccounts: false)
         let account = watch.account(SensitiveText("4111111111111111"))
         for number in 0..<5 {
@@ -71,28 +69,28 @@ import Vocabulary
     }
 
     @Test func `a merchant's newest token is its vote`() {
-        for number in 0..<5 { see(merchant: number, account: number, 3600) }
+        for number in 0..<5 { record(merchant: number, account: number, 3600) }
         #expect(watch.anomaly(at: Self.now) != nil)
-        for number in 0..<5 { see(merchant: number, account: number, 0, after: 1) }
+        for number in 0..<5 { record(merchant: number, account: number, 0, after: 1) }
         #expect(watch.anomaly(at: Self.now) == nil)
     }
 
-    @Test func `tokens are forgotten after ten minutes, and merchants after 256 others`() {
-        for number in 0..<5 { see(merchant: number, account: number, 3600) }
+    @Test func `tokens count for ten minutes, and only the 256 merchants with the newest tokens count`() {
+        for number in 0..<5 { record(merchant: number, account: number, 3600) }
         #expect(watch.anomaly(at: Self.now.adding(.seconds(600)))?.merchants == 5)
         #expect(watch.anomaly(at: Self.now.adding(.seconds(601))) == nil)
         #expect(watch.hasRefusals(at: Self.now.adding(.seconds(600))))
         #expect(!watch.hasRefusals(at: Self.now.adding(.seconds(601))))
-        for number in 1000..<1300 { see(merchant: number, account: number, 3600, after: number) }
+        for number in 1000..<1300 { record(merchant: number, account: number, 3600, after: number) }
         #expect(watch.anomaly(at: Self.now)?.merchants == 256)
     }
 }
 
-/// The tokens that the watch gets through both routes.
+/// Which verified and decrypted tokens are recorded in the ``TokenTimeWatch``.
 @Suite struct TokenTimeReportTests {
     let stage = Stage()
 
-    /// A key of its own for each merchant.
+    /// Adds merchants, each with its own key.
     func addMerchants(_ count: Int) -> [(MerchantIdentifier, P256.KeyAgreement.PrivateKey)] {
         (0..<count).map { number in
             let (merchant, key) = (TokenTimeWatchTests.merchant(number), P256.KeyAgreement.PrivateKey())
@@ -103,12 +101,12 @@ import Vocabulary
 
     func token(
         _ merchant: (MerchantIdentifier, P256.KeyAgreement.PrivateKey), account: Int, seconds: Int = -600,
-        payment: UInt8 = 1
+        transactionNumber: UInt8 = 1
     ) throws -> MintedToken {
         try MintedToken(
             to: merchant.1.publicKey, of: merchant.0,
             plaintext: MintedToken.plaintext.replacing("4817499130210000", with: "48174991302\(10_000 + account)"),
-            payment: payment, signedAt: stage.clock.now.adding(.seconds(seconds)))
+            payment: transactionNumber, signedAt: stage.clock.now.adding(.seconds(seconds)))
     }
 
     func verify(_ token: MintedToken, receivedAt: Timestamp? = nil) throws {
@@ -118,7 +116,7 @@ import Vocabulary
 
     var finding: StatusFinding? { stage.operations.monitoring.healthFindings().first { $0.code == .clockWrong } }
 
-    @Test func `tokens of five merchants raise it through either route, at the daemon's own time only`() async throws {
+    @Test func `tokens of five merchants raise the finding, unless the caller gives the time`() async throws {
         let merchants = addMerchants(5)
         for number in 0..<4 { try verify(token(merchants[number], account: number)) }
         #expect(finding == nil)
@@ -131,7 +129,7 @@ import Vocabulary
         #expect(found.severity == .critical)
         #expect(found.detail.contains("5 of the last 5 merchants") && found.detail.contains("600 seconds"))
         #expect(found.detail.contains("ahead of Apple's"))
-        // Fresh tokens of three merchants, through either route, outvote the rest.
+        // New tokens of three merchants, verified or decrypted, outvote the old tokens of the other two.
         for number in 0..<2 { try verify(token(merchants[number], account: number, seconds: 0)) }
         #expect(finding != nil)
         #expect(try await decrypt(token(merchants[2], account: 2, seconds: 0)).status == 200)
@@ -145,12 +143,11 @@ import Vocabulary
         return try #require(reply)
     }
 
-    @Test func `a token counts for the merchant whose key decrypts it, not for a hash that was written into it`() throws
-    {
+    @Test func `a token counts for the merchant whose key decrypts it, whatever its publicKeyHash says`() throws {
         let merchants = addMerchants(8)
         for number in 0..<8 {
-            // Each names another merchant's key, which Apple's signature does not cover.
-            var forged = try token(merchants[0], account: number, payment: UInt8(number))
+            // All but the first name another merchant's key: Apple's signature does not cover `publicKeyHash`.
+            var forged = try token(merchants[0], account: number, transactionNumber: UInt8(number))
             let own = PublicKeyHash(of: merchants[0].1.publicKey.derRepresentation).base64
             let other = PublicKeyHash(of: merchants[number].1.publicKey.derRepresentation).base64
             forged.paymentData = forged.paymentData.replacing(own, with: other)

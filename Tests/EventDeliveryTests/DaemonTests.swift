@@ -108,7 +108,7 @@ struct DaemonTests {
         #expect(receiver.deliveries.count { $0.path == "/first" } == 1)
     }
 
-    @Test("a webhook with an invalid URL, internal address, kind or name stops the start with the reason")
+    @Test("an invalid setting of a webhook or of the events stops the start with the reason")
     func refused() throws {
         for (url, more, says) in [
             ("http://ops.example.com/hidden", "", "'events.webhooks.0.url' is a URL with 'http', expected https"),

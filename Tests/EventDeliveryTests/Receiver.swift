@@ -6,7 +6,9 @@ import Testing
 final class Receiver: @unchecked Sendable {
     // Proof for @unchecked Sendable: each test uses its receiver from one task at a time.
     struct Delivery: Sendable {
+        /// How the receiver responded: see ``Receiver/mode(_:)``.
         let mode: String
+        /// Whether the request had a valid signature for each secret.
         let isValid: Bool
         let signature: String
         let path: String
@@ -56,12 +58,12 @@ final class Receiver: @unchecked Sendable {
         guard rename(draft, path(name)) == 0 else { throw POSIXError(.EIO) }
     }
 
-    /// Sets how it responds from now on.
+    /// Sets how the receiver responds from now on.
     func mode(_ mode: String) throws { try write(mode, "mode") }
 
     var rootPEM: [UInt8] { get throws { Array(try Data(contentsOf: URL(filePath: path("root.pem")))) } }
 
-    /// Keeps its port after a restart.
+    /// Starts the process of the receiver. After a restart, it listens on the same port.
     func start() throws {
         let script = try #require(
             Bundle.module.url(forResource: "receiver", withExtension: "py", subdirectory: "Scripts"))

@@ -5,7 +5,6 @@ import Vocabulary
 
 @Suite("Webhook settings")
 struct WebhookTests {
-    /// Removed at the end of each test.
     private let directory = "/tmp/mkd-secret-\(UUID().uuidString.prefix(8))"
 
     private func secret(_ text: String, mode: Int = 0o600) throws -> String {
@@ -15,7 +14,8 @@ struct WebhookTests {
         return path
     }
 
-    private func removing(_ body: () throws -> Void) rethrows {
+    /// Creates the directory, and removes it after `body`.
+    private func withDirectory(_ body: () throws -> Void) rethrows {
         try? FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(atPath: directory) }
         try body()
@@ -51,7 +51,7 @@ struct WebhookTests {
 
     @Test("an internal address in the URL is refused unless it is allowed")
     func inside() throws {
-        try removing {
+        try withDirectory {
             let file = try secret("0123456789abcdef")
             for host in ["127.0.0.1", "[::1]", "10.0.0.7", "169.254.169.254", "[::ffff:192.168.0.1]", "[fd00::1]"] {
                 let address = try WebhookAddress("https://\(host)/")
@@ -69,7 +69,7 @@ struct WebhookTests {
 
     @Test("a secret file has one or two secrets of 16 to 1,024 bytes and is not readable by every user")
     func secrets() throws {
-        try removing {
+        try withDirectory {
             let good = "0123456789abcdef"
             for text in [good, "\(good)\n", "\(good)\r\n\(good)2\r\n"] { _ = try WebhookSecrets.read(secret(text)) }
             _ = try WebhookSecrets.read(secret(good, mode: 0o640))
@@ -91,7 +91,7 @@ struct WebhookTests {
 
     @Test("the signature is HMAC-SHA256 over time, dot and body, as openssl computes it")
     func signature() throws {
-        try removing {
+        try withDirectory {
             let secrets = try WebhookSecrets.read(secret("an old secret 01\na new secret 002"))
             let time = Timestamp(millisecondsSince1970: 1_795_237_200_987)
             let signature = secrets.signature(over: Array(#"{"a":1}"#.utf8), at: time)

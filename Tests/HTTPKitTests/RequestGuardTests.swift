@@ -8,9 +8,9 @@ import Testing
 
 @Suite struct RequestGuardTests {
     private final class Count: Sendable {
-        let taken = Mutex(0)
+        let responsesSent = Mutex(0)
         let faults = Mutex<[HTTPFault]>([])
-        var value: Int { taken.withLock { $0 } }
+        var value: Int { responsesSent.withLock { $0 } }
     }
 
     private let count = Count()
@@ -23,7 +23,7 @@ import Testing
                 return RequestGuard.Refusal(
                     status: .init(statusCode: fault.problem.status), headers: [:], body: ByteBuffer(string: "problem"))
             },
-            onResponseSent: { [count] in count.taken.withLock { $0 += 1 } })
+            onResponseSent: { [count] in count.responsesSent.withLock { $0 += 1 } })
     }
 
     private func channel() throws -> EmbeddedChannel {
@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test(
-        "at a shutdown an idle connection closes without a response when its time is over, and one on which a head arrives a second later",
+        "at a shutdown an idle connection closes after the grace time, or a second later if a head is arriving",
         arguments: [("", TimeAmount.zero), ("GET /1 HTT", TimeAmount.seconds(1))])
     func drainsIdle(part: String, more: TimeAmount) throws {
         let channel = try pipelined()

@@ -35,7 +35,7 @@ import Testing
         "a/b:c@d+e_f.g",
         String(repeating: "x", count: 128),
     ])
-    func `an X-Request-Id of permitted characters is taken`(value: String) {
+    func `an X-Request-Id of permitted characters is used`(value: String) {
         #expect(RequestIdentifiers(requestIds: [value], traceparents: [])?.requestId == value)
     }
 
@@ -46,7 +46,7 @@ import Testing
         #expect(RequestIdentifiers(requestIds: [value], traceparents: []) == nil)
     }
 
-    @Test func `a header that occurs twice is ignored, and the other one is not`() {
+    @Test func `a header field that occurs twice is ignored, and the other field is used`() {
         let identifiers = RequestIdentifiers(requestIds: ["a", "b"], traceparents: [Self.valid])
         #expect(identifiers?.requestId == nil && identifiers?.trace?.traceId == Self.traceId)
         #expect(RequestIdentifiers(requestIds: ["a", "a"], traceparents: []) == nil)

@@ -8,7 +8,7 @@ import Vocabulary
 
 /// Compares the issuer socket with `schema/openapi.yaml`.
 @Suite struct ContractTests {
-    @Test func `the issuer's routes are the contract's, with their permits, effects and query parameters`() throws {
+    @Test func `the routes are those of the contract, with their permits, effects and query parameters`() throws {
         let documented = try OpenAPIDocument().operations(of: "issuer")
         #expect(Set(documented.keys) == Set(IssuerRoutes.all.map { "\($0.method.rawValue) \($0.path)" }))
         for route in IssuerRoutes.all {
@@ -32,7 +32,7 @@ import Vocabulary
         }
     }
 
-    @Test func `the routes of the other sockets are not there`() async throws {
+    @Test func `the routes of other sockets get 404`() async throws {
         try await TestIssuer().run { issuer in
             for path in ["/v1/status", "/v1/merchants", "/v1/keys/\(String(repeating: "A", count: 43))", "/metrics"] {
                 let reply = try await issuer.curl("GET", path)

@@ -48,7 +48,7 @@ import WireAPI
         }
     }
 
-    @Test func `a nonce is taken once, and its refusal encrypts nothing`() async throws {
+    @Test func `a nonce is accepted once, and a repeat gets no encrypted card data`() async throws {
         try await TestIssuer().run { issuer in
             let first = try await issuer.encrypt(issuer.body())
             #expect(first.status == 200)
@@ -77,7 +77,7 @@ import WireAPI
         }
     }
 
-    @Test func `every fault of certificates, nonce and card is reported at once, and claims nothing`() async throws {
+    @Test func `all faults of certificates, nonce and card are reported together; nothing is claimed`() async throws {
         try await TestIssuer(fault: .markerNotCritical).run { issuer in
             let reply = try await issuer.encrypt(
                 issuer.body(nonce: "9c02") { body in
@@ -107,7 +107,7 @@ import WireAPI
         }
     }
 
-    @Test func `the validity period of certificates is checked unless the settings ignore it`() async throws {
+    @Test func `expired certificates are refused`() async throws {
         try await TestIssuer().run { issuer in
             issuer.clock.advance(by: .seconds(800 * 86_400))
             let expired = try await issuer.encrypt(issuer.body())
@@ -116,7 +116,7 @@ import WireAPI
     }
 
     @Test(
-        "a body of another shape is malformed, and no error quotes a value",
+        "a body without a field, or with another type of value, is malformed, and no error quotes a value",
         arguments: [
             "certificates", "nonce", "nonceSignature", "configuration", "network", "card",
         ])
@@ -204,7 +204,7 @@ import WireAPI
         }
     }
 
-    @Test func `without it, the hook gets the card and gives it`() async throws {
+    @Test func `without activation data in the request, the hook is asked for it`() async throws {
         try await TestIssuer().run { issuer in
             issuer.activation.result.value = .success(Array("from the hook".utf8))
             let reply = try await issuer.encrypt(issuer.body(activationData: nil))
@@ -215,7 +215,7 @@ import WireAPI
         }
     }
 
-    @Test func `without both, the response has a warning`() async throws {
+    @Test func `without activation data from the request or the hook, the response has a warning`() async throws {
         try await TestIssuer().run { issuer in
             let reply = try await issuer.encrypt(issuer.body(activationData: nil))
             #expect(reply.status == 200 && reply.string("activationData") == nil)

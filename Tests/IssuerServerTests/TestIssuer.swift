@@ -16,7 +16,7 @@ import Testing
 import Vocabulary
 import WireAPI
 
-/// A real server on a real Unix socket in a directory of its own, for the length of a closure. The sandbox issues the
+/// A real server on a real Unix socket in its own directory. It runs during ``run(ready:_:)``. The sandbox issues the
 /// certificates.
 final class TestIssuer: Sendable {
     static let openAPI = Array("openapi: 3.1.0\n".utf8)
@@ -89,7 +89,7 @@ final class TestIssuer: Sendable {
 
     // MARK: Requests
 
-    /// The body of a request that the daemon accepts, before `change`.
+    /// The body of a valid request, changed by `change`.
     func body(
         nonce: String = "9c023092", activationData: String? = "T1RQLTEyMw==",
         _ change: (inout [String: any Sendable]) -> Void = { _ in }
@@ -182,7 +182,7 @@ struct IssuerReply: Sendable {
     func string(_ name: String) -> String? { json[name] as? String }
 }
 
-/// Gives the activation data that a test has set, and keeps the questions.
+/// Returns the activation data that a test has set, and records the questions.
 final class ScriptedActivation: ActivationDataSource {
     let questions = Guarded<[ActivationQuestion]>([])
     let result = Guarded<Result<[UInt8]?, MerchantError>>(.success(nil))

@@ -12,7 +12,7 @@ import Testing
         return admission.admit(channel, of: .remote(client)) == .admitted ? channel : nil
     }
 
-    /// A channel that the admission has closed.
+    /// Whether the admission has closed the channel.
     private func isClosed(_ channel: EmbeddedChannel) -> Bool {
         channel.embeddedEventLoop.run()
         var isClosed = false

@@ -4,7 +4,7 @@ import NIOCore
 import NIOPosix
 import Testing
 
-/// A pair of connected Unix sockets: a client's descriptor, and a channel that reads only on request.
+/// The end of the input of a channel that reads only on request, connected to a client's Unix socket.
 @Suite struct EndOfInputTests {
     /// Records what the handlers behind an ``EndOfInputHandler`` get.
     private final class Recorder: ChannelInboundHandler {
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    /// Connects, and exchanges one byte, so that the channel waits for the end of the input.
+    /// Connects, and sends one byte. After the channel has read this byte, it waits for the end of the input.
     private func connect(limit: Int = 100_000) async throws -> Connection {
         var descriptors: [CInt] = [-1, -1]
         try #require(socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &descriptors) == 0)
@@ -82,7 +82,7 @@ import Testing
         try #require(sent == count)
     }
 
-    @Test func `Bytes before the end of the input are passed on only as reads are requested`() async throws {
+    @Test func `bytes before the end of the input are passed on only as reads are requested`() async throws {
         let connection = try await connect()
         try send(50_000, connection)
         shutdown(connection.client, CInt(SHUT_WR))
@@ -102,7 +102,7 @@ import Testing
         close(connection.client)
     }
 
-    @Test func `A connection that the client has closed completely ends, and its unread bytes are dropped`()
+    @Test func `a connection that the client has closed completely ends, and its unread bytes are dropped`()
         async throws
     {
         let connection = try await connect()
@@ -112,7 +112,7 @@ import Testing
         #expect(try await connection.seen().reads == [1])
     }
 
-    @Test func `A connection ends if more bytes than the limit are unread at the end of the input`() async throws {
+    @Test func `a connection ends if more bytes than the limit are unread at the end of the input`() async throws {
         let connection = try await connect(limit: 49_999)
         try send(50_000, connection)
         shutdown(connection.client, CInt(SHUT_WR))
@@ -121,7 +121,7 @@ import Testing
         close(connection.client)
     }
 
-    @Test func `An end of the input without unread bytes is passed on at once`() async throws {
+    @Test func `an end of the input without unread bytes is passed on at once`() async throws {
         let connection = try await connect()
         shutdown(connection.client, CInt(SHUT_WR))
         try await poll { try await connection.seen().hasEnded }

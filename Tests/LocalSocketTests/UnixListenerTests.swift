@@ -60,7 +60,7 @@ import Testing
         let watcher = Watcher(path)
         for _ in 0..<200 {
             let listener = try UnixListener.listen(path: path, mode: 0o600, backlog: 16)
-            // The next one replaces it; only the last is removed.
+            // The watcher pauses, because the file exists for a short time after the socket has been closed.
             watcher.pause()
             close(listener.descriptor)
             unlink(path)
@@ -175,13 +175,13 @@ private final class Watcher: @unchecked Sendable {
     init(_ path: String) {
         Thread.detachNewThread { [self] in
             while lock.withLock({ !stopped }) {
-                lock.withLock { look(path) }
+                lock.withLock { check(path) }
             }
             finished.signal()
         }
     }
 
-    private func look(_ path: String) {
+    private func check(_ path: String) {
         var found = stat()
         guard lstat(path, &found) == 0 else { return }
         sightings += 1

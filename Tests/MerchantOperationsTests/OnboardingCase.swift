@@ -174,7 +174,7 @@ extension OnboardingCase {
                 key(2, .current, since: -20, certificate: (-25, 735), confirmed: -19),
                 key(3, .pending, created: -3, since: -3),
             ], [roll(7, from: 1, to: 2, started: -30, outcome: .finished, ended: -3)], next: nil,
-            text: "A reserve key pair waits for its certificate"),
+            text: "The key pair for your next certificate exists"),
         OnboardingCase(
             "roll finished, and the next key pair has its certificate",
             [

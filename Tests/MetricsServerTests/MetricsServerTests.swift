@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func `a client that holds all connections excludes neither another client nor another one of its address`()
+    @Test func `a client with too many connections excludes neither other addresses nor its own new connections`()
         async throws
     {
         try await Self.run { client in

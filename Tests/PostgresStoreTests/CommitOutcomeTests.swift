@@ -79,3 +79,34 @@ import Vocabulary
         #expect(await refusal { _ = try await claims.claim(claim) }?.code == .tokenAlreadyClaimed)
     }
 }
+
+/// A commit that waits for the synchronous standby when the server restarts.
+@Suite struct UnconfirmedCommitTests {
+    @Test func `a commit is no success if the standby did not confirm it before the server restarted`() async throws {
+        let server = try PostgresServer()
+        let database = try TemporaryDatabase(on: server)
+        var limits = TemporaryDatabase.limits
+        // The daemon waits for a response five seconds longer.
+        limits.statement = .seconds(2)
+        let store = try database.store(limits)
+        defer { store.close() }
+        try await store.write { try $0.insert(Sample.record(1)) }
+        // Otherwise the statement that drops the database would wait for the standby.
+        defer {
+            _ = try? server.execute("ALTER SYSTEM RESET synchronous_standby_names")
+            _ = try? server.execute("SELECT pg_reload_conf()")
+        }
+        try server.execute("ALTER SYSTEM SET synchronous_standby_names = 'missing'")
+        try server.execute("SELECT pg_reload_conf()")
+        async let result = refusal { try await store.write { try $0.insert(Sample.record(2)) } }
+        try await eventually {
+            try server.execute("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == "1"
+        }
+        try server.crash()
+        try server.start()
+        let error = await result
+        #expect(error?.code == .storeUnavailable && error?.detail.contains("not known") == true)
+        // The server itself reports the transaction as committed.
+        #expect(try database.execute("SELECT count(*) FROM merchants") == "2")
+    }
+}

@@ -95,9 +95,9 @@ final class BlockingRun: Sendable {
 }
 
 /// Waits until the condition is true, at most a minute.
-func eventually(_ condition: () throws -> Bool) async throws {
+func eventually(_ condition: () async throws -> Bool) async throws {
     let deadline = ContinuousClock.now + .seconds(60)
-    while try !condition() {
+    while try await !condition() {
         guard ContinuousClock.now < deadline else {
             Issue.record("the condition did not become true")
             return

@@ -2,6 +2,7 @@ import MerchantCore
 import MerchantTestSupport
 import PostgresStore
 import Testing
+import Vocabulary
 
 /// The network drops the packets of the server: it neither answers nor refuses a connection.
 @Suite struct SilentServerTests {
@@ -60,5 +61,36 @@ import Testing
         }
         #expect(codes.allSatisfy { $0 == .storeUnavailable || $0 == .overloaded })
         #expect(codes.contains(.overloaded))
+    }
+
+    @Test func `changes that wait for the writing connection do not each wait for an attempt to connect`() async throws
+    {
+        var limits = TemporaryDatabase.limits
+        limits.connecting = .seconds(2)
+        let settings = try ConnectionSettings(
+            "host=\(proxy.scratch.directory) user=merchantkeyd dbname=\(database.name)", limits: limits)
+        let claims = try PostgresClaims(
+            try PostgresDatabase(settings, clock: SystemClock(), durability: .notRequired), clock: SystemClock())
+        defer {
+            claims.close()
+            proxy.close()
+        }
+        proxy.ignoreConnections()
+        // Six groups of claims.
+        let codes = await withTaskGroup(of: MerchantError.Code?.self) { tasks in
+            for number in 0..<3000 {
+                let claim = TokenClaim(
+                    transactionId: Sample.hash(number).bits, caller: "uid:1", at: Sample.time, requestIdentity: nil)
+                tasks.addTask { await refusal { _ = try await claims.claim(claim) }?.code }
+            }
+            return await tasks.reduce(into: []) { $0.append($1) }
+        }
+        #expect(codes.allSatisfy { $0 == .storeUnavailable })
+        // More than one only if this machine needs longer than the pause for the other groups.
+        #expect(proxy.ignoredConnections < 4)
+        proxy.acceptConnections()
+        let claim = TokenClaim(
+            transactionId: Sample.hash(1).bits, caller: "uid:1", at: Sample.time, requestIdentity: nil)
+        try await eventually { await refusal { _ = try await claims.claim(claim) } == nil }
     }
 }

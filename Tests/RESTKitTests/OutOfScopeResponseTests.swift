@@ -42,7 +42,7 @@ import Vocabulary
         }
     }
 
-    @Test func `a path's parameter has the error of its use case`() async throws {
+    @Test func `an unknown path parameter has the same error as in the use case`() async throws {
         let handlers = HidingHandlers()
         await #expect(throws: Sample.unknownKey.notFoundError) { try await Sample.unknownKey.owner(handlers) }
         let roll = try #require(RollNumber(text: "7"))

@@ -21,11 +21,11 @@ import Testing
 
     @Test("the number of one user's concurrent reads is limited, and each read is run")
     func bounded() async throws {
-        let (turns, counts) = (ReadConcurrency(maximumPerUser: 4), Counts())
+        let (limiter, counts) = (ReadConcurrency(maximumPerUser: 4), Counts())
         let done = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<200 {
                 group.addTask {
-                    try await turns.run(for: .user(uid: 1)) {
+                    try await limiter.run(for: .user(uid: 1)) {
                         counts.begin()
                         for _ in 0..<10 { await Task.yield() }
                         counts.end()
@@ -41,31 +41,31 @@ import Testing
 
     @Test("a user's reads do not wait for another user's")
     func apart() async throws {
-        let turns = ReadConcurrency(maximumPerUser: 1)
+        let limiter = ReadConcurrency(maximumPerUser: 1)
         let (held, release) = AsyncStream.makeStream(of: Void.self)
         let (begun, begin) = AsyncStream.makeStream(of: Void.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                try await turns.run(for: .user(uid: 1)) {
+                try await limiter.run(for: .user(uid: 1)) {
                     begin.finish()
                     for await _ in held {}
                 }
             }
             for await _ in begun {}
-            let answer = try await turns.run(for: .user(uid: 2)) { 7 }
+            let answer = try await limiter.run(for: .user(uid: 2)) { 7 }
             #expect(answer == 7)
             release.finish()
             try await group.waitForAll()
         }
     }
 
-    @Test("a read that fails ends its turn")
+    @Test("after a read that fails, the next read is run")
     func failing() async throws {
         struct Failure: Error {}
-        let turns = ReadConcurrency(maximumPerUser: 1)
+        let limiter = ReadConcurrency(maximumPerUser: 1)
         for _ in 0..<3 {
-            await #expect(throws: Failure.self) { try await turns.run(for: .withoutPermit) { throw Failure() } }
+            await #expect(throws: Failure.self) { try await limiter.run(for: .withoutPermit) { throw Failure() } }
         }
-        #expect(try await turns.run(for: .withoutPermit) { 1 } == 1)
+        #expect(try await limiter.run(for: .withoutPermit) { 1 } == 1)
     }
 }

@@ -9,7 +9,7 @@ import Vocabulary
         .reduce(into: [[]]) { sets, permit in sets += sets.map { $0.union([permit]) } }
         .filter { !$0.isEmpty }
 
-    @Test("an access can have each set of the permits of the portal", arguments: sets)
+    @Test("an access can have any nonempty set of the permits of the portal", arguments: sets)
     func stored(permits: Set<Permit>) async throws {
         let temporary = try TemporaryStore()
         let name = try #require(AccessName("checkout"))

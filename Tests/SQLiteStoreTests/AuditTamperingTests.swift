@@ -8,14 +8,14 @@ import Vocabulary
 
 /// Changes of the audit by an attacker who can write the database file and drops its triggers.
 @Suite struct AuditTamperingTests {
-    static let records = 120
+    static let recordCount = 120
     let temporary: TemporaryStore
 
     init() throws { temporary = try TemporaryStore() }
 
     private func fill() async throws {
         var random = SeededGenerator(seed: 4711)
-        for number in 0..<Self.records {
+        for number in 0..<Self.recordCount {
             let action = AuditAction.allCases.randomElement(using: &random) ?? .keyRevoked
             try await temporary.store.write {
                 try $0.append(
@@ -44,13 +44,13 @@ import Vocabulary
     private func tampering(_ statements: [String], _ check: () throws -> Void) throws {
         try temporary.withSeparateConnection { db in
             try db.execute(sql: "CREATE TABLE IF NOT EXISTS kept AS SELECT * FROM audit")
-            let given = try Int.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'audit'") ?? 0
+            let highestSequence = try Int.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'audit'") ?? 0
             for statement in statements { try db.execute(sql: statement) }
             try check()
             try db.execute(
                 sql: """
                     DELETE FROM audit; INSERT INTO audit SELECT * FROM kept;
-                    UPDATE sqlite_sequence SET seq = \(given) WHERE name = 'audit'
+                    UPDATE sqlite_sequence SET seq = \(highestSequence) WHERE name = 'audit'
                     """)
         }
     }
@@ -70,7 +70,7 @@ import Vocabulary
         #expect(try breaks() == [])
     }
 
-    @Test func `an edited, removed, truncated or reordered record is found at its sequence`() async throws {
+    @Test func `an edited, removed or reordered record and a truncation are found at their sequence`() async throws {
         try await fill()
         try dropTriggers()
         var random = SeededGenerator(seed: 1)
@@ -86,8 +86,8 @@ import Vocabulary
         var kinds: [AuditBreak.Kind: Int] = [:]
         for round in 0..<1000 {
             // Not the first record: its previous hash is zeros already, so one of the edits would not change it.
-            let place = Int.random(in: 2..<Self.records, using: &random)
-            let other = (2..<Self.records).filter { $0 != place }.randomElement(using: &random) ?? 2
+            let place = Int.random(in: 2..<Self.recordCount, using: &random)
+            let other = (2..<Self.recordCount).filter { $0 != place }.randomElement(using: &random) ?? 2
             let (kind, statements, first): (AuditBreak.Kind, [String], Int) =
                 switch round % 4 {
                 case 0: (.edited, ["UPDATE audit SET \(columns[round / 4 % columns.count]) sequence = \(place)"], place)
@@ -160,7 +160,7 @@ import Vocabulary
             #expect(try difference()?.kind == .cutOff)
         }
         try temporary.withSeparateConnection { db in for statement in cut { try db.execute(sql: statement) } }
-        for _ in 100..<Self.records { try await temporary.store.write { try $0.append(Sample.entry(.keyRevoked)) } }
+        for _ in 100..<Self.recordCount { try await temporary.store.write { try $0.append(Sample.entry(.keyRevoked)) } }
         #expect(try breaks() == [])
         #expect(try difference()?.kind == .rewritten)
     }

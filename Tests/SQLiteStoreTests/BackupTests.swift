@@ -59,7 +59,7 @@ import Vocabulary
         #expect(!names.contains { $0.hasSuffix(".new") || $0.hasSuffix("-journal") }, "\(names)")
     }
 
-    @Test func `a changed byte and a truncation anywhere in a backup are detected`() async throws {
+    @Test func `a changed byte of the database and a truncation anywhere in a backup are detected`() async throws {
         for seed in 0..<20 { try await temporary.onboard(Sample.merchant(seed), seed: seed) }
         let manifest = try await backUp("good")
         let good = try Data(contentsOf: URL(filePath: file("good")))

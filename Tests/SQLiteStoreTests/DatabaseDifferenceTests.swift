@@ -67,7 +67,7 @@ import Vocabulary
         #expect(difference[.destructions].listed.map(\.subject) == [.keyPair(keyPair.publicKeyHash)])
     }
 
-    @Test func `certificates, rolls and merchants that are missing from the backup are reported`() async throws {
+    @Test func `new certificates, rolls and merchants, and renamed merchants, are reported`() async throws {
         try await temporary.onboard(Sample.merchant, .current, seed: 1)
         try await temporary.onboard(Sample.merchant, .pending, seed: 2)
         let difference = try await difference { transaction in
@@ -183,7 +183,7 @@ import Vocabulary
             for token in before { try transaction.store(token) }
         }
         let difference = try await difference { transaction in
-            // Number 1 gets another time of its last use, which is no change.
+            // Only the time of the last use of token 1 changes, which is not a difference.
             var changed = before
             changed[0].lastSeenAt = Sample.time.adding(.seconds(60))
             changed[1].state = .unlinked

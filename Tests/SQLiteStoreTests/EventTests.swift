@@ -18,7 +18,7 @@ import Vocabulary
         try await store.write { transaction in for event in events { try transaction.append(event) } }
     }
 
-    private func keep(_ webhooks: WebhookRegistration...) async throws {
+    private func setWebhooks(_ webhooks: WebhookRegistration...) async throws {
         try await store.write { try $0.setWebhooks(webhooks, at: Sample.time) }
     }
 
@@ -129,7 +129,7 @@ import Vocabulary
         async throws
     {
         try await append(1)
-        try await keep(WebhookRegistration(name: "w", kinds: nil))
+        try await setWebhooks(WebhookRegistration(name: "w", kinds: nil))
         try await append(1, 2, nil, 1, 2, nil)
         #expect(try next() == [2, 3, 4] && next("unknown") == [])
         #expect(try state()?.undelivered == 6)
@@ -147,7 +147,7 @@ import Vocabulary
     }
 
     @Test func `a parked event does not block its lane, and returns to its place when it is unparked`() async throws {
-        try await keep(WebhookRegistration(name: "w", kinds: nil))
+        try await setWebhooks(WebhookRegistration(name: "w", kinds: nil))
         try await append(1, 1, 2, 1)
         try await failed(1, next: nil)
         #expect(try next() == [2, 3])
@@ -174,7 +174,7 @@ import Vocabulary
         async throws
     {
         var random = SeededGenerator(seed: UInt64(seed))
-        try await keep(WebhookRegistration(name: "w", kinds: nil))
+        try await setWebhooks(WebhookRegistration(name: "w", kinds: nil))
         var lanes: [Int: [Int: Bool]] = [:]  // merchant, sequence, whether it is parked
         var last = 0
         for _ in 0..<200 {
@@ -211,20 +211,20 @@ import Vocabulary
         `a webhook gets its kinds; after its removal from the settings it gets no new events and keeps undelivered ones`()
         async throws
     {
-        try await keep(
+        try await setWebhooks(
             WebhookRegistration(name: "w", kinds: [.keyRevoked]), WebhookRegistration(name: "v", kinds: nil))
         try await append(1, kind: .keyRevoked)
         try await append(1, kind: .keyPromoted)
         #expect(try state("w")?.undelivered == 1 && state("v")?.undelivered == 2)
-        try await keep(WebhookRegistration(name: "v", kinds: nil))
+        try await setWebhooks(WebhookRegistration(name: "v", kinds: nil))
         try await append(2, kind: .keyRevoked)
         #expect(try state("w") == nil && next("w") == [] && state("v")?.undelivered == 3)
-        try await keep(WebhookRegistration(name: "w", kinds: nil))
+        try await setWebhooks(WebhookRegistration(name: "w", kinds: nil))
         #expect(try next("w") == [1])
     }
 
     @Test func `old events are removed in batches, except those that a webhook has not received`() async throws {
-        try await keep(WebhookRegistration(name: "w", kinds: nil))
+        try await setWebhooks(WebhookRegistration(name: "w", kinds: nil))
         let later = Sample.time.adding(.seconds(10))
         try await append(1, 1, 2, 3)
         try await store.write { try $0.append(Sample.event(merchant: Sample.merchant(1), at: later)) }
@@ -234,12 +234,12 @@ import Vocabulary
             try await store.write { try $0.removeEvents(occurredBefore: time, limit: limit) }
         }
         #expect(try await removed(before: Sample.time) == 0)
-        // Delivered or parked.
+        // Removes the event 1, which was delivered, and then 3, which is parked.
         #expect(try await removed(before: later, limit: 1) == 1)
         #expect(try await removed(before: later) == 1)
         #expect(try store.readNow { try $0.events(after: nil, merchant: nil, limit: 9).map(\.sequence) } == [2, 4, 5])
         #expect(try state()?.undelivered == 3 && state()?.parked == 0)
-        try await keep()
+        try await setWebhooks()
         #expect(try await removed(before: later) == 2)
         try await append(1)
         #expect(try store.readNow { try $0.events(after: nil, merchant: nil, limit: 9).map(\.sequence) } == [5, 6])

@@ -98,9 +98,7 @@ import Vocabulary
         try checkTotals(temporary)
     }
 
-    @Test func `texts that are too long do not prevent an event, and only images of the card are left out`()
-        async throws
-    {
+    @Test func `an event with texts that are too long is stored, without the images of the card`() async throws {
         var card = MerchantTokenCard(shortDescription: "Visa")
         card.cardArt = (0..<1000).map {
             .init(name: "\($0)", type: "image/png", url: String(repeating: "u", count: 128))
@@ -129,7 +127,7 @@ import Vocabulary
         }
     }
 
-    @Test func `an altered card or report is an error, not a crash`() async throws {
+    @Test func `an altered card is an error, not a crash`() async throws {
         try await stock()
         try temporary.withSeparateConnection {
             try $0.execute(sql: "UPDATE merchant_tokens SET card = '{\"cardArt\":1}'")

@@ -34,7 +34,7 @@ import Vocabulary
         try again.close()
     }
 
-    @Test func `a claim is kept for 30 days of later claims, and then removed`() async throws {
+    @Test func `a claim is kept for 30 days, and then removed by later claims, few by each`() async throws {
         let retention = Int(ClaimRules.nonceRetention.components.seconds)
         for number in 0..<4 { try await store.claimNonce(claim(number)) }
         try await store.claimNonce(claim(4, after: retention))

@@ -130,7 +130,7 @@ import Vocabulary
         #expect(found?.contains(expected) == true, "\(statement): \(found ?? "no error")")
     }
 
-    @Test func `sessions and logins can be deleted, and only digests of secrets are stored`() async throws {
+    @Test func `an access is found by the identifier of its secret, and the secret is not stored`() async throws {
         let secret = PortalSecret(generating: .access)
         let access = Access(
             name: try #require(AccessName("shop")), permits: [.read], merchants: [Sample.merchant],
@@ -183,13 +183,13 @@ import Vocabulary
             }
             _ = try reader.operatorLogin(secretIdentifier: "login001")
         }
-        let asked = statements.withLock { $0 }.filter { sql in
+        let executed = statements.withLock { $0 }.filter { sql in
             ["SELECT ", "UPDATE ", "DELETE "].contains { sql.hasPrefix($0) } && !sql.contains("sqlite_master")
         }
-        #expect(asked.count > 18)
+        #expect(executed.count > 18)
         let large = ["accesses", "access_secrets", "invitations", "portal_sessions", "operator_logins", "merchants"]
         try traced.withSeparateConnection { db in
-            for sql in asked {
+            for sql in executed {
                 let statement = try db.makeStatement(sql: "EXPLAIN QUERY PLAN \(sql)")
                 statement.setUncheckedArguments(
                     StatementArguments([Int?](repeating: nil, count: sql.count { $0 == "?" })))

@@ -241,10 +241,10 @@ import Vocabulary
                 }
             }
         }
-        let asked = statements.withLock { $0 }.filter { sql in
+        let executed = statements.withLock { $0 }.filter { sql in
             ["SELECT ", "UPDATE ", "DELETE "].contains { sql.hasPrefix($0) } && !sql.contains("sqlite_master")
         }
-        #expect(asked.count > 25)
+        #expect(executed.count > 25)
         let large =
             ["merchants", "key_pairs", "sealed_private_keys", "certificates", "audit", "idempotency_keys"]
             + [
@@ -252,7 +252,7 @@ import Vocabulary
                 "registration_calls",
             ]
         try traced.withSeparateConnection { db in
-            for sql in asked {
+            for sql in executed {
                 let statement = try db.makeStatement(sql: "EXPLAIN QUERY PLAN \(sql)")
                 try statement.validateArguments(StatementArguments(statement.unboundArguments))
                 statement.setUncheckedArguments(StatementArguments(statement.unboundArguments))

@@ -246,13 +246,13 @@ import Vocabulary
             _ = try reader.activeIdentityKeyPairs(of: Sample.merchant)
             _ = try reader.domainFile()
         }
-        let asked = statements.withLock { $0 }.filter { sql in
+        let executed = statements.withLock { $0 }.filter { sql in
             ["SELECT ", "UPDATE ", "DELETE "].contains { sql.hasPrefix($0) } && !sql.contains("sqlite_master")
         }
-        #expect(asked.count > 18)
+        #expect(executed.count > 18)
         let large = ["merchants", "key_pairs", "registrations", "registration_domains", "registration_calls"]
         try traced.withSeparateConnection { db in
-            for sql in asked {
+            for sql in executed {
                 let statement = try db.makeStatement(sql: "EXPLAIN QUERY PLAN \(sql)")
                 statement.setUncheckedArguments(
                     StatementArguments([Int?](repeating: nil, count: sql.count { $0 == "?" })))

@@ -77,7 +77,7 @@ import Vocabulary
         let second = try await begin(129)
         try await replaceSeals(second, byte: 0x22)
         #expect(try await temporary.store.eraseOldDataKeysIfUnused(in: second) == 0)
-        // Does not rewrite the file.
+        // Does not rewrite the file, so a row that had moved would leave its old seal behind.
         try await temporary.store.eraseRemovedBytes()
         let bytes = try Data(contentsOf: URL(filePath: temporary.path))
         #expect(bytes.range(of: Data(repeating: 0x11, count: 16)) == nil)

@@ -3,7 +3,7 @@ import Foundation
 import MerchantCore
 import Vocabulary
 
-/// Values to store, each different by a number.
+/// Values to store. A value with another number is a different value.
 enum Sample {
     static let merchant = merchant(0)
     static let time = Timestamp(millisecondsSince1970: 1_780_000_000_000)

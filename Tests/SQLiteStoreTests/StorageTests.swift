@@ -12,7 +12,7 @@ import Vocabulary
 
     init() throws { temporary = try TemporaryStore() }
 
-    /// The numbers of the key pairs of which a file contains any part of the sealed bytes.
+    /// The numbers of the key pairs of which a file contains at least a part of the sealed bytes.
     private func sealedSeeds(in path: String) throws -> Set<Int> {
         let mark = Data(Sample.sealedMark.utf8)
         guard let bytes = FileManager.default.contents(atPath: path) else { return [] }
@@ -95,7 +95,7 @@ import Vocabulary
         let log = try Data(contentsOf: URL(filePath: temporary.path + "-wal"))
         let database = try Data(contentsOf: URL(filePath: temporary.path))
         var random = SeededGenerator(seed: 7)
-        var lengths: Set<Int> = []
+        var merchantCounts: Set<Int> = []
         for _ in 0..<60 {
             let copy = try makeDirectory()
             defer { try? FileManager.default.removeItem(at: copy) }
@@ -115,12 +115,12 @@ import Vocabulary
                 #expect(records.count == 2 * merchants)
                 #expect(records.filter { !$0.isIntact } == [])
                 #expect(records.map(\.sequence) == Array((1...2 * max(merchants, 1)).reversed().prefix(records.count)))
-                lengths.insert(merchants)
+                merchantCounts.insert(merchants)
             }
             #expect(try await store.quickCheck() == [])
             try store.close()
         }
-        #expect(lengths.count > 10)
+        #expect(merchantCounts.count > 10)
     }
 
     @Test func `damage that a write finds stops all writes, and reads continue`() async throws {

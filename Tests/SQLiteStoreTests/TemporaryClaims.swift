@@ -24,13 +24,14 @@ final class TemporaryClaims: Sendable {
         try? FileManager.default.removeItem(at: directory)
     }
 
+    /// The number of claims in the file.
     func rows() throws -> Int {
         try withSeparateConnection(to: path) { try Int.fetchOne($0, sql: "SELECT count(*) FROM claims") ?? -1 }
     }
 }
 
 extension TokenClaim {
-    /// A claim of a payment, key and request with these numbers.
+    /// A claim of a payment, idempotency key and request with these numbers, some seconds after the start.
     static func sample(
         _ payment: Int, key: Int? = nil, request: Int = 0, uid: UInt32 = 1000, after seconds: Int = 0
     ) -> TokenClaim {

@@ -32,7 +32,7 @@ final class TemporaryStore: Sendable {
         try SQLiteStoreTests.withSeparateConnection(to: path, body)
     }
 
-    /// Writes one merchant with one key pair.
+    /// Stores one key pair, and its merchant unless that is stored already.
     @discardableResult
     func onboard(
         _ merchant: MerchantIdentifier = Sample.merchant, _ state: KeyState = .pending, seed: Int = 1,

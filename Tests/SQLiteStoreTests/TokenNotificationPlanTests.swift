@@ -62,10 +62,10 @@ import Vocabulary
 
     @Test func `no query about merchant tokens scans a table or sorts`() async throws {
         let temporary = try TemporaryStore()
-        let asked = try await statements().filter { !$0.hasPrefix("INSERT ") }
-        #expect(asked.count > 12)
+        let executed = try await statements().filter { !$0.hasPrefix("INSERT ") }
+        #expect(executed.count > 12)
         try temporary.withSeparateConnection { db in
-            for sql in asked {
+            for sql in executed {
                 let statement = try db.makeStatement(sql: "EXPLAIN QUERY PLAN \(sql)")
                 statement.setUncheckedArguments(
                     StatementArguments([Int?](repeating: nil, count: sql.count { $0 == "?" })))
@@ -79,15 +79,15 @@ import Vocabulary
         }
     }
 
-    @Test func `100,000 waiting notifications of one lane cost no statement more work than a few`() async throws {
-        let asked = try await statements()
+    @Test func `no statement does more work for 100,000 waiting notifications of a lane than for a few`() async throws {
+        let executed = try await statements()
         var work: [[String: Int]] = []
         for isLarge in [false, true] {
             let temporary = try TemporaryStore()
             try await temporary.store.write { try $0.insert(Sample.record(Sample.merchant)) }
             try temporary.withSeparateConnection { db in
                 try fill(db, inOneLane: isLarge ? 100_000 : 20, others: isLarge ? 5_000 : 20)
-                work.append(try steps(of: asked, db))
+                work.append(try steps(of: executed, db))
             }
         }
         #expect(work[0].count == 10)
@@ -97,7 +97,7 @@ import Vocabulary
         }
     }
 
-    /// A time after every due time in ``fill(_:inOneLane:others:)`` but those of blocked and overtaken notifications.
+    /// A time after each due time in ``fill(_:inOneLane:others:)``, except for blocked and overtaken notifications.
     private static let now = Sample.time.millisecondsSince1970
     private static let never = now * 2
 
@@ -128,10 +128,10 @@ import Vocabulary
     }
 
     /// How many instructions SQLite's virtual machine executes for statements of the store, with those of the triggers.
-    private func steps(of asked: Set<String>, _ db: Database) throws -> [String: Int] {
-        /// Undoes the changes of the statement.
+    private func steps(of executed: Set<String>, _ db: Database) throws -> [String: Int] {
+        /// Executes the statement that contains `part`, and undoes its changes.
         func steps(_ part: String, _ arguments: StatementArguments) throws -> Int {
-            let sql = try #require(asked.first { $0.contains(part) }, "\(part)")
+            let sql = try #require(executed.first { $0.contains(part) }, "\(part)")
             let statement = try db.makeStatement(sql: sql)
             try db.inSavepoint {
                 let rows = try Row.fetchCursor(statement, arguments: arguments)

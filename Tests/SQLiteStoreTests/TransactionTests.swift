@@ -210,12 +210,12 @@ import Vocabulary
         }
         #expect(again?.code == .idempotencyKeyReused)
         try await store.write { transaction throws in
-            let nearly = Sample.time.adding(.seconds(86_400))
-            try transaction.remember(others, requestDigest: [3], resource: "merchant.b", at: ClockReading(nearly))
+            let dayLater = Sample.time.adding(.seconds(86_400))
+            try transaction.remember(others, requestDigest: [3], resource: "merchant.b", at: ClockReading(dayLater))
             #expect(try transaction.idempotentOutcome(key) != nil)
             let later = IdempotencyKey(caller: "uid:1", operation: "o", value: "v")
             try transaction.remember(
-                later, requestDigest: [3], resource: "merchant.c", at: ClockReading(nearly.adding(.milliseconds(1))))
+                later, requestDigest: [3], resource: "merchant.c", at: ClockReading(dayLater.adding(.milliseconds(1))))
             #expect(try transaction.idempotentOutcome(key) == nil)
             #expect(try transaction.idempotentOutcome(others) != nil)
         }
@@ -285,9 +285,9 @@ import Vocabulary
 /// Blocks the calling thread.
 private func waitFor(_ semaphore: DispatchSemaphore) { semaphore.wait() }
 
-/// Compares the stored totals with the numbers of rows.
+/// Compares the stored totals, and the totals of each merchant, with the numbers of rows.
 func checkTotals(_ temporary: TemporaryStore, sourceLocation: SourceLocation = #_sourceLocation) throws {
-    let (kept, counted, active) = try temporary.withSeparateConnection { db in
+    let (stored, counted, differingMerchants) = try temporary.withSeparateConnection { db in
         (
             try Row.fetchAll(db, sql: "SELECT name, value FROM totals ORDER BY name").map {
                 "\($0["name"] as String) \($0["value"] as Int)"
@@ -328,6 +328,6 @@ func checkTotals(_ temporary: TemporaryStore, sourceLocation: SourceLocation = #
                     """)
         )
     }
-    #expect(kept == counted, sourceLocation: sourceLocation)
-    #expect(active == 0, sourceLocation: sourceLocation)
+    #expect(stored == counted, sourceLocation: sourceLocation)
+    #expect(differingMerchants == 0, sourceLocation: sourceLocation)
 }

@@ -17,7 +17,7 @@ final class CopiedStore: Sendable {
         scratch = try Scratch()
         let store = try SQLiteStore.open(path: database)
         try store.insert(SealedDataKey(identifier: 1, bytes: [1], masterKeyCheck: [1], createdAt: Sample.time(0)))
-        // The value does not close the store, because the rotation below needs its own type.
+        // This value does not close the store, because the rotation below still uses the store.
         let open = OpenStore(store) {}
         try await open.stock(0, .retiring, .current, .standby, .pending)
         try await open.stock(1, .revoked, .standby)

@@ -56,7 +56,7 @@ import Vocabulary
         try await store.write { transaction in
             _ = try transaction.insert(Sample.certificate(0), of: Sample.hash(0))
         }
-        // Its key pair, not its certificate, must be in a backup.
+        // The backup must contain the key pair. It may lack the certificate.
         #expect(try await since() == nil)
     }
 

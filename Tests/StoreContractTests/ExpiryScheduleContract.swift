@@ -55,7 +55,7 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `expiring key pairs are sorted by their last certificate`(store: StoreUnderTest) async throws {
+    func `expiring key pairs are sorted by the expiry of their last certificate`(store: StoreUnderTest) async throws {
         let store = try store.open()
         try await store.stock(0, .current, .standby, .revoked)
         try await store.write { _ = try $0.insert(Sample.certificate(7, days: 400), of: Sample.hash(0)) }

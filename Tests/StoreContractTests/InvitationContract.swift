@@ -24,7 +24,9 @@ import Vocabulary
         #expect(try await store.refusal { try $0.insert(Sample.invitation(2, merchant: 1)) } == .merchantNotFound)
     }
 
-    /// The code of the error if an invitation that was used or revoked at these times is used or revoked at others.
+    /// Stores an invitation that was used and revoked at the times `before`, and changes these times to `after`.
+    ///
+    /// - Returns: the code of the error; nil if the change is accepted.
     private static func refusal(
         from before: (used: Int?, revoked: Int?), to after: (used: Int?, revoked: Int?), _ store: OpenStore
     ) async throws -> MerchantError.Code? {
@@ -84,7 +86,7 @@ import Vocabulary
         #expect(try await revoke("access:c", at: 10) == 0)
         #expect(try await revoke("access:a", at: 10) == 2)
         #expect(try await revoke("access:a", at: 11) == 0)
-        // It expires at 100.
+        // The invitation expires at 100.
         #expect(try await revoke("access:b", at: 100) == 0)
         let times: [Timestamp?] = try await store.read { reader in
             try (1...5).map { try reader.invitation(Sample.invitationIdentifier($0))?.revokedAt }

@@ -208,9 +208,7 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `a merchant's active identity key pairs are its own with that purpose that are active`(
-        store: StoreUnderTest
-    ) async throws {
+    func `the active identity key pairs of a merchant are found`(store: StoreUnderTest) async throws {
         let store = try store.open()
         try await store.stock(0, .standby)
         try await store.write { transaction in

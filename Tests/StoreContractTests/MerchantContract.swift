@@ -73,7 +73,7 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `platform integrators are the merchants with such an identifier`(store: StoreUnderTest) async throws {
+    func `platform integrators are recognized by their identifier`(store: StoreUnderTest) async throws {
         let store = try store.open()
         let integrator = try #require(MerchantIdentifier("platformintegrator.com.example"))
         try await store.write { transaction in

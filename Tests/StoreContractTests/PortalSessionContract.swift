@@ -4,7 +4,7 @@ import Vocabulary
 
 /// The contract of ``PortalSessionReading`` and ``PortalSessionWriting``.
 @Suite struct PortalSessionContract {
-    /// The numbers of the sessions that the store has, of the sessions 1 to 9.
+    /// Which of the sessions 1 to 9 the store has.
     private static func sessions(_ store: OpenStore) async throws -> [Int] {
         try await store.read { reader in
             try (1...9).filter {
@@ -17,23 +17,23 @@ import Vocabulary
     func `a session is read as it was stored and changed`(store: StoreUnderTest) async throws {
         let store = try store.open()
         try await store.stock(0)
-        var merchants = Sample.session(1, invitation: 1)
-        let operators = [
+        var merchantSession = Sample.session(1, invitation: 1)
+        let operatorSessions = [
             Sample.session(2, uid: 1000, groups: [1000, 27, 4_294_967_295]), Sample.session(3, uid: 0),
         ]
-        try await store.write { [merchants] in
+        try await store.write { [merchantSession] in
             try $0.insert(Sample.invitation(1))
-            try $0.insert(merchants)
-            for session in operators { try $0.insert(session) }
+            try $0.insert(merchantSession)
+            for session in operatorSessions { try $0.insert(session) }
         }
-        for session in [merchants] + operators {
+        for session in [merchantSession] + operatorSessions {
             let identifier = session.secret.identifier
             #expect(try await store.read { try $0.portalSession(secretIdentifier: identifier) } == session)
         }
-        merchants.lastSeenAt = Sample.time(50)
-        try await store.write { [merchants] in try $0.update(merchants) }
-        let identifier = merchants.secret.identifier
-        #expect(try await store.read { try $0.portalSession(secretIdentifier: identifier) } == merchants)
+        merchantSession.lastSeenAt = Sample.time(50)
+        try await store.write { [merchantSession] in try $0.update(merchantSession) }
+        let identifier = merchantSession.secret.identifier
+        #expect(try await store.read { try $0.portalSession(secretIdentifier: identifier) } == merchantSession)
     }
 
     @Test(arguments: StoreUnderTest.allCases)
@@ -116,7 +116,7 @@ import Vocabulary
                 try (1...9).filter { try reader.operatorLogin(secretIdentifier: Sample.secret($0).identifier) != nil }
             }
         }
-        // They expire at 60, 61 and so on.
+        // The logins expire at 60, 61 and so on.
         try await store.write { transaction in
             for (number, uid) in [(1, 1000), (2, 1000), (3, 1000), (4, 1001), (5, 0)] as [(Int, UInt32)] {
                 try transaction.insert(Sample.login(number, uid: uid, at: number - 1))

@@ -15,7 +15,7 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `a roll is open until it has an outcome, and then stays ended`(store: StoreUnderTest) async throws {
+    func `a roll is open until it has an outcome`(store: StoreUnderTest) async throws {
         let store = try store.open()
         let roll = try await Self.begin(store)
         #expect(
@@ -73,7 +73,7 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `a promoted roll is quiet by the time of the last request for its old key`(store: StoreUnderTest) async throws
+    func `a promoted roll is quiet if the last request for its old key is long ago`(store: StoreUnderTest) async throws
     {
         let store = try store.open()
         var roll = try await Self.begin(store)

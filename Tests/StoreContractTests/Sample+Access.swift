@@ -2,7 +2,7 @@ import MerchantCore
 import Vocabulary
 
 extension Sample {
-    /// A stored secret that no secret matches.
+    /// The stored form of a secret. No secret matches it.
     static func secret(_ number: Int) -> StoredSecret {
         StoredSecret(identifier: String(10_000_000 + number), digest: hash(number).bits)
     }

@@ -5,7 +5,7 @@ import Vocabulary
 /// The contract of ``StatusReading``.
 @Suite struct StatusContract {
     @Test(arguments: StoreUnderTest.allCases)
-    func `counts follow every change`(store: StoreUnderTest) async throws {
+    func `the counts are those of the stored rows, and depend on the time`(store: StoreUnderTest) async throws {
         let store = try store.open()
         try await store.stock(0, .current, .standby, .pending)
         try await store.stock(1, .current)

@@ -81,7 +81,7 @@ import Vocabulary
         #expect(try Self.digests(store.tables()) == expected, "the source is unchanged")
     }
 
-    /// Stores something in most tables that continue a number or have triggers.
+    /// Stores rows in most of the tables that have assigned numbers or triggers.
     private static func expectUsable(_ repository: any MerchantRepository, merchant: Int = 5) async throws {
         let store = OpenStore(repository) {}
         let before = try await store.read { try $0.counts(at: Sample.time(0)) }
@@ -100,11 +100,11 @@ import Vocabulary
         examination.finish(highestAssigned: segment.highestAssigned)
         #expect(examination.breaks.isEmpty)
         // The triggers of the schema work again.
-        let removed = try await store.refusal { transaction in
+        let refused = try await store.refusal { transaction in
             try transaction.update(Sample.keyPair(1, .current))
             try transaction.update(Sample.keyPair(0, .current))
         }
-        #expect(removed == .currentKeyExists)
+        #expect(refused == .currentKeyExists)
     }
 
     @Test(arguments: [3, 20, 60])
@@ -212,7 +212,7 @@ import Vocabulary
         #expect(throws: MerchantError.self) { try lock.requireNoDaemon() }
         try target.database.execute("UPDATE nodes SET lease_end = clock_timestamp() - interval '1 minute'")
         try lock.requireNoDaemon()
-        // The lock is free again with the connection.
+        // The lock is held until its connection closes.
         #expect(throws: MerchantError.self) {
             _ = try StartLock(target.database.settings(), waiting: .zero, durability: .notRequired)
         }

@@ -104,7 +104,7 @@ class Server:
         primary.require_standby(self.host)
 
     def require_standby(self, name):
-        """From now on a commit waits for the standby."""
+        """Makes each commit wait for the standby. Returns when the standby is synchronous."""
         self.set("synchronous_standby_names", name)
         deadline = time.monotonic() + 60
         while self.sql("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") != "1":

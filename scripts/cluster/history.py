@@ -8,8 +8,8 @@ An operation is a dictionary, and a history is a list of them:
     node      the daemon that was asked, or that sent the event
     subject   add: the merchant. certify, promote, revoke: the publicKeyHash. start, finish: `roll/` and the rollId; for
               a start without an answer, the merchant. claim, use: the number of the token. delivery: the event's id
-    key       a publicKeyHash. claim, use: the key of the token. start: the new key. finish: the old key, which is
-              revoked by it
+    key       a publicKeyHash. claim, use: the key of the token. start: the new key. finish: the old key, which the
+              request revokes
     state     only for read: `absent`, `present` (a merchant), or the state of a key or a roll
     body      only for delivery: the text of the event; `genuine` says whether its signature is valid
     begin     when the request was sent, in seconds of one clock for all clients and the webhook

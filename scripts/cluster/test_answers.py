@@ -15,7 +15,7 @@ class AnswersTests(unittest.TestCase):
         second = operation("claim", 7, 1.5, 3, key="k", node="two")
         self.assert_violations(1, [first, second])
         self.assert_violations(0, [first, {**second, "outcome": "refused", "code": "tokenAlreadyClaimed"}])
-        # A claim without a response may have failed, so the token was not certainly claimed twice.
+        # A claim without a response may have failed, so it is unknown whether the token was claimed twice.
         self.assert_violations(0, [first, {**second, "outcome": "unknown"}])
         self.assert_violations(0, [first, {**second, "subject": 8}])
 

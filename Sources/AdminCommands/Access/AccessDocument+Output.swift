@@ -35,7 +35,8 @@ extension AccessDocument {
             }, details: ["CREATED (UTC)", "REVOKED (UTC)"])
     }
 
-    /// Says on standard error that the token is shown only once. Writes nothing if the output is JSON.
+    /// Says on standard error that the token is shown only once. Writes nothing if there is no new token, or with
+    /// `--output json` or `--quiet`.
     func noteToken(_ printer: Printer) {
         guard token != nil, printer.format == .table else { return }
         printer.note("this token is shown only once; store it now, where only the machine that uses it can read it")

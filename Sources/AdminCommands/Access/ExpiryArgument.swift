@@ -2,14 +2,14 @@ import ArgumentParser
 import FoundationEssentials
 package import Vocabulary
 
-/// The value of `--expires`: the time after which an access or an invitation expires.
+/// The value of `--expires`: how long an access or an invitation stays valid.
 package struct ExpiryArgument: Hashable, Sendable {
     package let seconds: Int
 
-    /// The time until an access expires: from 1s to 3653d.
+    /// Parses the duration for an access: from 1s to 3653d.
     package static func parse(_ text: String) throws -> ExpiryArgument { try parse(text, longestDays: 3_653) }
 
-    /// The time until an invitation expires: from 1s to 30d, the limits of the daemon.
+    /// Parses the duration for an invitation: from 1s to 30d, the limits of the daemon.
     package static func parseForInvitation(_ text: String) throws -> ExpiryArgument {
         try parse(text, longestDays: 30)
     }
@@ -23,6 +23,6 @@ package struct ExpiryArgument: Hashable, Sendable {
         return ExpiryArgument(seconds: seconds)
     }
 
-    /// The time of expiry, computed from the present time.
+    /// The time of expiry, if the duration begins now.
     package var timeFromNow: Timestamp { Timestamp(Date()).adding(.seconds(seconds)) }
 }

@@ -34,7 +34,8 @@ struct AuditOptions: ParsableArguments {
         help: ArgumentHelp("Select only records before this time.", valueName: "time"), transform: PastTime.parse)
     var until: Timestamp?
 
-    /// The query for the daemon. If the key is given by its first characters, asks the daemon for the whole hash.
+    /// The query for the daemon. If the user gave only the first characters of the key, asks the daemon for the whole
+    /// hash.
     func query(resolvingKeyWith admin: AdminClient) async throws -> AuditQuery {
         var query = AuditQuery()
         query.merchant = merchant

@@ -50,7 +50,8 @@ struct BackupVerify: AsyncParsableCommand {
 }
 
 extension BackupVerificationDocument {
-    /// - Parameter path: the name of the file before the verification; nil if the daemon was not to rename the file.
+    /// - Parameter path: the path of the file before the verification, which may have renamed it; nil if the request
+    ///   did not ask for a new name.
     /// - Throws: ``CommandFailure`` if the verification has findings.
     func throwUnlessGood(createdAs path: String? = nil) throws(CommandFailure) {
         guard !good else { return }

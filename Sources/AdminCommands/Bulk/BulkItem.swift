@@ -31,7 +31,7 @@ struct BulkRecord: Codable, Hashable, Sendable {
         case done, unchanged, failed
     }
 
-    /// The name, content and place of the ``BulkItem``.
+    /// ``BulkItem/name``. The next two properties are ``BulkItem/content`` and ``BulkItem/place``.
     let item: String
     let content: String
     let place: String?

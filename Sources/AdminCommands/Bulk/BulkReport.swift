@@ -20,7 +20,7 @@ final class BulkReport {
         let version: Int
     }
 
-    /// What a run needs to know about an item that an earlier run finished.
+    /// What a run needs to know about an item that an earlier run finished without a failure.
     struct EarlierResult: Sendable {
         /// The key pair of the item; nil if the report does not name one.
         let publicKeyHash: PublicKeyHash?
@@ -39,7 +39,7 @@ final class BulkReport {
     /// Opens an existing report, or creates a new one.
     ///
     /// - Throws: ``CommandFailure`` if the file cannot be written, is in use by another run, or is not a report of this
-    ///   subcommand. An existing file is then unchanged.
+    ///   subcommand. In these cases, an existing file is not changed.
     init(_ path: String, of subcommand: String) throws(CommandFailure) {
         self.path = path
         self.subcommand = subcommand
@@ -69,8 +69,8 @@ final class BulkReport {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// The result of an item in an earlier run; nil if no earlier run finished the item with the same content. An item
-    /// is finished unless it failed.
+    /// The last result of an item in earlier runs; nil if there is none with the same content, or if the last result is
+    /// a failure.
     func earlierResult(_ item: some BulkItem) -> EarlierResult? {
         earlierResults[ItemKey(item: item.name, content: item.content)]
     }

@@ -3,8 +3,8 @@ import Vocabulary
 
 /// Executes one operation for many items, several at the same time, and writes each result to a report.
 ///
-/// A run asks the daemon even about items that the report lists as done, because the daemon's database may have been
-/// restored from a backup or replaced since the earlier run.
+/// A run asks the daemon even about items that the report lists as done or unchanged, because the daemon's database may
+/// have been restored from a backup or replaced since the earlier run.
 struct BulkRun<Item: BulkItem> {
     private let report: BulkReport
     private let concurrency: Int
@@ -31,8 +31,8 @@ struct BulkRun<Item: BulkItem> {
     ///   - total: how many items there will be; nil if unknown.
     ///   - next: returns the next item, or nil after the last one.
     ///   - act: calls the daemon for one item, and returns `unchanged` if the daemon already has what was requested.
-    ///     `act` is called again if no response arrives, so a repeat must be safe. Its second argument is the item's
-    ///     result in the report; nil if no earlier run finished the item.
+    ///     `act` is called again after a temporary error, such as a missing response, so a repeat must be safe. Its
+    ///     second argument is the item's result in the report; nil if no earlier run finished the item.
     func run(
         total: Int?, next: () async throws -> Item?,
         act: @escaping @Sendable (Item, BulkReport.EarlierResult?) async throws -> BulkOutcome
@@ -54,7 +54,8 @@ struct BulkRun<Item: BulkItem> {
                 switch result {
                 case .outcome(let item, let outcome):
                     if case .unchanged = outcome, report.earlierResult(item) != nil {
-                        // The report lists the item as done, and the daemon confirms this. The item needs no new line.
+                        // The report already has a result for the item, and the daemon confirms it. So no line is
+                        // added.
                         summary.skipped += 1
                     } else {
                         let line = BulkRecord(item, outcome)

@@ -18,11 +18,11 @@ struct BulkSummary: Sendable {
     private(set) var done = 0
     private(set) var unchanged = 0
     private(set) var failed = 0
-    /// How many items this run skipped: the report already lists these items as done, and the daemon confirmed this.
+    /// How many items this run skipped: an earlier run finished these items, and the daemon confirmed this.
     var skipped = 0
     var wasInterrupted = false
     var abortReason: AbortReason?
-    /// How many items the run did not reach; nil if the number of all items is unknown.
+    /// How many items have no result, because the run stopped before its last item; nil if this number is unknown.
     private(set) var notTried: Int?
     private(set) var failures: [BulkRecord] = []
     private let begin = ContinuousClock.now
@@ -33,7 +33,7 @@ struct BulkSummary: Sendable {
     /// How many items have a result from this run. Skipped items are not counted.
     var finished: Int { done + unchanged + failed }
 
-    /// How many items per second this run finished.
+    /// How many items per second this run finished; 0 before ``finish(total:)``.
     var rate: Double { duration > .zero ? Double(finished) / (duration / .seconds(1)) : 0 }
 
     mutating func count(_ record: BulkRecord) {

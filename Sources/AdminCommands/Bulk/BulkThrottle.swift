@@ -8,7 +8,8 @@ actor BulkThrottle {
     private var pauseEnd = ContinuousClock.now
     private let announce: @Sendable (String) -> Void
 
-    /// - Parameter announce: gets one line for each longer pause.
+    /// - Parameter announce: gets one line when a pause of at least ``shortestAnnouncedPause`` begins and no other
+    ///   pause is in effect.
     init(announce: @escaping @Sendable (String) -> Void) { self.announce = announce }
 
     /// How long an interruption of the run may go unnoticed during a pause.

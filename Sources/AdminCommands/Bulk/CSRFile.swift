@@ -6,8 +6,9 @@ import WireAPI
 
 /// Writes CSRs into a directory, one file for each CSR.
 package enum CSRFile {
-    /// The file's name: the merchant identifier, truncated to 200 characters because file systems limit a name to 255
-    /// bytes, and the first 8 hexadecimal digits of the publicKeyHash.
+    /// The file's name: the merchant identifier, the first 8 hexadecimal digits of the publicKeyHash, and `-identity`
+    /// for an identity key. The merchant identifier is truncated to 200 characters, because file systems limit a name
+    /// to 255 bytes.
     static func name(of key: KeyDocument) -> String {
         let merchant = key.merchantIdentifier.rawValue.prefix(200)
         let suffix = key.purpose == .identity ? "-identity" : ""
@@ -29,7 +30,8 @@ package enum CSRFile {
     ///
     /// - Parameter link: link(2); tests replace it.
     /// - Returns: false if the file already existed with this content.
-    /// - Throws: ``CommandFailure`` if the file exists with other content and `overwrites` is false.
+    /// - Throws: ``CommandFailure`` if the file cannot be written, or if it exists with other content and `overwrites`
+    ///   is false.
     package static func write(
         _ bytes: Data, to path: String, overwrites: Bool, link: WholeFile.Link = { Glibc.link($0, $1) }
     ) throws(CommandFailure) -> Bool {

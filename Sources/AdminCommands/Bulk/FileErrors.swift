@@ -2,11 +2,11 @@ import StrictJSON
 import Vocabulary
 
 extension CommandFailure {
-    /// The largest number of a file's errors that one message lists.
+    /// How many errors of a file one message lists at most.
     static let shownFileErrors = 20
 
-    /// The failure of a bulk operation that does nothing because its file has errors. The message has one line for each
-    /// of the first ``shownFileErrors`` errors.
+    /// The failure of a bulk operation that changes nothing because its input file has errors. The message lists the
+    /// first ``shownFileErrors`` errors, one on each line.
     ///
     /// - Parameters:
     ///   - errors: the errors, each beginning with its line, such as `line 5: …`.

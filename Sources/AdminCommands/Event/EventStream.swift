@@ -20,8 +20,8 @@ struct EventStream {
     /// - Parameters:
     ///   - after: the number of the event after which the stream begins; nil to begin with the newest events.
     ///   - newestCount: how many of the newest events are printed first, if `after` is nil.
-    /// - Throws: an error if the daemon refuses a request, or can't be reached at the first request. If the daemon
-    ///   can't be reached at a later request, the stream repeats the request every second.
+    /// - Throws: any error of the first request. If a later request fails with a temporary error, the stream repeats
+    ///   the request every second; other errors end the stream.
     func run(after: Int?, newestCount: Int) async throws {
         var lastSequence = after ?? 0
         if after == nil {
@@ -30,8 +30,8 @@ struct EventStream {
             lastSequence = newest.document.items.last?.sequence ?? 0
         }
         var isDisconnected = false
-        // Whether the next request is the first one. The first request does not wait for events, and is not repeated:
-        // an unreachable daemon is reported at once.
+        // Whether no request has succeeded yet. The first request does not wait for events, and is not repeated, so
+        // that an unreachable daemon is reported at once.
         var isFirst = after != nil
         while true {
             do {
@@ -67,7 +67,7 @@ struct EventStream {
 }
 
 extension ClientError {
-    /// Whether the same call may succeed later: the daemon can't be reached, or its status is 503 (unavailable).
+    /// Whether the same call may succeed later: the daemon can't be reached, or the response has the status 503.
     var isTemporary: Bool {
         switch self {
         case .unreachable: true

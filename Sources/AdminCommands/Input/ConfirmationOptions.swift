@@ -4,7 +4,7 @@ import MerchantKeyClient
 import Vocabulary
 import WireAPI
 
-/// The options of every subcommand that revokes, removes or destroys.
+/// The options of every subcommand that asks for confirmation.
 struct ConfirmationOptions: ParsableArguments {
     @Flag(help: "Show what would be done, and change nothing.")
     var dryRun = false

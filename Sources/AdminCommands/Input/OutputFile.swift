@@ -39,7 +39,7 @@ package struct OutputFile: Sendable {
     }
 
     /// Writes the file with mode 0644, or 0600 if only the owner may read it. When this returns, the content is on
-    /// stable storage. With the path `-`, only writes to standard output.
+    /// stable storage, but not necessarily the file's name. With the path `-`, only writes to standard output.
     package func write(_ bytes: Data) throws(CommandFailure) {
         guard !isStandardOutput else { return StandardStream.output.write(bytes) }
         try checkWritable()

@@ -18,7 +18,7 @@ extension CompletionKind {
 /// Asks the daemon for the merchants or keys that complete a word on the command line. Returns no completions if the
 /// daemon does not answer or refuses the caller, because a shell shows no error while the user types.
 struct ShellCompletion: Sendable {
-    /// The largest number of completions: of merchants, or of keys in one state.
+    /// The largest number of completions: of merchants, of keys with a prefix, or of keys in each state.
     static let limit = 200
 
     /// The words of the command line, as the user typed them.

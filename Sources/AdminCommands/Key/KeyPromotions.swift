@@ -8,8 +8,8 @@ import WireAPI
 struct KeyPromotions {
     struct Item: BulkItem {
         let hash: PublicKeyHash
-        /// The identifier of the run. It makes every item new in a later run, because another key may have been
-        /// promoted in between.
+        /// A random identifier of the run. Because of it, a later run handles each key as a new item: another key may
+        /// have been promoted since.
         let content: String
 
         var name: String { hash.base64 }

@@ -37,22 +37,22 @@ struct KeySelection: ParsableArguments {
     /// - Returns: the selected key pairs, and possibly others. Filter them with ``contains(_:)``.
     func read(_ admin: AdminClient) async throws -> Listing<KeyDocument> {
         if let merchant { return try await admin.keys(of: merchant) }
-        if let latestExpiry { return try await admin.keys(endingBefore: latestExpiry, in: state) }
+        if let expiryLimit { return try await admin.keys(endingBefore: expiryLimit, in: state) }
         return try await admin.keys(in: state.map { [$0] } ?? Array(KeyState.allCases))
     }
 
     func contains(_ key: KeyDocument) -> Bool {
         guard state == nil || state == key.state else { return false }
-        guard let latestExpiry else { return true }
+        guard let expiryLimit else { return true }
         guard key.state.isActive, let expiry = key.certificates.map(\.notAfter).max() ?? key.notAfter else {
             return false
         }
-        return expiry < latestExpiry
+        return expiry < expiryLimit
     }
 
-    /// The time before which a certificate must expire for `--ending-within` to select it. It is computed with this
-    /// machine's clock, which is also the daemon's clock.
-    private var latestExpiry: Timestamp? {
+    /// `--ending-within` selects certificates that expire before this time. It is computed with this machine's clock,
+    /// which is also the daemon's clock.
+    private var expiryLimit: Timestamp? {
         endingWithin.map { Timestamp(Date()).adding(.seconds($0.seconds)) }
     }
 }

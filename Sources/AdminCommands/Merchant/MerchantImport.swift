@@ -54,8 +54,6 @@ struct MerchantImport: AsyncParsableCommand {
         let summary = try await global.withAdminClient(connections: bulk.concurrency) { admin in
             let onboarding = MerchantOnboarding(
                 admin: admin, generatesKeys: generateKeys, directory: directory,
-                // By the daemon's clock. A merchant or key created at or after this time is reported as created by this
-                // run.
                 runStart: try await admin.status().document.time)
             var remainingLines = merchants.lines[...]
             return try await BulkRun(report: report, concurrency: bulk.concurrency, isQuiet: global.quiet).run(

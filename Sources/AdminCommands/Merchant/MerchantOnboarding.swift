@@ -8,8 +8,8 @@ struct MerchantOnboarding: Sendable {
     let generatesKeys: Bool
     /// The directory into which CSRs are written; nil to write none.
     let directory: Directory?
-    /// When the run began, by the daemon's clock. A merchant or key pair that was created later is reported as created
-    /// by this run.
+    /// When the run began, by the daemon's clock. A merchant or key pair that was created at this time or later is
+    /// reported as created by this run.
     let runStart: Timestamp
 
     /// Adds one merchant, and its key pairs if requested, with one request. The request is safe to repeat: the daemon

@@ -25,13 +25,13 @@ struct MerchantRemove: AsyncParsableCommand {
             if confirmation.dryRun || !confirmation.yes { try await admin.removeMerchant(id, dryRun: true) }
             if confirmation.dryRun {
                 try global.printer.show(before.json) { before.document.blocks }
-                global.printer.note("would remove merchant \(id); its identifier stays reserved")
+                global.printer.note("would remove merchant \(id); its identifier can't be used again")
                 return
             }
             try confirmation.confirm("remove merchant \(id), which can't be undone")
             try await admin.removeMerchant(id, dryRun: false)
             try global.printer.show(before.json) { before.document.blocks }
-            global.printer.note("removed merchant \(id); its identifier stays reserved")
+            global.printer.note("removed merchant \(id); its identifier can't be used again")
         }
     }
 }

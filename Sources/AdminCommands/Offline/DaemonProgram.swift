@@ -57,7 +57,7 @@ struct DaemonPathOptions: ParsableArguments {
 
     var isEmpty: Bool { config == nil && stateDirectory == nil }
 
-    /// The arguments for `merchantkeyd`. Prints which settings file is read if the user did not name it.
+    /// The arguments for `merchantkeyd`. If neither option is given and a settings file is found, prints its path.
     func arguments(_ global: GlobalOptions) -> [String] {
         (settingsFile(global).map { ["--config", $0] } ?? [])
             + (stateDirectory.map { ["--state-directory", $0] } ?? [])

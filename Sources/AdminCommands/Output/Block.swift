@@ -4,7 +4,7 @@ import Vocabulary
 package enum Block: Sendable {
     /// One line `name  value` for each field. Fields without a value are not printed.
     case record([(name: String, value: Cell?)])
-    /// `details` are the headings of columns that are omitted on a narrow terminal, in the order of their omission.
+    /// `details` are the headings of columns that may be omitted on a narrow terminal. The first one is omitted first.
     case table(headings: [String], rows: [[Cell]], details: [String] = [])
     /// One row of a table whose other rows are not known yet, so the column widths are given.
     case line([Cell], widths: [Int])

@@ -7,7 +7,7 @@ package struct ProgressBar {
     package struct State: Hashable, Sendable {
         /// How many items this run has handled, successfully or not.
         let finished: Int
-        /// How many items were already done by an earlier run.
+        /// How many items an earlier run had finished already.
         let skipped: Int
         let failed: Int
 
@@ -54,7 +54,7 @@ package struct ProgressBar {
         lastUpdate = nil
     }
 
-    /// The line, with at most `columns` characters, not including colour codes.
+    /// The line. It has at most `columns` characters without colour codes, unless the numbers alone are longer.
     package static func line(
         _ state: State, total: Int?, after time: Duration, columns: Int, _ style: Style
     ) -> String {

@@ -30,9 +30,9 @@ package struct TableLayout: Sendable {
         return (columns ?? []).filter { !known.contains($0) }
     }
 
-    /// The table as it is shown. If the user selected columns, it has these columns. Otherwise it fits the width of the
-    /// terminal: columns of `details` are omitted, and then texts are shortened. The last column is never shortened,
-    /// because it may be a sentence.
+    /// The table as it is shown. If the user selected columns, it has these columns, or all columns if it has none of
+    /// them. Otherwise the table is made to fit the width of the terminal: first columns of `details` are omitted, then
+    /// texts are shortened. The last column is never shortened, because it may be a sentence.
     ///
     /// - Parameter details: the headings of columns that may be omitted, in the order in which they are omitted.
     package func arranged(_ headings: [String], _ rows: [[Cell]], details: [String]) -> Block {
@@ -84,7 +84,8 @@ package struct TableLayout: Sendable {
 }
 
 extension Cell {
-    /// The cell with its text cut to a width. The beginning of a publicKeyHash is a valid KEY argument.
+    /// The cell with its text cut to a width. A publicKeyHash stays usable, because its first characters are a valid
+    /// KEY argument.
     fileprivate func shortened(to width: Int) -> Cell {
         text.count <= width ? self : Cell(text.prefix(max(width - 1, 0)) + "…", tone)
     }

@@ -21,7 +21,7 @@ enum CertificateCheck: String, CaseIterable {
     case leafKey
     case validityPeriods
 
-    /// The check that found a fault.
+    /// The check to which a fault belongs.
     init(of finding: CertificateFinding) {
         self =
             switch finding {

@@ -22,9 +22,9 @@ struct CertificateReport {
         summary = certificates.summary
         rows = CertificateCheck.allCases.flatMap { check -> [Row] in
             let found = findings.filter { CertificateCheck(of: $0) == check }
-            let isMade = check != .validityPeriods || trust.validityPeriod == .checked
+            let isPerformed = check != .validityPeriods || trust.validityPeriod == .checked
             return found.isEmpty
-                ? [Row(check: check, finding: nil, outcome: isMade ? "passed" : "notChecked")]
+                ? [Row(check: check, finding: nil, outcome: isPerformed ? "passed" : "notChecked")]
                 : found.map { Row(check: check, finding: $0, outcome: "failed") }
         }
     }

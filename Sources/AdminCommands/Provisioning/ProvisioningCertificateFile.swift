@@ -8,13 +8,13 @@ package struct ProvisioningCertificateFile: Sendable {
     /// The largest file, in bytes. Two certificates are smaller than this in each of the forms.
     static let sizeLimit = 65_536
 
-    /// The certificates in Base64, in the order of the file. An app sends certificates to its server in this form, so
-    /// the checks also find a wrong encoding.
+    /// The certificates in Base64, in the order of the file. They are not decoded here, so that the checks can find a
+    /// wrong encoding, such as Base64 that was encoded twice.
     package let certificates: [String]
 
-    /// - Throws: ``CommandFailure`` if the file has none of the forms.
+    /// - Throws: ``CommandFailure`` if the file has none of the forms, or contains no certificate.
     package init(_ bytes: Data, named name: String) throws(CommandFailure) {
-        // A certificate in DER begins with the byte 0x30 (SEQUENCE), and with 0x82 (a length of two bytes). A UTF-8
+        // A certificate in DER begins with the bytes 0x30 (SEQUENCE) and 0x82 (a length of two bytes follows). A UTF-8
         // text cannot begin with these two bytes.
         guard !bytes.starts(with: [0x30, 0x82]) else {
             certificates = [bytes.base64EncodedString()]

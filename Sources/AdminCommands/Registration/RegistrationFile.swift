@@ -32,14 +32,14 @@ package struct RegistrationFile: Sendable {
         }
     }
 
-    /// How the message about an error begins.
+    /// The beginning of each error message about the file.
     static let nothingDone = "nothing was registered"
 
     /// Reads one line, and performs the daemon's checks, so that no line of the file is registered if the daemon would
     /// refuse one of them.
     ///
     /// - Parameter errors: the line's errors are added.
-    /// - Returns: nil if the identifier is invalid.
+    /// - Returns: nil if the `partnerInternalMerchantIdentifier` is invalid.
     private static func line(_ row: CSVTable.Row, _ errors: inout [String]) -> Line? {
         func refuse(_ column: String, _ why: String) { errors.append("line \(row.lineNumber): '\(column)' \(why)") }
         func value<Value: TextValue>(_ text: String, in column: String) -> Value? {

@@ -8,8 +8,8 @@ struct ExpiringKeyRolls {
     struct Item: BulkItem {
         let merchant: MerchantIdentifier
         let algorithm: KeyAlgorithm
-        /// The identifier of the run. It makes every item new in a later run, because the merchant may need another
-        /// roll by then.
+        /// A random identifier of the run. Because of it, a later run handles each key as a new item: the merchant may
+        /// need another roll by then.
         let content: String
 
         var name: String { "\(merchant) \(algorithm)" }

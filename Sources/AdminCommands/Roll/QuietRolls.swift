@@ -2,7 +2,7 @@ import MerchantKeyClient
 import Vocabulary
 import WireAPI
 
-/// `roll finish --all-quiet`: finishes every roll whose old key is no longer used.
+/// `roll finish --all-quiet`: finishes every roll in the state `quiet`.
 struct QuietRolls {
     struct Item: BulkItem {
         let roll: RollDocument
@@ -37,8 +37,8 @@ struct QuietRolls {
         }
     }
 
-    /// Finishes a roll. If the response to an earlier attempt was lost, the daemon refuses the repeat, although the
-    /// roll is finished.
+    /// Finishes a roll. If the response to an earlier attempt was lost, the roll is finished already and the daemon
+    /// refuses the repeat. In this case, returns the finished roll.
     private static func finish(
         _ rollId: String, _ reason: String?, _ admin: AdminClient
     ) async throws(ClientError) -> RollDocument {

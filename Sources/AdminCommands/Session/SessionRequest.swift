@@ -66,7 +66,7 @@ struct SessionRequest: AsyncParsableCommand {
     func run() async throws {
         let request = try request()
         try await decryptor.withDecryptorClient(global) { client in
-            // Printed unchanged even with --output json, because Apple's object must not be changed.
+            // Not printed with `show`, which would reformat the JSON: the page must get Apple's object unchanged.
             global.printer.raw(try await client.requestMerchantSession(request))
         }
     }

@@ -39,7 +39,7 @@ extension ReloadDocument {
     fileprivate var blocks: [Block] {
         guard !isEmpty else { return [] }
         let result = dryRun ? "would change" : "changed"
-        let taken = changed.flatMap { name -> [[Cell]] in
+        let applied = changed.flatMap { name -> [[Cell]] in
             let values = changes.filter { $0.name == name || $0.name.hasPrefix("\(name).") }
             guard !values.isEmpty else { return [[Cell(name), Cell(result), "-", "-"]] }
             return values.map { [Cell($0.name), Cell(result), Cell($0.before), Cell($0.after)] }
@@ -50,6 +50,6 @@ extension ReloadDocument {
                 Cell(setting.configured),
             ]
         }
-        return [.table(headings: ["SETTING", "RESULT", "BEFORE", "IN THE FILE"], rows: taken + pending)]
+        return [.table(headings: ["SETTING", "RESULT", "BEFORE", "IN THE FILE"], rows: applied + pending)]
     }
 }

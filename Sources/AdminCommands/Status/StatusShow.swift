@@ -33,8 +33,8 @@ struct StatusShow: AsyncParsableCommand {
 
     @OptionGroup var global: GlobalOptions
 
-    /// A monitoring system stops a check that takes too long. The Monitoring Plugins Development Guidelines name 10 s
-    /// as the usual limit.
+    /// The default with `--check` is 10 s: a monitoring system stops a check that takes too long, and the Monitoring
+    /// Plugins Development Guidelines name 10 s as the usual limit.
     private var secondsPerResponse: Int { timeout?.seconds ?? (check ? 10 : 60) }
 
     func validate() throws {
@@ -133,14 +133,14 @@ extension StatusDocument {
             ),
             ("merchants without backup", backups.map { Cell(Self.merchantsWithoutBackup($0)) }),
             ("audit head", auditHead.map { Cell($0.description) }),
-            ("open rolls", Cell(rollsInOrder)),
+            ("open rolls", Cell(openRollsInOrder)),
             ("keys awaiting destruction", awaitingDestruction > 0 ? Cell("\(awaitingDestruction)") : nil),
         ])
         return [record] + expiryTable + waitingRolls + waitingDestructions + (webhooks.isEmpty ? [] : [webhookTable])
             + (findings.isEmpty ? [] : [findingTable])
     }
 
-    /// How many merchants have no backup of their newest key, and the first five of these merchants.
+    /// How many merchants have no verified backup of their newest key, and the first five of these merchants.
     private static func merchantsWithoutBackup(_ backups: BackupCoverageDocument) -> String {
         let named = backups.withoutBackup.prefix(5)
         guard !named.isEmpty else { return "\(backups.merchantsWithoutBackup)" }
@@ -148,7 +148,7 @@ extension StatusDocument {
         return "\(backups.merchantsWithoutBackup): \(named.map(\.rawValue).joined(separator: ", "))\(more)"
     }
 
-    /// A table with a row for each week in which a certificate expires.
+    /// A table with a row for each week in which a certificate expires; empty if there is no such week.
     private var expiryTable: [Block] {
         let weeks = endingByWeek.filter { $0.ending > 0 }
         guard let largestCount = weeks.map(\.ending).max() else { return [] }
@@ -212,7 +212,7 @@ extension StatusDocument {
     }
 
     /// The numbers of open rolls, in the order in which a roll passes the states.
-    private var rollsInOrder: String {
+    private var openRollsInOrder: String {
         ["started", "certificateStored", "promoted", "quiet"].compactMap { state in
             rolls[state].map { "\($0) \(state)" }
         }.joined(separator: ", ")

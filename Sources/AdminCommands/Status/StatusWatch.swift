@@ -15,8 +15,8 @@ struct StatusWatch {
         self.secondsPerResponse = secondsPerResponse
     }
 
-    /// - Throws: an error if the first request fails, or if a later request fails for a reason that does not pass by
-    ///   itself. If the daemon can't be reached or is overloaded at a later request, the request is repeated.
+    /// - Throws: an error if the first request fails, or if a later request fails with an error that is not temporary.
+    ///   After a temporary error (``ClientError/isTemporary``), the request is repeated after the interval.
     func run(every interval: Duration) async throws {
         try show(try await admin.status(within: secondsPerResponse))
         var isFailing = false

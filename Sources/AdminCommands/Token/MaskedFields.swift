@@ -15,7 +15,8 @@ package struct MaskedFields: Sendable {
     /// The fields in the order of the plaintext.
     package let rows: [Row]
 
-    /// - Throws: ``CommandFailure`` if the plaintext is not JSON. The message does not quote the plaintext.
+    /// - Throws: ``CommandFailure`` if the plaintext is not JSON within the limits of a request. The message does not
+    ///   quote the plaintext.
     package init(plaintext: [UInt8]) throws(CommandFailure) {
         do {
             self.init(try JSONParser.parse(plaintext, limits: .request))

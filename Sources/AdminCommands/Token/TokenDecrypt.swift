@@ -4,7 +4,7 @@ import MerchantKeyClient
 import Vocabulary
 import WireAPI
 
-/// The values of `--view`. `authorization` shows the payment data under the field names of an authorization message.
+/// The values of `--view`. `authorization` shows the payment data with the field names of an authorization message.
 enum TokenView: String, CaseIterable, ExpressibleByArgument {
     case authorization
 }

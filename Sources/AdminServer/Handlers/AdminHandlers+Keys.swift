@@ -47,7 +47,7 @@ extension AdminHandlers {
     }
 
     /// Lists the key pairs whose publicKeyHash begins with a prefix, all key pairs in one state, or the active key
-    /// pairs whose certificate expires soon.
+    /// pairs, of one state or of all, whose certificate expires before a time.
     func findKeys(_ call: RESTCall) async throws -> RESTResponse {
         if let time = try call.query.value("endingBefore", as: Timestamp.self) {
             guard call.query["prefix"] == nil else {

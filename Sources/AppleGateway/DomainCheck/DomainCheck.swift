@@ -3,11 +3,11 @@ package import MerchantCore
 package import OutboundHTTP
 package import Vocabulary
 
-/// Checks a merchant's domain as Apple does before it accepts the domain: downloads the domain verification file over
-/// HTTPS and compares the download with the expected file.
+/// Checks a merchant's domain as Apple does before Apple accepts the domain: downloads the domain verification file
+/// over HTTPS and compares the download with the expected file.
 ///
-/// The check resolves the name once. Of the resulting addresses, it connects only to those that are not internal, so
-/// that the name cannot lead the daemon into a private network.
+/// The check resolves the name once. It connects to none of the resulting addresses that are internal, so that the name
+/// cannot lead the daemon into a private network. The settings can permit internal addresses.
 package struct DomainCheck: DomainChecker {
     package struct Settings: Sendable {
         /// True in tests, and if merchants' sites are in the same private network as the daemon.

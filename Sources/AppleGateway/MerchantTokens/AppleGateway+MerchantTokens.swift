@@ -11,7 +11,7 @@ extension AppleGateway: MerchantTokenGateway {
         _ event: MerchantTokenEventIdentifier, of merchant: MerchantIdentifier, as owner: IdentityOwner
     ) async throws(GatewayError) -> MerchantTokenEvent {
         let path = "event/\(GatewayEndpoint.percentEncoded(event.rawValue))"
-        // Apple's guide, which says POST, describes no body.
+        // Apple's guide, which says POST, describes no body. So the body is an empty JSON object.
         let body = settings.eventMethod == .post ? Data("{}".utf8) : nil
         return try await call(.merchantTokenEvent, path, of: merchant, as: owner, body) {
             response throws(GatewayError) in try response.merchantTokenEvent()

@@ -13,8 +13,8 @@ extension GatewayResponse {
     /// In characters.
     private static let longestReason = 256
 
-    /// Reads an event. Apple's reference describes the event as the whole body, Apple's integration guide as the field
-    /// `merchantTokenEvent` of the body.
+    /// Reads an event. In Apple's reference, the event is the whole body. In Apple's integration guide, the event is
+    /// the field `merchantTokenEvent` of the body.
     func merchantTokenEvent() throws(GatewayError) -> MerchantTokenEvent {
         guard status == 200 else { throw isSuccess ? unexpected("the status is \(status), expected 200") : failure }
         let body = try object("MerchantTokenEventResponse")

@@ -47,11 +47,11 @@ enum GatewayOperation: String, CaseIterable {
 
     /// When an attempt may be repeated.
     enum Repetition {
-        /// Always: a second call changes nothing.
+        /// After every transient failure, because a second call changes nothing.
         case always
-        /// Only if Apple certainly did not act on the attempt.
+        /// After a transient failure, if Apple certainly did not act on the attempt.
         case unlessPerformed
-        /// Only if no part of the attempt was sent.
+        /// Only if Apple could not be reached, and no part of the request was sent.
         case unlessSent
     }
 

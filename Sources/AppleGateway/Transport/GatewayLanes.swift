@@ -38,12 +38,12 @@ final class GatewayLanes: Sendable {
     /// After this many consecutive failures, the circuit breaker refuses calls.
     private static let failuresToOpen = 10
     /// When a lane has this many pauses, those that are over are removed.
-    private static let manyPauses = 256
+    private static let pauseLimit = 256
 
     private let states = Mutex<[GatewayLane: State]>([:])
 
     /// Asks the circuit breaker whether the call may be made. The caller must then report the result of the call with
-    /// ``succeeded(_:)``, ``failed(_:with:at:)``, ``abandoned(_:at:)`` or ``pause(_:for:until:)``.
+    /// ``succeeded(_:)``, ``failed(_:with:at:)``, ``abandoned(_:at:)`` or ``pause(_:for:of:at:)``.
     ///
     /// - Throws: `circuitOpen` if the call may not be made.
     func admit(_ lane: GatewayLane, at now: Timestamp) throws(GatewayError) {
@@ -80,7 +80,7 @@ final class GatewayLanes: Sendable {
         let until = now.adding(min(duration, lane.longestPause))
         with(lane) { state in
             state.circuit.succeeded()
-            if state.pausedUntil.count >= Self.manyPauses { state.pausedUntil = state.pausedUntil.filter { $1 > now } }
+            if state.pausedUntil.count >= Self.pauseLimit { state.pausedUntil = state.pausedUntil.filter { $1 > now } }
             state.pausedUntil[owner] = max(until, state.pausedUntil[owner] ?? until)
         }
     }

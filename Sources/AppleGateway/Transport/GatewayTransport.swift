@@ -48,8 +48,8 @@ final class GatewayTransport: Sendable {
         guard let url = call.url else { throw GatewayError(.refused, "the URL is invalid", mayHaveActed: false) }
         let request = request(call, url)
         let lane = GatewayLane(url, call.operation.api)
-        // No attempt runs after `end`. So the daemon, which asks Apple later what became of a call without a response,
-        // does not ask too early.
+        // No attempt runs after `end`. If no response is received, the daemon later asks Apple whether the call had an
+        // effect. An attempt that was still running then would make Apple's answer wrong.
         let end = clock.now.adding(call.limits.call)
         var attempt = 0
         var uncertainAttempts = 0

@@ -20,8 +20,9 @@ package struct HeadFile {
         package let head: AuditHead
     }
 
-    /// - Returns: the last complete line; nil if the file is missing or has no complete line.
-    /// - Throws: ``SettingsError`` if the file cannot be read, or if its last bytes contain text but no head.
+    /// - Returns: the last complete line that contains a head; nil if the file is missing, or if a crash during the
+    ///   first append left no such line.
+    /// - Throws: ``SettingsError`` if the file cannot be read, or if it has other content but no head near its end.
     package func lastLine() throws -> Line? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else {
@@ -42,7 +43,7 @@ package struct HeadFile {
             return last
         }
         // A crash during the first append may leave zero bytes or an incomplete line. So a file without a head is no
-        // error if the file is not longer than a line.
+        // error if it is not longer than a line and its complete lines contain only zero bytes.
         guard completeLines.allSatisfy({ $0 == 0 }), bytes.count <= Self.longestLine else {
             throw SettingsError(
                 "'audit.head.file' names \(path), whose last \(bytes.count.counted("byte contains", "bytes contain")) no audit head, so another program or a disk fault has changed the file; find out which. If you move the file away, the daemon creates a new one, and the next start cannot detect an older copy of the database"

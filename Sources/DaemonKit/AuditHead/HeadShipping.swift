@@ -4,8 +4,8 @@ import MerchantOperations
 import Synchronization
 
 /// Writes the audit head, which is the number and hash of the last audit record, to a file and to syslog: at the start,
-/// at an interval and at a shutdown. A later start compares the database with the file, and so detects removed audit
-/// records or an older copy of the database.
+/// and, if the head has changed, at an interval and at a shutdown. A later start compares the database with the file,
+/// and so detects removed audit records or an older copy of the database.
 struct HeadShipping: RecurringTask {
     private let operations: AuditOperations
     private let activeFindings: ActiveFindings
@@ -16,7 +16,7 @@ struct HeadShipping: RecurringTask {
     /// The file or the syslog socket that heads are written to. If one of the two fails, the other still gets heads.
     private struct Target {
         let write: @Sendable (AuditHead) throws -> Void
-        /// The last head that was written to this target.
+        /// The last head that this process wrote to the target; nil if it has written none.
         var lastWritten: AuditHead?
     }
 

@@ -15,7 +15,7 @@ struct SyslogSocket {
                 "'audit.head.syslog' is longer than the operating system allows for a socket; use a shorter path")
         }
         let text = "<\(Self.priority)>merchantkeyd[\(getpid())]: audit head \(head)"
-        // Does not wait, so that a syslog daemon that does not read cannot block this one.
+        // Does not wait, so that a syslog daemon that does not read cannot block merchantkeyd.
         let errorNumber = UnixDatagram.send(text, to: address, waitingAtMost: 0)
         guard errorNumber == 0 else {
             throw SettingsError(

@@ -71,8 +71,8 @@ struct BackupSchedule: RecurringTask {
             if let uptimeAtLastBackup, clock.uptime < uptimeAtLastBackup + settings.interval {
                 return min(uptimeAtLastBackup + settings.interval - clock.uptime, maximumPause)
             }
-            // Uses the later of the machine's time and the confirmed time. For a clock that is behind, existing backups
-            // would have a time in the future.
+            // Uses the later of the machine's time and the confirmed time. Otherwise, if the machine's clock is behind,
+            // existing backups would have a time in the future.
             coverage = try await operations.backupCoverage(at: confirmedTime.reading().latest)
             // A time in the future is from a wrong clock, and is ignored so that it does not delay the next backup.
             if let last = coverage.lastVerified, last <= clock.now, last.adding(settings.interval) > clock.now {

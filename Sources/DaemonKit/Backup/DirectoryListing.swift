@@ -2,7 +2,7 @@ import Glibc
 
 /// The names of the files in a directory.
 enum DirectoryListing {
-    /// The names without `.` and `..`, in no order; empty if the directory cannot be read.
+    /// The names without `.` and `..`, in no particular order; empty if the directory cannot be read.
     static func names(in directory: String) -> [String] {
         guard let stream = opendir(directory) else { return [] }
         defer { closedir(stream) }

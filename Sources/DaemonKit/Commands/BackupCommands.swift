@@ -25,6 +25,8 @@ struct BackupVerifyCommand: AsyncParsableCommand {
         guard verification.findings.isEmpty else { throw ChecksFailed() }
     }
 
+    /// The master keys from the option or the settings.
+    ///
     /// If this process is root, it continues as the owner of the first `--master-key-file`. Without this option, it
     /// continues as the owner of the state directory, which is the daemon's user.
     private func masterKeys() throws -> MasterKeys {

@@ -82,7 +82,7 @@ extension ConfigCheckCommand {
 
         /// Why the daemon would refuse to start; empty if it would start.
         var problems: [String] = []
-        /// What does not work although the daemon would start.
+        /// What does not work or could not be checked, although the daemon would start.
         var warnings: [String] = []
         /// What the operator should know although nothing is wrong.
         var notes: [String] = []

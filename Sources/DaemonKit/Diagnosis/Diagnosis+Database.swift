@@ -119,7 +119,7 @@ extension Diagnosis {
                     : "a rotation between the master keys \(identifiers.sorted().joined(separator: ", ")) is in progress"
             )
         } catch {
-            // A source other than a file, such as a systemd credential, may be readable only for the daemon's process.
+            // A source other than a file, such as a systemd credential, may be readable only by the daemon's process.
             // So this failure does not show that a daemon cannot load the key.
             let isInUse =
                 current.file == nil

@@ -128,7 +128,7 @@ extension Diagnosis {
     ///
     /// - Parameter process: what ``checkDaemon()`` returned.
     mutating func checkResponse(of process: String) {
-        // The daemon names the source of the key when it has opened the database.
+        // The daemon writes the source of the master key into the lock file when it has opened the database.
         guard InstanceLock.masterKeySource(inDirectory: settings.stateDirectory) != nil else {
             return note(
                 Self.responseCheck, .warning,

@@ -34,7 +34,7 @@ extension Diagnosis {
         note(name, .success, "would succeed")
     }
 
-    /// Compares the files with what earlier daemons left: reports the findings of the next start.
+    /// Compares the files with what the last daemon recorded, and reports the findings that the next start would have.
     mutating func checkHistory(_ content: Content) async {
         var forecast: StartForecast
         do { forecast = try StartForecast(onFilesOf: settings) } catch {

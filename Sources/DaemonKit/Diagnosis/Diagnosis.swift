@@ -28,8 +28,8 @@ struct Diagnosis {
     let clock: any WallClock
     private(set) var checks: [Check] = []
 
-    /// Whether the daemon would start, but a setting does not work or could not be checked, or the daemon would not or
-    /// does not serve all requests.
+    /// Whether there is a warning that changes the exit status: a setting does not work, something could not be
+    /// checked, the next start would log a finding, or the running daemon does not serve all requests.
     var warnsOfService: Bool {
         let names = [Self.settingsCheck, Self.startCheck, Self.responseCheck]
         return checks.contains { names.contains($0.name) && $0.outcome == .warning }

@@ -1,7 +1,7 @@
 import MerchantCore
 import MerchantOperations
 
-/// The findings that `status` and the health route report: of the store, and of the daemon's services.
+/// The findings about the store and from the daemon's services. `status` and the health route report these and others.
 struct DaemonHealth: Sendable {
     private static let whatStillWorks =
         "the daemon still answers requests for keys and decrypts tokens if the database can be read"

@@ -21,8 +21,8 @@ package struct DaemonMemory: Hashable, Sendable {
     package static var current: DaemonMemory? {
         // The second number is the resident size, and the third the part of it that is backed by files. Both are in
         // pages: proc_pid_statm(5).
-        guard let page = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return nil }
-        let sizes = page.split(separator: " ").compactMap { Int($0) }
+        guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return nil }
+        let sizes = text.split(separator: " ").compactMap { Int($0) }
         guard sizes.count > 2 else { return nil }
         return DaemonMemory(
             anonymousBytes: (sizes[1] - sizes[2]) * sysconf(Int32(_SC_PAGESIZE)),

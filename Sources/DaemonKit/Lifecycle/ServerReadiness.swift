@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Whether the daemon already listens on all of its sockets. Each server reports this itself: if the daemon connected
-/// to its own socket instead, the connection would be counted as a caller's.
+/// Whether the daemon already listens on all of its Unix sockets. Each server reports this itself: if the daemon
+/// connected to its own socket instead, the connection would be counted as a caller's.
 package final class ServerReadiness: Sendable {
     package enum Server: Sendable { case admin, decryptor, issuer }
 
@@ -27,7 +27,7 @@ package final class ServerReadiness: Sendable {
         for continuation in waiting { continuation.finish() }
     }
 
-    /// Returns when the daemon listens on all of its sockets.
+    /// Returns when the daemon listens on all of its Unix sockets.
     ///
     /// - Throws: `CancellationError` if the task is cancelled earlier.
     package func wait() async throws {

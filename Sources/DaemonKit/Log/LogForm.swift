@@ -7,7 +7,7 @@ protocol LogForm: Sendable {
     func line(_ fields: [LogField]) -> String
 }
 
-/// A name that the program chose, and its value.
+/// A field of a log line. Only the value may come from an untrusted caller.
 struct LogField: Sendable {
     let name: String
     let value: String

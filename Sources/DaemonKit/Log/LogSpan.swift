@@ -73,7 +73,7 @@ package final class LogSpan: Span {
     package func addEvent(_ event: SpanEvent) {}
     package func addLink(_ link: SpanLink) {}
 
-    /// Keeps the code or the type of the error. The text of the error may contain payment data.
+    /// Keeps only the code or the type of the error, because the text of the error may contain payment data.
     package func recordError<Instant: TracerInstant>(
         _ error: any Error, attributes: SpanAttributes, at instant: @autoclosure () -> Instant
     ) {

@@ -4,15 +4,15 @@ package import Logging
 /// own.
 package struct LogThreshold: Sendable {
     private let setting: @Sendable () -> Logger.Level
-    /// The level that was set on this handler. A log handler is a value, so a level that is set on one logger must not
-    /// change another logger.
-    private var own: Logger.Level?
+    /// The level that was set on this handler; nil if none was set. Part of this value, so that a level that is set on
+    /// one logger does not change another logger.
+    private var ownLevel: Logger.Level?
 
     /// - Parameter setting: returns the setting as it is now, because a reload changes it for all loggers at once.
     package init(_ setting: @escaping @Sendable () -> Logger.Level) { self.setting = setting }
 
     package var level: Logger.Level {
-        get { own ?? setting() }
-        set { own = newValue }
+        get { ownLevel ?? setting() }
+        set { ownLevel = newValue }
     }
 }

@@ -23,7 +23,7 @@ package enum StandardError {
 }
 
 extension Logger.Level {
-    /// The prefix with which journald reads the priority of a line: sd-daemon(3). The numbers are those of syslog.
+    /// The prefix from which journald reads the priority of a line: sd-daemon(3). The numbers are those of syslog.
     package var journalPrefix: String {
         switch self {
         case .trace, .debug: "<7>"

@@ -4,7 +4,7 @@ import MerchantCore
 import MerchantOperations
 import Vocabulary
 
-/// Follows a rotation of the keys by another daemon on the database: loads the new data key, seals under it when every
+/// Follows a rotation that another daemon on the database performs: loads the new data key, seals under it when every
 /// daemon has loaded it, and forgets the old data key when the rotation has retired it. Reports to the other daemons
 /// which keys this daemon has.
 struct DataKeyLoading: RecurringTask {
@@ -12,7 +12,7 @@ struct DataKeyLoading: RecurringTask {
     let store: any DataKeyRepository
     let keyring: Keyring
     let nodes: any NodeKeyDirectory
-    /// The master keys that this daemon could read at its start.
+    /// The master keys that this daemon loaded at its start.
     let masterKeys: Set<MasterKeyIdentifier>
     let logger: Logger
     private let lastError = LastError()
@@ -41,13 +41,14 @@ struct DataKeyLoading: RecurringTask {
             throw error
         } catch {
             // If the database cannot be reached, the lease reports this.
-            guard let error = error as? MerchantError, error.code != .storeUnavailable, error.code != .overloaded
-            else { return }
+            let known = error as? MerchantError
+            guard ![.storeUnavailable, .overloaded].contains(known?.code) else { return }
             nextPause = Self.pauseAfterFailure
-            guard lastError.replace(by: error.detail) else { return }
+            let text = known?.detail ?? "\(error)"
+            guard lastError.replace(by: text) else { return }
             logger.error(
                 "the data key of a rotation by another daemon cannot be loaded, so the rotation waits for this daemon",
-                metadata: ["error": "\(error.detail)"])
+                metadata: ["error": "\(text)"])
         }
     }
 

@@ -6,7 +6,7 @@ import MerchantCore
 struct MasterKeyPresence {
     let settings: MasterKeySettings
     let store: any DataKeyRepository
-    /// The attributes of the files when the last check found every key; nil if a key was missing.
+    /// The attributes of the files when the last check found every key; nil if it did not, and before the first check.
     private var filesWithAllKeys: [FileStatus?]?
 
     init(settings: MasterKeySettings, store: any DataKeyRepository) {

@@ -51,11 +51,11 @@ final class MasterKeyRotation: MasterKeyRotating, Service {
     private let settings: MasterKeySettings
     private let store: any KeyRotationStore
     private let keyring: Keyring
-    /// Where the start read the master keys from.
+    /// The master keys that the daemon loaded at its start, and where it read each of them.
     private let sourcesAtStart: [MasterKeyIdentifier: MasterKeySource]
     private let clock: any WallClock
     private let nodes: any NodeKeyDirectory
-    /// Only with this lease does the daemon re-encrypt private keys.
+    /// The daemon re-encrypts private keys only while this lease is valid.
     private let lease: Lease
     private let reencryption: Reencryption
     private let rotationStatus: RotationStatus
@@ -91,7 +91,7 @@ final class MasterKeyRotation: MasterKeyRotating, Service {
             clock: clock, rotationStatus: rotationStatus, logger: logger)
     }
 
-    /// The master keys that the daemon could read at its start.
+    /// The master keys that the daemon loaded at its start.
     var masterKeysAtStart: [MasterKeyIdentifier] { Array(sourcesAtStart.keys) }
 
     func run() async throws { await WorkThreads.blocking.run { await rotateWhenRequested() } }
@@ -124,11 +124,11 @@ final class MasterKeyRotation: MasterKeyRotating, Service {
     private static let interval = Duration.seconds(1)
 
     private func waitForLease() async throws {
-        // The data key under which this daemon sealed when it last reported on a rotation by another daemon.
-        var reported: Int?
+        // A new data key of another daemon's rotation changes what `status` must report.
+        var lastReportedDataKey: Int?
         while !lease.isValid {
-            if reported != keyring.newest {
-                reported = keyring.newest
+            if lastReportedDataKey != keyring.newest {
+                lastReportedDataKey = keyring.newest
                 rotationStatus.reportPerformedByOther()
             }
             try await Task.sleep(for: Self.interval)
@@ -143,6 +143,7 @@ final class MasterKeyRotation: MasterKeyRotating, Service {
         } while await isFinished()
     }
 
+    /// Whether no rotation is in progress. Also true if the database cannot be read, so that the wait continues.
     private func isFinished() async -> Bool {
         guard let last = try? await store.lastRotation() else { return true }
         return last.state == .finished

@@ -5,8 +5,8 @@ import MerchantCore
 /// Where the daemon reads a master key, as set under `master-key` or `master-key.previous`.
 package enum MasterKeySource: Hashable, Sendable, CustomStringConvertible {
     case file(String)
-    /// A file in `directory`, which systemd creates for the service's credentials. `directory` is nil if
-    /// systemd did not start this process.
+    /// A file in `directory`, which systemd creates for the service's credentials. `directory` is nil if systemd passed
+    /// no credentials to this process.
     case credential(name: String, directory: String?)
     /// A program that prints the key: its absolute path, followed by its arguments, and how many seconds it may run.
     case command([String], seconds: Int)
@@ -23,8 +23,8 @@ package enum MasterKeySource: Hashable, Sendable, CustomStringConvertible {
     /// daemon cannot change.
     var file: MasterKeyFile? { if case .file(let path) = self { MasterKeyFile(path) } else { nil } }
 
-    /// The file that the key is read from; nil for a command, or for a credential if systemd did not start this
-    /// process.
+    /// The file that the key is read from; nil for a command, or for a credential if systemd passed no credentials to
+    /// this process.
     var path: String? {
         switch self {
         case .file(let path): path
@@ -58,7 +58,7 @@ package enum MasterKeySource: Hashable, Sendable, CustomStringConvertible {
             }
             return try MasterKey.load(from: "\(directory)/\(name)", isCredential: true)
         case .command(let words, let seconds):
-            // Every command that loads a key checks the program, not only a start.
+            // Subcommands such as `backup verify` load a key without the checks of a start.
             if let problem = CommandCheck.problem(with: words.first ?? "") {
                 throw MerchantError(.storeUnavailable, problem)
             }

@@ -34,7 +34,8 @@ final class RotationStatus: Sendable {
             .masterKeyRotation, .warning, "a rotation of the master key or data key is in progress: \(why)")
     }
 
-    /// Reports a blocker only after some time, because every rotation with several daemons waits for about a second.
+    /// Reports that the rotation waits for other daemons. Reports this as a blocker only after ``usualWait``, because
+    /// every rotation with several daemons waits for about a second.
     ///
     /// - Parameter names: the daemons that do not have the new data key yet, or do not seal under it.
     func reportWaiting(for names: [String]) {
@@ -68,7 +69,7 @@ final class RotationStatus: Sendable {
         updateFindingOfUnusedMasterKey()
     }
 
-    /// Does nothing while a blocker is reported, which is more important than the progress.
+    /// Does nothing while a blocker is reported, because a blocker is more important than the progress.
     func reportProgress() async {
         guard blocker == nil, let rotation = try? await store.lastRotation() else { return }
         activeFindings.set(

@@ -8,7 +8,8 @@ struct TokenEventFetcher: Service {
     let operations: TokenEventFetching
     /// Signals that a notification has arrived.
     let arrivals: ChangeSignal
-    /// An observer of the store.
+    /// Receives the changed key pairs from the store. If a merchant may now have an identity key, events that wait for
+    /// this key are fetched at once.
     let changedKeys: ChangedKeys
     let caller: Caller
     let logger: Logger

@@ -3,9 +3,8 @@ import MerchantCore
 import MerchantOperations
 import Synchronization
 
-/// Logs what ``TokenEventDispatcher`` reports. A message that could repeat for each notification is logged at the level
-/// debug. Only the first failure of a period of failures is logged as a warning, and the first success after it as a
-/// notice.
+/// Logs what ``TokenEventDispatcher`` reports. While events cannot be fetched, only the first failure is logged as a
+/// warning, and each further one at the level debug. The first success afterwards is logged as a notice.
 final class TokenEventLog: Sendable {
     private let logger: Logger
     /// The last failure; nil after a success.

@@ -2,7 +2,7 @@ import Logging
 import MerchantCore
 
 /// While claims cannot be stored, for example because another program has locked their file, begins a trial write in
-/// each round. When one succeeds, the daemon is ready again.
+/// each round. When a trial write succeeds, payment tokens can be claimed again.
 struct ClaimsRecovery: RecurringTask {
     let claims: any ClaimLedger
     let logger: Logger

@@ -76,8 +76,8 @@ struct ClockCheck: RecurringTask {
         }
     }
 
-    /// If this fails, the next start counts from an earlier time. The failure is not reported here, because
-    /// ``DaemonHealth`` reports failed writes.
+    /// If this fails, the next start counts from an earlier time. The failure is logged only at the level debug,
+    /// because ``DaemonHealth`` reports failed writes.
     private func store() async {
         do { try await operations.storeConfirmedTime() } catch {
             logger.debug("the confirmed time could not be stored", metadata: ["error": "\(error)"])

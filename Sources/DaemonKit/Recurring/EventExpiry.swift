@@ -2,7 +2,7 @@ import Logging
 import MerchantCore
 import MerchantOperations
 
-/// Removes events that are older than `events.retention-days`.
+/// Removes events that are older than `events.retention-days`, unless a delivery to a webhook is pending.
 struct EventExpiry: RecurringTask {
     let operations: EventOperations
     let retention: CurrentValue<Duration>

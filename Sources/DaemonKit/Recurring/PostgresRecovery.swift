@@ -2,8 +2,8 @@ import Logging
 import MerchantCore
 import PostgresStore
 
-/// Detects with a trial write that writes to the PostgreSQL server fail, or succeed again. The health of the store
-/// shows only whether the last write succeeded.
+/// Detects that the PostgreSQL database cannot be written, or can be written again. This needs a trial write, because
+/// the health of the store shows only whether the last write succeeded.
 struct PostgresRecovery: RecurringTask {
     let store: any DaemonStore
     /// If this lease has ended, the server could not be reached.

@@ -2,8 +2,8 @@ import Logging
 import MerchantCore
 import MerchantOperations
 
-/// Writes audit records of the requests that were refused because their `validationURL` is not Apple's. The daemon
-/// counts such requests first, so that a flood of them does not flood the audit.
+/// Writes audit records of the requests that were refused because their `validationURL` is not Apple's. Each record
+/// contains the number of a caller's requests since the last record, so that no caller can flood the audit.
 struct ValidationURLRecording: RecurringTask {
     let audit: ValidationURLAudit
     let caller: Caller

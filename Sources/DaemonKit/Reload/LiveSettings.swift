@@ -2,15 +2,15 @@ import Logging
 import MerchantCore
 import Synchronization
 
-/// The settings in force. A reload replaces all of them at once.
+/// The values in force of the settings that a reload can change. A reload replaces all of them at once.
 final class LiveSettings: Sendable {
     private static let levels = Logger.Level.allCases
 
     private let state: Mutex<ReloadableSettings>
-    /// The index of the log level in ``levels``. This and ``requests`` are copies that can be read without a lock,
-    /// because every log line and every request reads them.
-    private let level: Atomic<Int>
-    private let requests: Atomic<Bool>
+    /// The index of the log level in ``levels``. This and ``areRequestsLogged`` are copies that can be read without a
+    /// lock, because every log line and every request reads them.
+    private let levelIndex: Atomic<Int>
+    private let areRequestsLogged: Atomic<Bool>
 
     /// Signals each reload.
     let changes = ChangeSignal()
@@ -20,8 +20,8 @@ final class LiveSettings: Sendable {
 
     init(_ settings: ReloadableSettings) {
         state = Mutex(settings)
-        level = Atomic(Self.index(of: settings.logLevel))
-        requests = Atomic(settings.logsRequests)
+        levelIndex = Atomic(Self.index(of: settings.logLevel))
+        areRequestsLogged = Atomic(settings.logsRequests)
     }
 
     var current: ReloadableSettings { state.withLock { $0 } }
@@ -33,15 +33,15 @@ final class LiveSettings: Sendable {
         CurrentValue(changedBy: changes) { self.state.withLock { part($0) } }
     }
 
-    var logLevel: Logger.Level { Self.levels[level.load(ordering: .relaxed)] }
+    var logLevel: Logger.Level { Self.levels[levelIndex.load(ordering: .relaxed)] }
 
     /// Whether the daemon writes a line for each response.
-    var logsRequests: Bool { requests.load(ordering: .relaxed) }
+    var logsRequests: Bool { areRequestsLogged.load(ordering: .relaxed) }
 
     func replace(with settings: ReloadableSettings) {
         state.withLock { $0 = settings }
-        level.store(Self.index(of: settings.logLevel), ordering: .relaxed)
-        requests.store(settings.logsRequests, ordering: .relaxed)
+        levelIndex.store(Self.index(of: settings.logLevel), ordering: .relaxed)
+        areRequestsLogged.store(settings.logsRequests, ordering: .relaxed)
         // Comes last: a reader that sees the new generation must see the new values.
         changes.send()
     }

@@ -39,8 +39,9 @@ final class Reload: Sendable {
     ///
     /// - Parameter dryRun: whether only to check the settings, and report what would change.
     /// - Throws: `settingsInvalid` with every problem; `storeUnavailable` if the audit cannot be written. After an
-    ///   error nothing has changed, and `status` reports `reloadFailed` until a reload succeeds or the daemon is
-    ///   restarted. The error names the permits that stay in force although the settings file withdraws them.
+    ///   error nothing has changed. Unless this was a dry run, `status` then reports `reloadFailed` until a reload
+    ///   succeeds or the daemon is restarted. The error names the permits that stay in force although the settings file
+    ///   withdraws them.
     @discardableResult
     func run(dryRun: Bool = false, for request: Request) async throws -> SettingsReload {
         try await queue.run { [self] () async throws -> SettingsReload in
@@ -54,7 +55,7 @@ final class Reload: Sendable {
         }
     }
 
-    /// Reloads the settings for a signal, whose sender cannot get an error.
+    /// Reloads the settings after SIGHUP. Returns an error as a value, which ``ReloadResult/report(in:)`` can send.
     func result(for request: Request) async -> ReloadResult {
         do {
             try await run(for: request)

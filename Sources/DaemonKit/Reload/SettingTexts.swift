@@ -7,7 +7,7 @@ struct SettingTexts: Sendable {
         let value: String
     }
 
-    /// The names in the order of `etc/merchantkeyd.yaml`.
+    /// The names in the order in which ``Settings`` reads them.
     private(set) var names: [String] = []
     private var entries: [String: [Entry]] = [:]
 

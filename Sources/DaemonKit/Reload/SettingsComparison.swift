@@ -107,8 +107,8 @@ struct SettingsComparison {
         return policy
     }
 
-    /// Whether the content of the files that the setting names has changed. False for settings whose files the daemon
-    /// reads again by itself when they change.
+    /// Whether the content of the files that the setting names has changed. False for files that the daemon reads again
+    /// by itself when they change.
     private func isContentChanged(_ name: String) -> Bool {
         switch name {
         case "trust.token-roots": former.tokenRoots != read.files.tokenRoots
@@ -117,6 +117,8 @@ struct SettingsComparison {
         case "apple.gateway.trust-roots": start.files.gatewayRoots != read.files.gatewayRoots
         case "provisioning.trust-roots":
             former.provisioning != nil && former.provisioning?.roots != read.files.provisioning?.roots
+        case "merchant-tokens.usage-information.private-key":
+            start.files.usageInformationKey?.publicKey != read.files.usageInformationKey?.publicKey
         case "domain-check.trust-roots": start.files.domainCheckRoots != read.files.domainCheckRoots
         default: false
         }

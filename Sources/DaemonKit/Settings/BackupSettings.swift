@@ -40,7 +40,8 @@ extension BackupPolicy {
             "How long a key with a certificate may be in no verified backup until status is critical, or never.")
     }
 
-    /// Used for a daemon on PostgreSQL without scheduled backups, because its operator backs up the server.
+    /// Changes the defaults to `never`: for a daemon on PostgreSQL without scheduled backups, whose operator backs up
+    /// the server.
     mutating func reportNothingByDefault(_ reader: SettingsReader) {
         func reset(_ name: String, _ delay: inout Duration?) {
             guard !reader.isSet(name) else { return }

@@ -1,8 +1,7 @@
 import MerchantCore
 import Vocabulary
 
-/// `callers`: which users and groups have which permits. `whenUnset` is text for the settings reference, not a default
-/// value.
+/// `callers`: which users and groups have which permits.
 extension CallerPolicy {
     /// - Returns: nil if the setting `callers` is missing.
     static func read(_ reader: SettingsReader) -> CallerPolicy? {

@@ -2,7 +2,7 @@ package import AppleGateway
 package import KeyCustody
 package import Vocabulary
 
-/// `apple.gateway`: the connection to Apple's Web Merchant Registration API.
+/// `apple.gateway`: the connection to Apple for registrations, merchant sessions and merchant tokens.
 package struct GatewaySettings: Sendable {
     /// Nil: Apple's own host for the environment.
     package let endpoint: GatewayEndpoint?

@@ -22,7 +22,8 @@ package struct PortalSettings: Sendable {
 
     /// The beginning of every link to the portal, without a final slash.
     ///
-    /// - Parameter port: the TCP port on which the portal listens. If the setting has the port 0, the kernel chose it.
+    /// - Parameter port: the TCP port on which the portal listens: the port that the kernel chose if the setting has
+    ///   the port 0.
     package func url(port: Int) -> String { publicURL ?? Self.url(host: listen.host, port: port) }
 
     /// The settings of the listener.

@@ -66,7 +66,7 @@ struct SettingsFile {
         case .sequence(let items) where catalog.isTable(name): readTable(name, items)
         case .sequence(let items): readList(name, items)
         case .scalar(let scalar):
-            // A name without a value, or with the value `null`, is treated as not set.
+            // A name without a value, or with the value `null`, is treated as not set, unless that would be unsafe.
             if node.null != nil, scalar.style == .plain { return readEmpty(name) }
             // A single text is accepted as a list with one element.
             if catalog[name]?.isList == true {

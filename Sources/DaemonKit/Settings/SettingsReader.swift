@@ -11,7 +11,7 @@ import Vocabulary
 final class SettingsReader {
     private let values: ConfigReader
     /// How many entries each list of mappings has.
-    private let entries: [String: Int]
+    private let entryCounts: [String: Int]
     /// The names of the environment variables that are set.
     private let environmentNames: Set<String>
     private let records: Records
@@ -30,7 +30,7 @@ final class SettingsReader {
 
     init(_ values: ConfigReader, entries: [String: Int], environmentNames: Set<String> = []) {
         self.values = values
-        self.entries = entries
+        entryCounts = entries
         self.environmentNames = environmentNames
         records = Records()
         entry = nil
@@ -56,7 +56,7 @@ final class SettingsReader {
 
     private init(_ parent: SettingsReader, path: String, table: String, declaresOnly: Bool = false) {
         values = parent.values
-        entries = [:]
+        entryCounts = [:]
         environmentNames = parent.environmentNames
         records = parent.records
         entry = (path, table)
@@ -153,11 +153,11 @@ final class SettingsReader {
 
     /// Reads a list of mappings. Calls `read` for each entry.
     ///
-    /// - Returns: nil if the list is not set, or if one of its entries is wrong.
+    /// - Returns: nil if the list is not set, if one of its entries is wrong, or if it has more than `maximum` entries.
     func table<Entry>(
         _ name: String, maximum: Int = .max, whenUnset: String, _ read: (SettingsReader, String) throws -> Entry
     ) -> [Entry]? {
-        let count = entries[name]
+        let count = entryCounts[name]
         // If there is no entry, declares the fields of entries for the catalog. Ignores the error that required fields
         // are missing.
         if count ?? 0 == 0 { _ = try? read(SettingsReader(self, path: name, table: name, declaresOnly: true), name) }

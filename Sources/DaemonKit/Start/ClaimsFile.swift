@@ -14,7 +14,7 @@ final class ClaimsFile: ClaimLedger, NonceLedger {
 
     private let path: String
     private let clock: any WallClock
-    /// Records the newest claim. Also contains what the last daemon recorded.
+    /// Writes the newest claim into the lock file. Also has what the last daemon wrote there.
     private let lock: InstanceLock
     /// Whether the file was missing when the daemon started.
     private let isNew: Bool
@@ -22,7 +22,8 @@ final class ClaimsFile: ClaimLedger, NonceLedger {
     private let hadContent: Bool
     private let state: Mutex<State>
 
-    /// Opens the file, and creates it if it is missing.
+    /// Opens the file, and creates it if it is missing. If this fails, ``store`` is nil until ``openIfUnusable(_:)``
+    /// succeeds.
     init(path: String, clock: some WallClock, lock: InstanceLock) {
         (self.path, self.clock, self.lock) = (path, clock, lock)
         isNew = FileStatus(of: path) == nil
@@ -63,8 +64,10 @@ final class ClaimsFile: ClaimLedger, NonceLedger {
         return try ClaimStore.open(path: path, clock: clock, observer: lock)
     }
 
-    /// Checks whether the file is an older copy of the file for which SQLite wrote the log. SQLite would apply the log
-    /// to it, and so lose claims or damage the file.
+    /// Refuses a file that is an older copy of the file for which SQLite wrote the log. SQLite would apply the log to
+    /// this copy, and so lose claims or damage the file.
+    ///
+    /// - Throws: `storeUnavailable`.
     private static func requireFileOfLog(at path: String, _ lastRun: LockFileContent) throws {
         guard
             let expected = lastRun.claimExpectedInFile(besideLog: DatabaseInspection.logGeneration(of: path)),

@@ -33,12 +33,12 @@ extension DaemonStart {
             named: postgresql.connection.databaseName, lock.previousContent)
         let clock = SystemClock()
         // Creates the schema in an empty database, upgrades an older one, and refuses the database of another program.
-        let database = try PostgresDatabase(postgresql.connection, clock: clock, notice: logNotice)
-        try database.requireConnections()
-        observation.server?.hasContent = try database.hasDataKeys()
+        let opened = try PostgresDatabase(postgresql.connection, clock: clock, notice: logNotice)
+        try opened.requireConnections()
+        observation.server?.hasContent = try opened.hasDataKeys()
         let seen = lock.previousContent.head?.auditHead
         observation.server?.lostTransactions = try seen.flatMap {
-            try database.lostTransactions(since: $0)?.description
+            try opened.lostTransactions(since: $0)?.description
         }
         // Compares now, so that a refused start creates no master key.
         if observation.server?.hasContent == false {
@@ -47,6 +47,7 @@ extension DaemonStart {
         try refuseUnsafeStart(observation)
         // If transactions were lost and the operator has accepted that, the audit continues from what the database has.
         let auditHead = KnownAuditHead(observation.server?.lostTransactions == nil ? seen : nil, recordingIn: lock)
+        let database = opened.requiring(auditHead)
         let (cacheLease, leaderLease) = (Lease(), Lease())
         let caches = StoreCaches(lease: cacheLease)
         let observers = caches.observers(audit: auditHead)
@@ -55,7 +56,7 @@ extension DaemonStart {
         let lease = NodeLease(
             database, node: node, timing: postgresql.lease,
             .init(cacheLease: cacheLease, leaderLease: leaderLease, observers: observers, report: logLease),
-            auditHead: auditHead, clock: clock)
+            clock: clock)
         do {
             // Waits for the end of the lease, because the name may belong to a killed daemon with another state
             // directory.

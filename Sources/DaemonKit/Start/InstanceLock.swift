@@ -39,7 +39,8 @@ final class InstanceLock: Sendable {
     private let state: Mutex<State>
 
     /// - Parameter listeners: the sockets and TCP addresses on which this process will listen.
-    /// - Throws: ``SettingsError`` naming the process that uses the directory.
+    /// - Throws: ``SettingsError`` if another process uses the directory, with the number of this process if it is
+    ///   known; also if the lock file cannot be opened, read or written, or if the directory cannot be locked.
     init(path: String, listeningOn listeners: [String] = []) throws {
         self.path = path
         let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -72,8 +73,8 @@ final class InstanceLock: Sendable {
         }
     }
 
-    /// Whether a daemon has locked the directory. ``Diagnosis`` uses this to detect that the daemon's lock file was
-    /// moved away.
+    /// Whether a daemon, or a command that runs without a daemon, has locked the directory. True even if its lock file
+    /// was moved away.
     static func isDirectoryLocked(_ path: String) -> Bool {
         let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { return false }
@@ -128,7 +129,7 @@ final class InstanceLock: Sendable {
     }
 
     /// The sockets and TCP addresses on which the daemon that uses a state directory listens. Empty if no daemon uses
-    /// the directory; nil if the daemon's lock file was moved away.
+    /// the directory; nil if the daemon's lock file was moved away or cannot be read.
     static func listeners(inDirectory path: String) -> [String]? {
         guard isDirectoryLocked(path) else { return [] }
         let file = open(Self.path(inDirectory: path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -139,7 +140,7 @@ final class InstanceLock: Sendable {
         return read(file)?.content.listeners
     }
 
-    /// The source from which the daemon that uses a state directory read its master key, in the form of
+    /// The source that the setting `master-key` of the running daemon names, in the form of
     /// ``MasterKeySource/description``. Nil if no daemon uses the directory, or if the daemon has not opened the
     /// database yet.
     static func masterKeySource(inDirectory path: String) -> String? {
@@ -181,6 +182,8 @@ final class InstanceLock: Sendable {
     }
 
     /// Changes the content in memory, writes it to the file and syncs the file.
+    ///
+    /// - Throws: ``SettingsError`` if the file cannot be written. The content in memory is changed nevertheless.
     func update(_ change: (inout LockFileContent) -> Void) throws {
         try state.withLock { state in
             state.change(change)
@@ -248,15 +251,15 @@ extension InstanceLock {
         }
     }
 
-    /// Call before the database is opened. From then on a log may exist, but a missing log is no error before
-    /// ``markOpen(masterKeyFrom:claims:)`` is called.
+    /// Call before the database is opened, because opening it creates a log. Until ``markOpen(masterKeyFrom:claims:)``
+    /// is called, the next start then accepts both a log and, after a clean shutdown, a missing log.
     func markOpening() throws { try update { $0.wasClosedWithoutLog = false } }
 
     /// Call before the first change is acknowledged. From then on the log contains acknowledged changes, and a missing
     /// log is an error.
     ///
     /// - Parameters:
-    ///   - source: where the daemon read the master key with which it opened the database.
+    ///   - source: the source that the setting `master-key` names. The daemon has loaded a key from this source.
     ///   - claims: the claims file; nil if the daemon cannot use it. The entries of an earlier run then stay.
     func markOpen(masterKeyFrom source: MasterKeySource, claims: ClaimStore?) throws {
         try update {
@@ -343,8 +346,8 @@ extension InstanceLock {
     }
 
     /// Overwrites the file and truncates it only afterwards. This works on a full disk, because the file keeps its
-    /// block. Runs at each commit, so it truncates the file only if the content is shorter than before, and encodes only
-    /// lines that may have changed.
+    /// block. Runs at each commit, so it truncates the file only if the content is shorter than before, and encodes
+    /// only lines that may have changed.
     private func write(_ state: inout State) -> Bool {
         let other =
             state.otherLines ?? (

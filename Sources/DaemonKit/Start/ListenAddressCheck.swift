@@ -38,10 +38,10 @@ struct ListenAddressCheck {
             if let daemonAddresses, !daemonAddresses.contains(where: { $0.port == 0 }) {
                 guard !daemonAddresses.contains(where: check.overlaps) else { continue }
                 findings.refuse(
-                    "\(check.isUsed(failure.text)); if the daemon uses it, name the daemon's state directory with --state-directory (this check was made for \(settings.stateDirectory))"
+                    "\(check.inUseProblem(failure.text)); if the daemon uses it, name the daemon's state directory with --state-directory (this check was made for \(settings.stateDirectory))"
                 )
             } else {
-                findings.warn("\(check.isUsed(failure.text)), unless it is the running daemon")
+                findings.warn("\(check.inUseProblem(failure.text)), unless it is the running daemon")
             }
         }
     }
@@ -56,7 +56,7 @@ struct ListenAddressCheck {
 
     private func problem(_ reason: String) -> String { "'\(setting)': cannot listen on \(listen.text): \(reason)" }
 
-    private func isUsed(_ reason: String) -> String {
+    private func inUseProblem(_ reason: String) -> String {
         "\(problem(reason)); choose another port, or stop the program that uses this port"
     }
 
@@ -66,7 +66,7 @@ struct ListenAddressCheck {
         switch failure.errorNumber {
         case EADDRINUSE:
             // Without a start, the program that uses the port may be the daemon itself: see ``findUsed(_:except:_:)``.
-            if purpose == .start { findings.refuse(isUsed(failure.text)) }
+            if purpose == .start { findings.refuse(inUseProblem(failure.text)) }
         case EACCES:
             let text =
                 "\(problem); for a port below 1024, the daemon needs the capability CAP_NET_BIND_SERVICE, which this process does not have"

@@ -3,7 +3,8 @@ package import SQLiteStore
 import Vocabulary
 
 /// What the last daemon in the state directory wrote into the lock file, one entry on each line. With it, the next
-/// start detects a missing write-ahead log, a replaced database file and older copies of the database and the claims file.
+/// start detects a missing write-ahead log, a replaced database file and older copies of the database and the claims
+/// file.
 ///
 /// | line | meaning |
 /// | --- | --- |
@@ -16,13 +17,13 @@ import Vocabulary
 /// | `newest-claim CLAIM` | the newest acknowledged claim: its id and transactionId |
 /// | `claims-log GENERATION [CLAIM]` | the log that contains this claim; CLAIM was the newest when the log began |
 /// | `lost TEXT` | a loss that the operator accepted and that the audit does not contain yet |
-/// | `master-key SOURCE` | where the daemon that uses the directory read the master key |
+/// | `master-key SOURCE` | the source that the setting `master-key` of the daemon that uses the directory names |
 /// | `listens ADDRESS` | a socket's path or a TCP address, `HOST:PORT`, of the daemon that uses the directory |
 /// | `node RUN BOOT` | the number of the daemon's run on a PostgreSQL database; BOOT identifies the boot |
 /// | `end` | the last line; lines below it are the rest of an earlier, longer content and are ignored |
 ///
-/// While the daemon opens the database, the file contains neither `open` nor `closed`, because a log may or may not
-/// exist then.
+/// After a clean shutdown, the next daemon removes `closed` before it opens the database, and writes `open` before it
+/// acknowledges a change. In between, the file contains neither line, because a log may or may not exist.
 package struct LockFileContent: Equatable, Sendable {
     /// The line `open`. A write-ahead log is expected while the daemon runs, after it was killed, and if it closed the
     /// database but left a log.
@@ -46,11 +47,11 @@ package struct LockFileContent: Equatable, Sendable {
     package var claimsLog: Log<ClaimMark>?
     /// Descriptions of losses that the operator accepted, but that the audit does not contain yet.
     package var lossesNotInAudit: [String] = []
-    /// The source from which the daemon that uses the directory read its master key, in the form of
+    /// The source that the setting `master-key` of the running daemon names, in the form of
     /// ``MasterKeySource/description``. Nil until the database is open.
     package var masterKeySource: String?
-    /// The paths of the sockets and the TCP addresses, `HOST:PORT`, on which the daemon that uses the directory listens.
-    /// `config check` must not report them as used by another program.
+    /// The paths of the sockets and the TCP addresses, `HOST:PORT`, on which the daemon that uses the directory
+    /// listens. `config check` must not report them as used by another program.
     package var listeners: [String] = []
     /// The number of the last daemon's run on a PostgreSQL database; nil if the machine was restarted since, or if the
     /// file was copied from another machine. The next daemon with this state directory replaces that run at once,

@@ -1,6 +1,6 @@
 import MerchantCore
 
-/// What ``PreparedStart`` finds. All checks run, so that an operator sees every problem at once.
+/// What ``PreparedStart`` and ``StartCheck`` find. All checks run, so that an operator sees every problem at once.
 struct PreparationFindings {
     /// Why a start is refused.
     private(set) var problems: [String] = []

@@ -5,12 +5,14 @@ package import LocalSocket
 /// Startup, reload, `config check` and `diagnose` all use this type, so that they accept the same settings.
 package struct PreparedStart: Sendable {
     package enum Purpose: Hashable, Sendable {
-        /// This process will serve. It reads the master key later, when the database is open.
+        /// This process will serve. If a command prints the master key, this process runs it later, when the database
+        /// is open.
         case start
         /// This process only checks the settings, possibly while a daemon runs, or it is the running daemon and
         /// reloads its settings.
         ///
-        /// - Parameter runsCommands: whether the check runs the command of the setting `master-key.command`.
+        /// - Parameter runsCommands: whether the check runs the commands of the settings `master-key.command` and
+        ///   `master-key.previous.command`.
         case check(runsCommands: Bool)
     }
 

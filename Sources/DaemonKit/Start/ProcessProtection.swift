@@ -3,7 +3,7 @@ import Glibc
 
 /// Protects the process's memory, which contains keys, from other programs and from core dumps.
 enum ProcessProtection {
-    /// The signals that a process gets for a fault in its own code.
+    /// The signals for which Swift's crash reporter may have installed a handler.
     private static let crashSignals = [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGSEGV, SIGSYS, SIGTRAP]
 
     /// Disables core dumps, access to the process's memory by other processes of the same user, and Swift's own crash

@@ -7,7 +7,7 @@ struct StartCheck {
     let prepared: PreparedStart
     let masterKeyChecking: StoreCheck.MasterKeyChecking
 
-    /// - Returns: one line about the database, for the operator; empty if a start would be refused because of it.
+    /// - Returns: one line about the database, for the operator. May be empty if `findings` refuse the start.
     func run(_ findings: inout PreparationFindings) async -> String {
         let settings = prepared.settings
         let daemonListeners = InstanceLock.listeners(inDirectory: settings.stateDirectory)
@@ -21,8 +21,8 @@ struct StartCheck {
         return await StoreCheck(settings: settings, masterKeyChecking: masterKeyChecking).run(&findings)
     }
 
-    /// A check that root runs switches to the owner of the state directory. If root owns it, the check cannot know that
-    /// the daemon will run as another user, which refuses the directory.
+    /// A check that root runs switches to the owner of the state directory. If root owns the directory, the check stays
+    /// root. It then does not find out that a daemon of another user would refuse the directory.
     private func noteIfRoot(_ findings: inout PreparationFindings) {
         guard geteuid() == 0 else { return }
         findings.note(

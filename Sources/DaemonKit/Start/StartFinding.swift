@@ -1,7 +1,7 @@
 import Logging
 
-/// A problem that a start, `config check` or `diagnose` finds in the state directory: its code, what is wrong, why, and
-/// what to do.
+/// A problem that a start, `config check` or `diagnose` finds in the state directory or the PostgreSQL database: its
+/// code, what is wrong, why, and what to do.
 package struct StartFinding: Equatable, Sendable {
     /// The kinds of findings, as `docs/storage-failures.md` explains them. *Log* is the database's write-ahead log;
     /// *claims* are the records of used payment tokens, in a database file of their own.
@@ -35,7 +35,7 @@ package struct StartFinding: Equatable, Sendable {
         /// The setting `environment` differs from that of the last start with this database.
         case environmentChanged
         case claimsMissing
-        /// The write-ahead log of the claims file is missing, although the last daemon was not shut down cleanly.
+        /// The write-ahead log of the claims file is missing, although the last daemon did not close this file.
         case claimsLogMissing
         /// The claims file lacks the newest claim that the lock file names.
         case claimsOlder

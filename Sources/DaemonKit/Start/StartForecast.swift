@@ -7,7 +7,7 @@ import Vocabulary
 /// meanwhile.
 struct StartForecast {
     private(set) var observation: StartObservation
-    /// Why the audit could not be compared; nil if it was compared or if there is no database.
+    /// Why the comparison of the audit with the recorded heads failed; nil if it succeeded, or was not made yet.
     private(set) var comparisonFailure: (any Error)?
     private let settings: Settings
     private let lockFile: LockFileContent
@@ -40,7 +40,7 @@ struct StartForecast {
         }
     }
 
-    /// Adds what it shows that there is no database, or only an empty one.
+    /// Adds what follows if there is no database, or only an empty one: for example, that audit records are missing.
     mutating func addMissingContent() {
         if observation.server != nil {
             observation.server?.lostTransactions = lockFile.head.map {
@@ -98,6 +98,6 @@ struct StartForecast {
 
 extension NodeState {
     /// Whether the lease of the daemon is valid, or `serve-stale` lets it use the keys in its caches without a lease.
-    /// As for other daemons, each period is a second longer.
+    /// Adds a second to each period, as the other daemons do.
     fileprivate var mayUseKeys: Bool { max(leaseRemaining, cacheRemaining) > .seconds(-1) }
 }

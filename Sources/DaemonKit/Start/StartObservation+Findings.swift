@@ -31,8 +31,8 @@ extension StartObservation {
     private var logThatDoesNotBelong: StartFinding? {
         guard hasLogContent else { return nil }
         if hasDatabaseContent, lockFile.wasClosedWithoutLog {
-            // If another program opened the database after a clean shutdown, the log belongs to that program. The log
-            // is no problem if the database contains the last audit record.
+            // If another program opened the database after a clean shutdown and still uses it, the log belongs to that
+            // program. The log is no problem if the database contains the last audit record.
             return isDatabaseInUse && lockFile.head != nil && databaseHoldsRecord ? nil : logFromEarlierTimeFinding
         }
         if !hasDatabaseContent || isDatabaseReplaced { return logOfAnotherDatabaseFinding }

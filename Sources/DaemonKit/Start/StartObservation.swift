@@ -108,9 +108,9 @@ package struct StartObservation: Equatable, Sendable {
     package var logGeneration: String?
     /// The database file of the claims, which record the used payment tokens; nil if the file is missing.
     package var claims: File?
-    /// Whether that file lacks the newest claim that the lock file names. False if the file cannot be read.
+    /// Whether the claims file lacks the newest claim that the lock file names. False if the file cannot be read.
     package var lacksNewestClaim = false
-    /// The write-ahead log of that file; nil if it is missing.
+    /// The write-ahead log of the claims file; nil if the log is missing.
     package var claimsLog: File?
     package var isRestoreUnfinished = false
     package var masterKey: MasterKey

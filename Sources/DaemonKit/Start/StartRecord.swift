@@ -26,7 +26,7 @@ final class StartRecord: Sendable {
     private let activeFindings: ActiveFindings
     private let logger: Logger
     private let observation: StartObservation
-    /// The audit records of a restore and of losses that still must be written: the action and reason of each.
+    /// The audit records of a restore and of losses that belong to this start: the action and reason of each.
     private let historyToRecord = Mutex<[(action: AuditAction, reason: String)]>([])
     /// Whether the audit contains the record of this start.
     private let isRecorded = Atomic(false)
@@ -57,7 +57,8 @@ final class StartRecord: Sendable {
 
     /// Decides, now that the database is open, whether the daemon may serve, and records the start.
     ///
-    /// - Throws: ``StartRefusal``; ``SettingsError`` if the callers' permits changed and the audit cannot be written.
+    /// - Throws: ``StartRefusal``; ``SettingsError`` if the callers' permits changed and the audit cannot be written,
+    ///   or if the lock file cannot be written; `MerchantError` if the database cannot be read.
     func decideAndWrite(acceptsOlderDatabase: Bool) async throws {
         let observation = try await withAuditComparison()
         let (losses, warnings) = try StartDecision(on: observation, acceptsOlderDatabase: acceptsOlderDatabase)

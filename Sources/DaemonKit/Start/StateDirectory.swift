@@ -3,7 +3,8 @@ import Glibc
 /// The directory that contains the database, the claims and the lock file. By default it also contains the master key
 /// and the sockets.
 enum StateDirectory {
-    /// The longest absolute path, in bytes. SQLite accepts paths of 512 bytes, and appends names and suffixes.
+    /// The longest absolute path, in bytes. SQLite accepts file paths of 512 bytes, and this path is only their
+    /// beginning.
     static let longestPath = 460
 
     /// Checks whether ``prepare(_:)`` would succeed, without changing anything.

@@ -27,7 +27,7 @@ struct StoreCheck {
 
     private var runsCommands: Bool { masterKeyChecking == .withCommands }
 
-    /// - Returns: one line about the database, for the operator; empty if a start would be refused.
+    /// - Returns: one line about the database, for the operator. May be empty if `findings` refuse the start.
     func run(_ findings: inout PreparationFindings) async -> String {
         do {
             if let problem = InstanceLock.problem(ofFile: settings.lockPath) { findings.refuse(problem) }
@@ -162,7 +162,8 @@ struct StoreCheck {
         case doNotFit(String)
         /// This process cannot load all keys, and those that it can load do not open the database.
         case mayFit(String)
-        /// This process cannot load the key, which ``MasterKeyCheck`` has reported.
+        /// No key was tried: the caller checks the master key itself, or this process cannot load it, which another
+        /// check reports.
         case unknown
         /// A key could not be loaded, or another error happened.
         case failed(String)

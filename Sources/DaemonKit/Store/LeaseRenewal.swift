@@ -13,12 +13,13 @@ struct LeaseRenewal: Service {
     let logger: Logger
 
     /// - Throws: `storeUnavailable` if another daemon uses the same node name, or if the database has lost
-    ///   transactions; `masterKeyConflict` if another daemon has rotated the keys. The daemon then exits.
+    ///   transactions; `masterKeyConflict` if another daemon has rotated the keys, and this one cannot load the new
+    ///   data key. The daemon then exits.
     func run() async throws {
         do {
             try await withTaskCancellationOrGracefulShutdownHandler {
                 try await withCheckedThrowingContinuation { continuation in
-                    // A thread of its own, because it waits for the server all the time.
+                    // A thread of its own, because the renewal blocks its thread until the daemon shuts down.
                     DispatchQueue(label: "merchantkeyd.lease").async { [lease, keyring] in
                         continuation.resume(with: Result { try lease.run { keyring.holds($0) } })
                     }
@@ -33,7 +34,8 @@ struct LeaseRenewal: Service {
         }
     }
 
-    /// Says why the lease has ended and the daemon exits; other errors are returned unchanged.
+    /// Converts the errors of a lease to a `MerchantError` that says why the daemon exits. Returns other errors
+    /// unchanged.
     private static func merchantError(for error: any Error, _ node: NodeName) -> any Error {
         switch error {
         case NodeLease.Failure.nameInUse:
@@ -46,11 +48,7 @@ struct LeaseRenewal: Service {
                 .masterKeyConflict,
                 "another merchantkeyd has rotated the keys of the PostgreSQL database while this one had no connection, and this one could not load the new data key, so this one exits: find the reason in the log, put the new master key into the settings of this machine if it is missing there, and start the daemon again"
             )
-        case let lost as LostTransactions:
-            MerchantError(
-                .storeUnavailable,
-                "the PostgreSQL database lacks transactions that were committed, so this daemon exits: \(lost); after a failover, promote a standby that has these transactions, or start each daemon once with --accept-older-database"
-            )
+        case let lost as LostTransactions: lost.merchantError
         default: error
         }
     }

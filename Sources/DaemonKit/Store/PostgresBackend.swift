@@ -6,12 +6,14 @@ import MetricsKit
 import PostgresStore
 import ServiceLifecycle
 
-/// The parts of a daemon on PostgreSQL. The server stores and checks its files itself.
+/// The parts of a daemon on PostgreSQL. Unlike ``SQLiteBackend``, it does not check the files of the database, because
+/// the server does.
 struct PostgresBackend: StoreBackend {
     let store: PostgresStore
     let claims: PostgresClaims
     let lease: NodeLease
-    /// The caches are used only while this lease is valid. It ends `store.postgresql.serve-stale` after ``lease``.
+    /// The caches are used only while this lease is valid. The setting `store.postgresql.serve-stale` says how much
+    /// later than ``lease`` this lease ends.
     let cacheLease: Lease
     let leaderLease: Lease
     let keyring: Keyring
@@ -105,7 +107,7 @@ struct PostgresBackend: StoreBackend {
 }
 
 extension InstanceLock {
-    /// Records where the daemon read the master key with which it opened the database.
+    /// Records the source that the setting `master-key` names. The daemon has loaded a key from this source.
     func markServing(masterKeyFrom source: MasterKeySource) throws {
         try update { $0.masterKeySource = source.description }
     }

@@ -66,7 +66,7 @@ struct SQLiteBackend: StoreBackend {
     }
 }
 
-// MARK: - The lock file, which names the state of the files for the next start
+// MARK: - The lock file, which records the state of the files for the next start
 
 extension SQLiteBackend {
     func willServe() throws {

@@ -12,7 +12,7 @@ protocol StoreBackend: Sendable {
     var metrics: [any MetricsSource] { get }
     /// While this lease is valid, this daemon is the leader: it does the work that only one of several daemons must do.
     var leaderLease: Lease { get }
-    /// The parts that must answer the watchdog.
+    /// The parts that must respond, or else the watchdog makes systemd restart the daemon.
     var livenessParts: [LivenessCheck.Part] { get }
 
     /// Knows the other daemons on the database.
@@ -28,7 +28,8 @@ protocol StoreBackend: Sendable {
     /// The services that create backups.
     func backupServices(_ parts: DaemonParts) -> [any Service]
 
-    /// Call when the start is recorded, and before the servers accept requests.
+    /// Records in the lock file that the daemon uses the store. Call after ``StartRecord`` has decided that the daemon
+    /// may serve, and before the servers accept requests.
     func willServe() throws
     /// Closes what this value has opened, after the daemon failed. Does not close the store.
     func abandon()

@@ -16,7 +16,8 @@ package struct BlockingPool: Sendable {
         threads.start()
     }
 
-    /// - Throws: the error of the body; `overloaded` if the body has waited for a thread for too long, and was not run.
+    /// - Throws: the error of the body. If the body was not run: `overloaded` if it has waited for a thread for too
+    ///   long, or another error if the pool was shut down.
     package func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await threads.runIfActive(limitingWait(of: body))
     }

@@ -2,11 +2,11 @@ import HTTPKit
 import LocalSocket
 import NIOCore
 
-/// Closes a connection during a shutdown. Every request that has begun to arrive is answered. The last response has the
+/// Closes a connection during a shutdown. Every request whose head has arrived is answered. The last response has the
 /// field `Connection: close`, and after it the client cannot send another request.
 extension ConnectionHandler {
-    /// Closes the connection after `limits.idleGrace` if it is idle then. Otherwise the connection closes after the
-    /// last response: ``isLastOfDrain(_:)``.
+    /// After `limits.idleGrace`, closes the connection if the connection is idle. Otherwise the connection closes after
+    /// the last response: ``isLastOfDrain(_:)``.
     func watchDrain(_ context: ChannelHandlerContext) {
         timers.setGrace(
             context.eventLoop.assumeIsolated().scheduleTask(in: environment.limits.idleGrace) {
@@ -16,8 +16,8 @@ extension ConnectionHandler {
             })
     }
 
-    /// Whether the server is shutting down, every request has its response, and no further request has arrived. From
-    /// then on, the client cannot send another.
+    /// Whether the server is shutting down, every request has its response, and no bytes of another request are unread.
+    /// The check also stops receiving, so the client cannot send another request afterwards.
     func isLastOfDrain(_ context: ChannelHandlerContext) -> Bool {
         isDraining && hasNothingOutstanding && !stopReceiving(context)
     }

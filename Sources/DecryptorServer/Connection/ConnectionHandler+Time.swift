@@ -22,7 +22,8 @@ extension ConnectionHandler {
             arrival = nil
         }
 
-        /// Closes the connection after `time`, whatever the client does until then. Cancels the other timers.
+        /// Closes the connection after `time`, whatever the client does until then. Cancels the timers of idleness and
+        /// arrival.
         mutating func linger(_ time: TimeAmount, _ context: ChannelHandlerContext) {
             cancelArrival()
             idleness?.cancel()
@@ -39,7 +40,7 @@ extension ConnectionHandler {
 
         fileprivate func isIdle(for time: TimeAmount) -> Bool { lastActivity + time <= .now() }
         fileprivate func idleDeadline(_ time: TimeAmount) -> NIODeadline { lastActivity + time }
-        /// Whether a part of a request has arrived.
+        /// Whether a request has arrived only in part.
         var awaitsArrival: Bool { arrival != nil }
         mutating func setGrace(_ timer: Scheduled<Void>) { grace = timer }
         fileprivate mutating func setIdleness(_ timer: Scheduled<Void>) { idleness = timer }

@@ -395,8 +395,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
             inputClosed = true
             inputEnded = true
             arriving = nil
-            // No request is arriving or waiting for its response. Otherwise, the connection closes after the responses.
-            // If the last response is still being written, NIO or the linger timer closes the connection after it.
+            // If responses are outstanding, the connection closes after them. If the last response is still being
+            // written, NIO or the linger timer closes the connection afterwards.
             if hasNothingOutstanding, !outputEnded { closeOnceWritten(context) }
         case is DrainEvent:
             isDraining = true

@@ -31,8 +31,6 @@ final class FairScheduler {
 
     /// Counts a request, and returns whether it may be handled now. If not, the caller must keep the request and call
     /// ``enqueue(_:of:)``.
-    ///
-    /// - Parameter now: the time now.
     func mayHandle(at now: NIODeadline) -> Bool {
         guard users.isEmpty else { return false }
         if now >= windowEnd {

@@ -33,8 +33,8 @@ package struct Limits: Sendable {
     /// How long a request may wait for a thread that may block (``BlockingPool``). A request that has waited for longer
     /// gets 503 with `Retry-After`.
     package var threadWait = TimeAmount.seconds(5)
-    /// How long a shutdown waits until every request that has begun to arrive is answered and the clients have read the
-    /// responses. Then the server closes all connections.
+    /// How long a shutdown waits at most until the requests that have arrived are answered and the clients have read
+    /// the responses. Then the server closes all connections.
     package var drainTime = TimeAmount(ShutdownBudget.Step.decryptorServer.time)
     /// How long an idle connection waits for a further request after a shutdown has begun.
     package var idleGrace = DrainEvent.idleGrace

@@ -8,7 +8,7 @@ import PaymentToken
 struct AuthorizationView {
     private let members: [(name: String, value: String)]
 
-    /// - Returns: nil if the payment has no fields for an authorization message, because its type is not 3DSecure.
+    /// - Returns: nil if the payment has no cryptogram for an authorization message, as in EMV payments.
     init?(_ data: PaymentData) {
         let network = AuthorizationFields.Network(accountNumber: data.applicationPrimaryAccountNumber)
         guard let fields = data.authorizationFields(for: network) else { return nil }

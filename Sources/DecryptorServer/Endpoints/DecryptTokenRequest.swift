@@ -21,7 +21,7 @@ struct DecryptTokenRequest: Sendable {
 
     /// Refuses unknown fields, except inside the token: Apple may add fields to tokens.
     ///
-    /// - Throws: ``JSONFault``, ``PaymentTokenError`` for the token itself, or ``MerchantError`` `malformed`.
+    /// - Throws: ``JSONFault``, or ``PaymentTokenError`` for the token itself.
     init(_ fields: JSONFields) throws {
         var fields = fields
         let paymentData = try fields.requiredFields("paymentData")

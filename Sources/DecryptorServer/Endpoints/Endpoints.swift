@@ -29,11 +29,11 @@ extension DecryptorRequest {
 enum ResponsePlan: Sendable {
     /// The response is already known.
     case now(EncodedResponse)
-    /// The response comes from a function that waits for the store or computes for a long time. It needs a thread that
-    /// may block.
+    /// The response comes from a function that waits for the store or computes for a long time. The function needs a
+    /// thread that may block.
     case blocking(@Sendable () throws -> EncodedResponse)
-    /// The response comes from an asynchronous function, which suspends until the store has committed. The function
-    /// gets the ``Request``, whose identifier also appears in the audit record.
+    /// The response comes from an asynchronous function, which suspends, for example until the store has committed or
+    /// Apple has responded. The function gets the ``Request``, whose identifier also appears in the audit record.
     case suspending(Request, @Sendable (Request) async throws -> EncodedResponse)
 }
 

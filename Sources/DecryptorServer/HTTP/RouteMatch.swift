@@ -16,8 +16,8 @@ struct RouteMatch: Sendable {
 
     /// - Parameter authorize: checks the caller's permit. This initializer calls `authorize` before it validates the
     ///   query and the publicKeyHash in the path, so that a caller without the permit always gets `forbidden`. The
-    ///   arguments are the route, the route's index in the table, and a function that returns the publicKeyHash; nil if
-    ///   the path has no valid publicKeyHash.
+    ///   arguments are the route, the route's index in the table, and a function that returns the publicKeyHash, or nil
+    ///   if the path has no valid publicKeyHash.
     /// - Throws: ``HTTPFault``; ``MerchantError`` with `notFound` or `malformed`; an error of `authorize`.
     init(
         _ method: HTTPMethod, _ uri: String, in table: [DecryptorRoute] = DecryptorRoute.table,

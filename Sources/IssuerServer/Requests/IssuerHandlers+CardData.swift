@@ -8,9 +8,9 @@ import StrictJSON
 import WireAPI
 
 extension IssuerHandlers {
-    /// Encrypts card data for Apple. No copy of the card number may stay in memory: the body and the copies of the
-    /// card's data are overwritten when this function returns. ``RequestInput`` has already overwritten the
-    /// connection's buffer.
+    /// Encrypts card data for Apple. No copy of the card number may stay in memory: this function overwrites the body
+    /// and the arrays of the request. ``RequestInput`` has already overwritten the connection's buffer, and the wiping
+    /// allocator overwrites the parser's strings when they are freed.
     func encryptCardData(_ call: RESTCall) async throws -> RESTResponse {
         defer { Wipe.sharedBytes(of: call.body) }
         let request = try ProvisioningRequest(JSONFields(parsing: call.body))

@@ -11,7 +11,7 @@ import Vocabulary
 /// This type checks only the JSON structure of the body. The use case validates the certificates, the nonce and the
 /// card's data, so that it can report all their faults at once.
 struct ProvisioningRequest {
-    /// How many certificates a body may have. Apple issues two. The use case reports any other number.
+    /// How many certificates a body may have. Apple issues two. The use case reports any other number up to this limit.
     private static let maximumCertificates = 8
 
     let order: ProvisioningOrder

@@ -7,9 +7,11 @@ package import Vocabulary
 package enum ChainRefusal: Hashable, Sendable, CustomStringConvertible {
     /// The uploaded certificate cannot be parsed.
     case unreadable
-    /// No listed CA has the name of the certificate's issuer.
+    /// No listed CA has the name of the issuer of the uploaded certificate, or of the issuer of a CA in its chain. The
+    /// text is the issuer's name.
     case issuerNotListed(String)
-    /// A CA with the issuer's name is listed, but the certificate's signature was made with another key.
+    /// A CA with the issuer's name is listed, but the signature of the certificate, or of a CA in its chain, was made
+    /// with another key.
     case signatureMismatch(issuer: String)
     /// The uploaded certificate, or a CA of its chain, has a critical extension that the daemon does not check.
     /// RFC 5280 section 4.2 requires that such a certificate is refused. The texts are the extension's identifier and

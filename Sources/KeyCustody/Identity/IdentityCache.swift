@@ -12,8 +12,8 @@ package final class IdentityCache: KeyChangeObserver {
     static let maximumAgeMilliseconds: Int64 = 60_000
     private static let capacity = 1024
 
-    /// The version of the data that an entry depends on. It is taken before the store is read. If the version has
-    /// changed when the entry is stored or used, the entry may be outdated.
+    /// The version of the data that an entry depends on, taken before the store is read. An entry may be outdated once
+    /// the version has changed; it is then neither stored nor used.
     package struct Version: Hashable, Sendable {
         fileprivate let changes: UInt64
         /// The generation of the setting `trust.certificate-issuers`.
@@ -53,8 +53,11 @@ package final class IdentityCache: KeyChangeObserver {
         }
     }
 
+    /// - Parameter issuers: the generation of the setting `trust.certificate-issuers`.
     package func version(issuers: Int) -> Version { state.withLock { Version(changes: $0.changes, issuers: issuers) } }
 
+    /// - Parameter issuers: the generation of the setting `trust.certificate-issuers`.
+    /// - Returns: nil if the cache has no identity of the owner that may be used.
     package func identity(of owner: IdentityOwner, at now: Timestamp, issuers: Int) -> ClientIdentity? {
         guard lease.isValid else { return nil }
         return state.withLock { state in

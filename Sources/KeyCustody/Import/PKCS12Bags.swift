@@ -1,8 +1,8 @@
 import CLibCrypto
 import MerchantCore
 
-/// The entries of a PKCS#12 file, which RFC 7292 calls bags: private keys and certificates, in the order of the file. A
-/// private key is decrypted when it is read.
+/// The entries of a PKCS#12 file, which RFC 7292 calls bags: private keys and certificates, in the order of the file.
+/// Only ``key(at:_:_:)`` decrypts a private key.
 final class PKCS12Bags {
     /// Stacks of libcrypto, which own the bags.
     private var stacks: [OpaquePointer] = []

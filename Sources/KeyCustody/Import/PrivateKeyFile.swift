@@ -36,8 +36,8 @@ enum PrivateKeyFile {
         let certificates: [[UInt8]]
     }
 
-    /// Reads the private key of a TLS identity, and the certificates in the same file. Of several private keys, reads
-    /// the first.
+    /// Reads the private key of a TLS identity, and the certificates in the same file. Of several private keys in a
+    /// PKCS#12 file, reads the first.
     static func readIdentity(
         _ file: borrowing SecretBytes, passphrase: borrowing SecretBytes
     ) throws(MerchantError) -> Identity {

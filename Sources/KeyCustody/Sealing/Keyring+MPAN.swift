@@ -15,15 +15,15 @@ extension Keyring {
         stored.version == Self.mpanSealVersion && holds(stored.dataKeyIdentifier)
     }
 
-    /// Seals a stored account number again, under the newest data key.
+    /// Seals a stored account number again, under the data key ``newest``.
     ///
-    /// - Throws: `keyDamaged` with the merchant token, if the old seal is damaged or belongs to another merchant token.
+    /// - Throws: as ``open(_:)``.
     package func resealed(_ stored: SealedMPAN) throws(MerchantError) -> SealedMPAN {
         let digits = try open(stored)
         return digits.withUnsafeBytes { seal($0, of: stored.owner) }
     }
 
-    /// Seals an account number under the newest data key.
+    /// Seals an account number under the data key ``newest``.
     ///
     /// - Parameter digits: at most 19 digits in ASCII.
     func seal(_ digits: UnsafeRawBufferPointer, of owner: SealedMPAN.Owner) -> SealedMPAN {
@@ -36,7 +36,8 @@ extension Keyring {
             owner: owner, version: Self.mpanSealVersion, dataKeyIdentifier: identifier, bytes: sealed)
     }
 
-    /// - Throws: `keyDamaged` with the merchant token, if the seal is damaged or belongs to another merchant token.
+    /// - Throws: `keyDamaged` with the merchant token, if the sealed bytes are damaged or belong to another merchant
+    ///   token; `storeUnavailable` if this daemon has not loaded the data key yet.
     func open(_ sealed: SealedMPAN) throws(MerchantError) -> SecretBytes {
         guard sealed.version == Self.mpanSealVersion else {
             throw Self.damaged(

@@ -18,8 +18,8 @@ package final class Keyring: Sendable {
     private struct State {
         /// The data keys by their identifiers.
         var dataKeys: [Int: SealingKey]
-        /// The identifier of the newest data key.
-        var newest: Int
+        /// The identifier of the data key that seals new secrets.
+        var sealing: Int
         /// Whether every master key and every data key was locked when the keyring received it.
         var isLockedInMemory: Bool
     }
@@ -27,7 +27,7 @@ package final class Keyring: Sendable {
     private let state: Mutex<State>
 
     init(_ dataKeys: [Int: SealingKey], newest: Int, isLockedInMemory: Bool) {
-        state = Mutex(State(dataKeys: dataKeys, newest: newest, isLockedInMemory: isLockedInMemory))
+        state = Mutex(State(dataKeys: dataKeys, sealing: newest, isLockedInMemory: isLockedInMemory))
     }
 
     /// Unseals every data key that is not retired. If there is none, generates the first data key, and stores it
@@ -57,8 +57,8 @@ package final class Keyring: Sendable {
             DataKeySeal.create(identifier: DataKeySeal.identifiers.lowerBound, under: masterKey, at: now))
     }
 
-    /// The identifier of the data key that seals new private keys.
-    package var newest: Int { state.withLock { $0.newest } }
+    /// The identifier of the data key that seals new secrets. It can be lower than ``highest``.
+    package var newest: Int { state.withLock { $0.sealing } }
 
     /// Whether the master keys and the data keys are locked in memory, so that they are never written to swap. False if
     /// the limit on locked memory was too low for one of them.
@@ -93,35 +93,35 @@ package final class Keyring: Sendable {
         }
     }
 
-    /// Seals new private keys under this data key from now on. Does nothing if the keyring does not have the data key,
+    /// Seals new secrets under this data key from now on. Does nothing if the keyring does not have the data key,
     /// or if the data key is not newer than ``newest``.
     package func sealNew(under identifier: Int) {
         state.withLock { state in
-            guard state.dataKeys[identifier] != nil, identifier > state.newest else { return }
-            state.newest = identifier
+            guard state.dataKeys[identifier] != nil, identifier > state.sealing else { return }
+            state.sealing = identifier
         }
     }
 
     /// The highest identifier of a data key that the keyring has. It is higher than ``newest`` from ``add(_:with:)``
     /// until ``sealNew(under:)``.
-    package var highest: Int { state.withLock { $0.dataKeys.keys.max() ?? $0.newest } }
+    package var highest: Int { state.withLock { $0.dataKeys.keys.max() ?? $0.sealing } }
 
     /// Removes and wipes every data key that is older than `identifier`. Always keeps the data key that seals.
     package func forgetOlder(than identifier: Int) {
         state.withLock { state in
-            state.dataKeys = state.dataKeys.filter { $0.key >= min(identifier, state.newest) }
+            state.dataKeys = state.dataKeys.filter { $0.key >= min(identifier, state.sealing) }
         }
     }
 
-    /// Seals a stored private key again, under the newest data key.
+    /// Seals a stored private key again, under the data key ``newest``.
     ///
-    /// - Throws: `keyDamaged` with the publicKeyHash, if the old seal is damaged or belongs to another key pair.
+    /// - Throws: as ``open(_:of:)``.
     package func resealed(_ stored: SealedKeyPair) throws(MerchantError) -> SealedPrivateKey {
         let binding = KeyBinding(stored.keyPair)
         return seal(try open(stored.sealedPrivateKey, of: binding), to: binding)
     }
 
-    /// Seals a private key under the newest data key.
+    /// Seals a private key under the data key ``newest``.
     func seal(_ key: borrowing PrivateKeyBytes, to binding: KeyBinding) -> SealedPrivateKey {
         let (identifier, dataKey) = newestDataKey
         let associated = binding.associatedData(version: Self.sealVersion, dataKeyIdentifier: identifier)
@@ -129,7 +129,8 @@ package final class Keyring: Sendable {
         return SealedPrivateKey(version: Self.sealVersion, dataKeyIdentifier: identifier, bytes: sealed)
     }
 
-    /// - Throws: `keyDamaged` with the publicKeyHash, if the seal is damaged or belongs to another key pair.
+    /// - Throws: `keyDamaged` with the publicKeyHash, if the sealed bytes are damaged or belong to another key pair;
+    ///   `storeUnavailable` if this daemon has not loaded the data key yet.
     func open(_ sealed: SealedPrivateKey, of binding: KeyBinding) throws(MerchantError) -> PrivateKeyBytes {
         guard sealed.version == Self.sealVersion else {
             throw Self.damaged(binding, "is sealed in version \(sealed.version), expected \(Self.sealVersion)")
@@ -145,13 +146,13 @@ package final class Keyring: Sendable {
         return PrivateKeyBytes(algorithm: binding.algorithm, bytes: bytes)
     }
 
-    /// The newest data key, and its identifier.
+    /// The data key that seals new secrets, and its identifier.
     var newestDataKey: (identifier: Int, key: SealingKey) {
         state.withLock { state in
-            guard let key = state.dataKeys[state.newest] else {
-                preconditionFailure("the newest data key is never removed")
+            guard let key = state.dataKeys[state.sealing] else {
+                preconditionFailure("the data key that seals is never removed")
             }
-            return (state.newest, key)
+            return (state.sealing, key)
         }
     }
 

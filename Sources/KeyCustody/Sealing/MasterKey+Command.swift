@@ -9,7 +9,7 @@ extension MasterKey {
     ///
     /// - Parameters:
     ///   - arguments: the program's absolute path, then its arguments.
-    ///   - seconds: after this time the program and its process group are killed.
+    ///   - seconds: the time limit of ``ChildProgram``.
     /// - Throws: `storeUnavailable` with the program's standard error. The program must exit with status 0 and print
     ///   exactly 32 raw bytes.
     package static func load(from arguments: [String], within seconds: Int) throws(MerchantError) -> MasterKey {

@@ -156,8 +156,8 @@ package struct MasterKeyFile: Sendable {
         var kept = stat()
         guard fstat(descriptor, &found) == 0 else { throw MasterKey.failure("cannot be checked", path) }
         // If `other` cannot be checked, count it as the same file, so that a key in use is not overwritten.
-        let isOther = other.map { stat($0, &kept) != 0 || kept.st_ino == found.st_ino } ?? false
-        if !isOther {
+        let mustKeepFile = other.map { stat($0, &kept) != 0 || kept.st_ino == found.st_ino } ?? false
+        if !mustKeepFile {
             let zeros = [UInt8](repeating: 0, count: max(MasterKey.length, min(4096, Int(found.st_size))))
             guard pwrite(descriptor, zeros, zeros.count, 0) == zeros.count, fsync(descriptor) == 0 else {
                 throw MasterKey.failure("cannot be overwritten", path)

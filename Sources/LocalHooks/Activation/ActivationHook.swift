@@ -17,7 +17,7 @@ package final class ActivationHook: ActivationDataSource {
     private let slots = CallSlots(count: concurrentCalls, longestQueue: waitingCalls)
     private let client: OutboundClient
 
-    /// - Parameter settings: nil if the settings name no hook. A reload may change them.
+    /// - Parameter settings: the value is nil if the settings name no hook. A reload may change the value.
     package init(_ settings: CurrentValue<ActivationSettings?>) {
         self.settings = settings
         var configuration = OutboundClient.Configuration()

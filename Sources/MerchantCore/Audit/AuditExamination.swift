@@ -9,12 +9,13 @@ package struct AuditExamination: Sendable {
     package private(set) var examined = 0
     package private(set) var breakCount = 0
     package private(set) var breaks: [AuditBreak] = []
-    /// The last record that was examined; nil if that record was not intact.
+    /// The last record that was examined; nil if that record was not intact, or if none was examined yet.
     package private(set) var last: AuditHead?
     /// The sequence that the next record must have.
     package private(set) var next: Int
 
-    /// The `previousHash` that the next record must have; nil after a break, where it is unknown.
+    /// The `previousHash` that the next record must have; nil if the record before it is missing, unreadable or
+    /// altered.
     private var previousHash: [UInt8]?
     /// Records whose content does not match their hash. ``markReorderedRecords()`` finds out which of these records
     /// were moved.

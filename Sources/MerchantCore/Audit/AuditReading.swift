@@ -34,7 +34,7 @@ package protocol ChangeRecording {
 }
 
 extension AuditReading {
-    /// The newest records first, starting before the sequence `cursor`; if it is nil, starting with the last record.
+    /// The records before the sequence `cursor`, newest first. If `cursor` is nil, starts with the last record.
     package func auditRecords(
         merchant: MerchantIdentifier?, key: PublicKeyHash?, before cursor: Int?, limit: Int
     ) throws -> [AuditRecord] {

@@ -41,8 +41,8 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case backupCreated
     case backupVerified
     case databaseRestored
-    /// The daemon started with a database that lacks earlier changes, such as an older copy. Either an admin permitted
-    /// this start, or the daemon could detect the loss only by its lock file: then it starts without permission.
+    /// The daemon started with a database that lacks earlier changes, such as an older copy. An admin permitted this
+    /// start; no permission is needed if only the lock file shows the loss.
     case olderDatabaseAccepted
     /// The daemon started with a database that was copied from another kind of database.
     case storeCopied
@@ -56,7 +56,7 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case domainFileChanged
     /// The daemon refused to request a merchant session at a URL that is not Apple's.
     case validationURLRefused
-    /// A merchant got a further secret path for notifications of merchant tokens.
+    /// A secret path for notifications of merchant tokens was created for a merchant.
     case tokenNotificationPathCreated
     /// Apple no longer accepts payments with a merchant token, because the platform unlinked it.
     case merchantTokenUnlinked

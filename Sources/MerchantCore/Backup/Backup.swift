@@ -9,9 +9,11 @@ package struct BackupManifest: Hashable, Sendable {
     /// The length of the database in the backup's file, in bytes. `sha256` is the hash of these bytes.
     package var databaseBytes: Int
     package var sha256: [UInt8]
+    /// The number of merchants.
     package var merchants: Int
     /// The number of key pairs in each state.
     package var keyPairs: [KeyState: Int]
+    /// The number of certificates.
     package var certificates: Int
     package var auditHead: AuditHead?
     /// The highest row id of a key pair in the backup. Key pairs with a higher id are not in the backup.
@@ -47,7 +49,7 @@ package struct BackupVerificationResult: Sendable {
     package let findings: [String]
     /// The path that the file has now, if it was renamed because the backup is not good; otherwise nil.
     package var newPath: String?
-    /// Why the file could not be renamed; nil if it was renamed, or was not to be renamed.
+    /// Why the file could not be renamed; nil if it was renamed, or did not have to be.
     package var renameFailure: String?
 
     package init(

@@ -4,11 +4,11 @@ package import Vocabulary
 package struct BackupPolicy: Hashable, Sendable {
     /// Whether the daemon creates backups at an interval. The daemon then reports an overdue backup by itself.
     package var isScheduled = false
-    /// If there is no verified backup, the severity is `warning` when this time has passed since the first certificate
-    /// was stored; nil: never.
+    /// The severity becomes `warning` when this time has passed since ``BackupCoverage/notBackedUpSince``, but only if
+    /// there is no verified backup at all; nil: never.
     package var warningAfter: Duration?
-    /// If a key with a certificate has been in no verified backup for this time, the severity is `critical`; nil:
-    /// never.
+    /// The severity becomes `critical` when this time has passed since ``BackupCoverage/notBackedUpSince``; nil: never.
+    /// Does not apply if ``isScheduled`` is true and there is a verified backup.
     package var criticalAfter: Duration?
 
     package init() {}
@@ -19,7 +19,7 @@ package struct BackupPolicy: Hashable, Sendable {
         let hasBackup = coverage.hasVerifiedBackup
         guard !hasBackup || !isScheduled else { return nil }
         if let criticalAfter, since.adding(criticalAfter) <= now { return .critical }
-        // With backups by hand, a new key is not a reason to warn at once.
+        // If an admin creates the backups, it is normal that new keys are not in a backup yet.
         if !hasBackup, let warningAfter, since.adding(warningAfter) <= now { return .warning }
         return nil
     }

@@ -42,7 +42,8 @@ package struct Event: Hashable, Sendable {
     package let kind: Kind
     package let severity: Severity
     package var occurredAt: Timestamp
-    /// The merchant concerned. Events of one merchant are delivered one after another, in the order of their sequences.
+    /// The merchant concerned; nil if the event belongs to no merchant. Events of one merchant are delivered one after
+    /// another, in the order of their sequences.
     package let merchantIdentifier: MerchantIdentifier?
     package let publicKeyHash: PublicKeyHash?
     package let rollId: String?

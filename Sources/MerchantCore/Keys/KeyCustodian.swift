@@ -14,23 +14,24 @@ package protocol KeyCustodian: Sendable {
     ///   - privateKey: PEM (PKCS#8, SEC1, PKCS#1, also encrypted) or PKCS#12.
     ///   - number: which private key of the file, counted from 1; nil for the only one.
     ///   - passphrase: empty if the file is not encrypted.
-    /// - Returns: the key pair, and its certificate if the same file contains it.
-    /// - Throws: ``MerchantError`` `privateKeyMalformed`, `wrongPassphrase`, `privateKeyNotChosen` or `keyUnsupported`.
+    /// - Returns: the key pair, and the certificate from the same file: ``ImportedKeyPair/certificate``.
+    /// - Throws: ``MerchantError`` `privateKeyMalformed`, `wrongPassphrase`, `privateKeyNotChosen`, `keyUnsupported`,
+    ///   `tooLarge`, or `malformed` (a passphrase that is too long or contains a zero byte).
     func importKeyPair(
         privateKey: borrowing SecretBytes, number: Int?, passphrase: borrowing SecretBytes, purpose: KeyPurpose,
         for merchant: MerchantIdentifier
     ) throws -> ImportedKeyPair
 
-    /// Reads a private key file, and returns the certificate of its key; nil if the file contains no certificate. The
-    /// parameters and errors are those of ``importKeyPair(privateKey:number:passphrase:purpose:for:)``.
+    /// Reads a private key file, and returns what ``ImportedKeyPair/certificate`` would be. The parameters and errors
+    /// are those of ``importKeyPair(privateKey:number:passphrase:purpose:for:)``.
     func certificate(
         inPrivateKeyFile file: borrowing SecretBytes, number: Int?, passphrase: borrowing SecretBytes
     ) throws -> [UInt8]?
 
     /// Reads one certificate: PEM (text before the block is skipped) or DER.
     ///
-    /// - Throws: `certificateMalformed`, `certificateChain` (more than one certificate), `privateKeyUploaded` or
-    ///   `keyUnsupported`.
+    /// - Throws: `certificateMalformed`, `certificateChain` (more than one certificate), `privateKeyUploaded`,
+    ///   `keyUnsupported` or `tooLarge`.
     func readCertificate(_ upload: [UInt8]) throws -> CertificateFacts
 
     /// Reads the certificate of a TLS client: one certificate in PEM or DER. Its key may be of any type, because only
@@ -47,9 +48,9 @@ package protocol KeyCustodian: Sendable {
     /// the state `standby`, `current` or `retiring`. May read the store, and block the calling thread.
     ///
     /// - Returns: 32 bytes for EC_v1, 16 for RSA_v1.
-    /// - Throws: `keyNotFound`, `keyRevoked`, `keyDestroyed`, `keyDamaged`, or `malformed` (a point that is not on the
-    ///   curve, a wrong length). If an RSA unwrap fails for another cause, the error is `decryptionFailed` with the
-    ///   same detail for every cause, so that it does not reveal the cause.
+    /// - Throws: `keyNotFound`, `keyRevoked`, `keyDestroyed`, `keyDamaged`, `storeUnavailable`, or `malformed` (a point
+    ///   that is not on the curve, a wrong length). If an RSA unwrap fails for another cause, the error is
+    ///   `decryptionFailed` with the same detail for every cause, so that it does not reveal the cause.
     func symmetricKey(_ hash: PublicKeyHash, from material: SymmetricKeyMaterial) throws -> SecretBytes
 
     /// As ``symmetricKey(_:from:)``, but does not read the store, so it may be called on an event loop. Returns nil if
@@ -77,7 +78,8 @@ extension KeyCustodian {
 /// A key pair that was read from a private key file.
 package struct ImportedKeyPair: Sendable {
     package let keyPair: NewKeyPair
-    /// The certificate in the same file, in DER, as PKCS#12 files contain it; nil if the file contains no certificate.
+    /// The key's certificate from the same file, in DER; nil if there is none. If no certificate in the file is for
+    /// this key, and the file has no other key, this is the file's first certificate, which the caller must refuse.
     package let certificate: [UInt8]?
 
     package init(keyPair: NewKeyPair, certificate: [UInt8]?) {
@@ -116,6 +118,7 @@ package struct SealedKeyPair: Sendable {
 /// Stores the data keys, which encrypt private keys. Each data key is stored only sealed (encrypted) with the master
 /// key.
 package protocol DataKeyRepository: Sendable {
+    /// Every stored data key, including those that are retired: ``SealedDataKey/isRetired``.
     func dataKeys() throws -> [SealedDataKey]
     /// Stores the data key, which is on stable storage when the method returns.
     func insert(_ dataKey: SealedDataKey) throws

@@ -13,8 +13,8 @@ package protocol KeyPairReading {
     func keyPairs(prefix text: String, limit: Int) throws -> [KeyPair]
     /// Key pairs in this state, oldest first, starting after the key pair `cursor`.
     func keyPairs(in state: KeyState, after cursor: PublicKeyHash?, limit: Int) throws -> [KeyPair]
-    /// Active key pairs whose last certificate expires before a time, earliest expiry first, starting after the key
-    /// pair `cursor`.
+    /// Active key pairs whose latest-expiring certificate expires before `time`, earliest expiry first, starting after
+    /// the key pair `cursor`.
     ///
     /// - Parameter state: an active state; nil for all active states.
     func keyPairs(

@@ -13,8 +13,8 @@ extension KeyPairReading where Self: MerchantReading {
 }
 
 extension KeyPair {
-    /// If a merchant has this many pending and active key pairs, a new one is refused. A revoked key pair can still be
-    /// restored.
+    /// If a merchant has this many pending and active key pairs, a new one is refused. But a revoked key pair can
+    /// then still be restored.
     package static let mostPendingAndActive = 64
 
     /// - Parameters:

@@ -2,6 +2,7 @@ package import Vocabulary
 
 /// Identifies a master key without revealing anything about it. Shown to operators in lower-case hexadecimal.
 package struct MasterKeyIdentifier: Hashable, Sendable, CustomStringConvertible {
+    /// In bytes.
     package static let length = 16
 
     package let bytes: [UInt8]

@@ -9,7 +9,7 @@ package struct MerchantToken: Hashable, Sendable {
     }
 
     package let identifier: MerchantTokenIdentifier
-    /// The merchant that Apple names in the paths of this token's calls.
+    /// The merchant whose identifier the daemon writes in the paths of its calls to Apple about this token.
     package let merchantIdentifier: MerchantIdentifier
     package var state: State
     package let firstSeenAt: Timestamp

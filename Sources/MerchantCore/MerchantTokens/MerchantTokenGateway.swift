@@ -41,8 +41,8 @@ package struct MerchantTokenEvent: Sendable {
     package let reason: String
     package let card: MerchantTokenCard?
     /// The JSON of the encrypted token metadata (`data`, `publicKeyHash`, `signature`, and `ephemeralPublicKey` or
-    /// `wrappedKey`); nil if the event has none. Only the payment processing
-    /// key with this `publicKeyHash` can decrypt it.
+    /// `wrappedKey`); nil if the event has none. Only the payment processing key with this `publicKeyHash` can decrypt
+    /// the metadata.
     package let encryptedMetadata: [UInt8]?
 
     package init(

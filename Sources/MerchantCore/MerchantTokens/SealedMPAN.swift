@@ -57,6 +57,7 @@ package protocol MPANCustodian: Sendable {
     /// Unseals an account number. Before the call, the caller must check the permit.
     ///
     /// - Returns: the digits in ASCII.
-    /// - Throws: `keyDamaged` if the sealed bytes are damaged or belong to another merchant token.
+    /// - Throws: `keyDamaged` if the sealed bytes are damaged or belong to another merchant token; `storeUnavailable`
+    ///   if this daemon has not loaded the data key yet.
     func openMPAN(_ sealed: SealedMPAN) throws -> SecretBytes
 }

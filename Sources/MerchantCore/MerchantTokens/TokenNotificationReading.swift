@@ -59,7 +59,9 @@ package protocol TokenNotificationWriting: TokenNotificationReading {
 
 /// The notifications that wait.
 package struct TokenNotificationQueue: Hashable, Sendable {
+    /// How many notifications wait.
     package let waiting: Int
+    /// When the oldest of them arrived; nil if none waits.
     package let oldest: Timestamp?
 
     package init(waiting: Int, oldest: Timestamp?) {

@@ -13,7 +13,8 @@ package struct Merchant: Hashable, Sendable {
     package var name: String?
     package var targetActiveKeyPairs: Int
     package let createdAt: Timestamp
-    /// When the merchant was removed. Its identifier stays reserved and its history is kept.
+    /// When the merchant was removed; nil if it was not. The identifier of a removed merchant cannot be used again, and
+    /// the merchant's history is kept.
     package var removedAt: Timestamp?
 
     package init(

@@ -63,7 +63,7 @@ package enum TLSSignatureAlgorithm: UInt16, Sendable, CaseIterable {
 package enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The settings name no certificate file, and no key pair with the purpose `identity` is active.
     case notConfigured(String)
-    /// The identity has expired, does not match its key or cannot be read.
+    /// The identity has expired, is not valid yet, does not match its key or cannot be read.
     case unusable(String)
 
     /// A text in lower case, without secrets.

@@ -1,7 +1,7 @@
 package import Vocabulary
 
-/// The gateway of a daemon without a client certificate for Apple. Each call fails with an error that names the missing
-/// settings.
+/// Takes the place of Apple's gateway if the daemon has no client certificate for Apple. Each call fails with an error
+/// that says what is missing.
 package struct NotConfiguredGateway: RegistrationGateway {
     package static let standardDetail =
         "there is no client certificate for Apple's gateway: give the platform integrator an active key pair with the purpose identity, or set apple.gateway.identity.certificate and apple.gateway.identity.private-key"

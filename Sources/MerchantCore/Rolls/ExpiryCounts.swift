@@ -11,7 +11,7 @@ package struct ExpiryCounts: Hashable, Sendable {
         package var total: Int { bySeverity.values.reduce(0, +) }
     }
 
-    /// Only certificates that expire within this time from now are counted.
+    /// Certificates that expire later than this are not counted.
     package static let horizon = Duration.seconds(60 * 86_400)
 
     /// Key pairs whose certificate has expired.
@@ -22,9 +22,9 @@ package struct ExpiryCounts: Hashable, Sendable {
     package init(in reading: any StatusReading, at now: Timestamp) throws {
         for filter in [ActiveKeyPairFilter.current, .notCurrent] {
             var begin = Timestamp(millisecondsSince1970: .min)
-            // Counts the expired certificates first, which get the highest severity. Then counts one range of expiry
-            // times for each severity. `until` is the excluded end of a range. One millisecond is added to `until`,
-            // because a severity includes its last instant.
+            // Counts the expired certificates first, with the highest severity of this filter. Then counts one range of
+            // expiry times for each severity. A range excludes its end `until`, but a severity includes its last
+            // millisecond. So `until` is one millisecond later.
             let steps = ExpirySeverity.steps(isCurrent: filter == .current).reversed()
             let mostSevere = steps.first?.severity ?? .notice
             for (severity, isExpired, until) in [(mostSevere, true, now)]

@@ -64,7 +64,7 @@ package enum RollState: String, NamedValue {
     case promoted
     /// The new key is in use, and no decryptor has requested the old key for the quiet period.
     case quiet
-    /// The old key is revoked.
+    /// The old key, if there was one, is revoked.
     case finished
     case abandoned
 }

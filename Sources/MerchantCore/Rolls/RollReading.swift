@@ -4,7 +4,7 @@ package import Vocabulary
 package protocol RollReading {
     func roll(_ number: Int) throws -> Roll?
     func openRoll(of merchant: MerchantIdentifier, algorithm: KeyAlgorithm) throws -> Roll?
-    /// The newest rolls first, starting before `cursor`.
+    /// Rolls that match the filter, newest first, starting before the roll with the number `cursor`.
     func rolls(_ filter: RollFilter, before cursor: Int?, limit: Int) throws -> [Roll]
     /// Open rolls. Those that have been in their state longest come first.
     func rollsWaitingLongest(limit: Int) throws -> [Roll]

@@ -31,8 +31,8 @@ package enum StandbyKeyUse {
     /// was promoted.
     ///
     /// Apple replaces a certificate only with a newer one (``SuccessorChoice/isNewer(_:than:)``). A token that confirms
-    /// the promotion of the current key pair shows that Apple has replaced the certificate. Late tokens arrive at most
-    /// for the quiet period of a roll.
+    /// the promotion of the current key pair shows that Apple has replaced the certificate. After the promotion,
+    /// late tokens arrive for at most ``RollPolicy/quietPeriod``.
     package static func mayBeLate(
         _ decryptions: Occurrences, for certificate: StoredCertificate?, current: KeyPair, currentUse: KeyUse?,
         currentCertificate: StoredCertificate?, quietPeriod: Duration

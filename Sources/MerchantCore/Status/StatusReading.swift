@@ -64,6 +64,7 @@ package struct ExpiringKeyPair: Hashable, Sendable {
 /// A merchant with fewer active payment processing key pairs than its target number.
 package struct MerchantBelowTarget: Hashable, Sendable {
     package let merchantIdentifier: MerchantIdentifier
+    /// How many payment processing key pairs of the merchant are active.
     package let activeKeyPairs: Int
     package let targetActiveKeyPairs: Int
     /// When the current key pair's certificate expires; nil if no key pair is current.

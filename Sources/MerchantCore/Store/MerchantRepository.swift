@@ -31,12 +31,12 @@ package protocol MerchantRepository: Sendable {
     func eraseRemovedBytes() async throws
 }
 
-/// Is notified of the key pairs that a commit has changed, before the commit's caller gets its result. Is not notified of
-/// new pending key pairs, because they are not used yet.
+/// Is notified of the key pairs that a commit has changed, before the commit's caller gets its result. New pending key
+/// pairs are not reported, because they are not used yet.
 package protocol KeyChangeObserver: Sendable {
     func keysChanged(_ hashes: [PublicKeyHash])
 
-    /// Any key pair may have changed, and it is not known which.
+    /// Called if any key pair may have changed, and the store does not know which.
     func allKeysChanged()
 }
 

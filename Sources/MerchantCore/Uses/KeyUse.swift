@@ -51,8 +51,8 @@ package struct KeyUse: Hashable, Sendable {
     /// When the key pair was last requested. A decryption counts as a request.
     package var lastRequest: Timestamp? { [requests?.last, decryptions?.last].compactMap { $0 }.max() }
 
-    /// The time of the first decryption since the key pair entered its present state, as far as the stored times show;
-    /// nil if there was no decryption.
+    /// The time of the first decryption since the key pair entered its present state; nil if there was none since then.
+    /// If the stored first decryption is older than the state, returns the time of the last decryption instead.
     package func firstDecryption(inStateOf keyPair: KeyPair) -> Timestamp? {
         guard let decryptions, decryptions.last >= keyPair.stateSince else { return nil }
         return decryptions.first >= keyPair.stateSince ? decryptions.first : decryptions.last

@@ -6,8 +6,8 @@ package protocol KeyUseReading {
     func keyUse(of hash: PublicKeyHash) throws -> KeyUse?
     /// The uses of these key pairs, read together. A key pair without observed use has no entry.
     func keyUses(of hashes: [PublicKeyHash]) throws -> [PublicKeyHash: KeyUse]
-    /// The key pairs for which these uses change more than the counters: the key pair is in an open roll, is revoked or
-    /// destroyed, or is standby and has decrypted a token, which can promote it.
+    /// The key pairs for which these uses change more than the counters: key pairs that are in an open roll, key pairs
+    /// that are revoked or destroyed, and standby key pairs that decrypted a token, which can promote them.
     func keyPairsChanged(by uses: [(key: PublicKeyHash, value: KeyUse)]) throws -> Set<PublicKeyHash>
     /// The given hashes without those of unknown key pairs, in the order of the key pairs' rows. A transaction that
     /// writes uses in this order writes fewer pages of the database.

@@ -22,7 +22,8 @@ extension Access {
         return merchants.first
     }
 
-    /// - Throws: `accessNotFound` if the access is revoked or expired; `malformed` if it has no tokens.
+    /// - Throws: `accessNotFound` if the access is revoked or expired; `malformed` for an access by client
+    ///   certificate, which has no token.
     func requireRotatable(at now: Timestamp) throws(MerchantError) {
         if let revokedAt {
             throw MerchantError(

@@ -12,8 +12,8 @@ package struct AccessOperations: Sendable {
         any AccessWriting & InvitationWriting & PortalSessionWriting & MerchantReading & ChangeRecording
     >
 
-    /// The largest number of merchants that an access can name. For more merchants, an access must be for every
-    /// merchant.
+    /// The largest number of merchants that an access can name. For more merchants, create several accesses, or one for
+    /// every merchant.
     package static let maximumMerchants = 100
     /// How long the older token stays valid after a rotation, unless the request says otherwise.
     package static let defaultOverlap = Duration.seconds(86_400)
@@ -83,7 +83,9 @@ package struct AccessOperations: Sendable {
         try await records.read { try $0.accesses(after: cursor, limit: limit) }
     }
 
-    /// - Throws: `accessNotFound`. Returns an expired or revoked access.
+    /// An access, even if it has expired or was revoked.
+    ///
+    /// - Throws: `accessNotFound`.
     package func access(_ name: AccessName) async throws -> Access {
         try await records.read { try $0.existingAccess(name) }
     }
@@ -188,7 +190,7 @@ package struct AccessOperations: Sendable {
             name: access.name, grant: Grant(permits: access.permits, merchants: access.merchants))
     }
 
-    /// Stores the time of use, unless it was stored within ``UseThrottle/interval``. Ignores a failure, so that
+    /// Stores the time of use, unless a time was stored within ``UseThrottle/interval``. Ignores a failure, so that
     /// machines can authenticate while the database cannot be written.
     private func recordUse(of access: Access, at now: Timestamp) async {
         guard UseThrottle.isDue(access.lastUsedAt, at: now), throttle.claim(access.name.rawValue, at: now) else {

@@ -14,8 +14,8 @@ package struct InvitationOperations: Sendable {
     package static let defaultLife = Duration.seconds(7 * 86_400)
     package static let longestLife = Duration.seconds(30 * 86_400)
     /// The largest number of open invitations of one merchant. An invitation is open until it is used, expires or is
-    /// revoked. The limit applies to every caller: if a client of the portal has reached it, an admin must revoke an
-    /// invitation before creating another.
+    /// revoked. The invitations of all callers count: if a client of the portal has reached the limit, admins cannot
+    /// create an invitation for the merchant either, until one is no longer open.
     package static let maximumOpen = 100
     /// The largest number of invitations for one merchant that one client of the portal can create within
     /// ``longestLife``. Without this limit, a client could fill the database by creating and revoking invitations.
@@ -82,8 +82,6 @@ package struct InvitationOperations: Sendable {
 
     /// Invitations of one merchant or, with nil, of all merchants, newest first, starting after `cursor`, at most
     /// `limit`.
-    ///
-    /// - Throws: `merchantNotFound`.
     package func list(
         of merchant: MerchantIdentifier?, after cursor: InvitationIdentifier?, limit: Int
     ) async throws -> [Invitation] {

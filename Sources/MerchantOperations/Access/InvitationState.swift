@@ -1,7 +1,7 @@
 package import MerchantCore
 import Vocabulary
 
-/// Whether the link of an invitation can begin a session, and why not.
+/// Whether the link of an invitation can begin a session, and if not, why.
 package enum InvitationState: Hashable, Sendable {
     case open(Invitation)
     /// The link was used. Each link begins one session.

@@ -40,7 +40,7 @@ package struct PortalSessionOperations: Sendable {
     ///   - browser: the value of a cookie that only this browser sends. ``secretOfSession(begunBy:_:in:)`` needs this
     ///     value to find the session.
     ///   - address: the client's address, for the audit.
-    /// - Throws: `unauthorized` unless the invitation is open; ``invitationState(_:)`` then says why.
+    /// - Throws: `unauthorized` unless the invitation is open; ``invitationState(_:)`` says why it is not.
     package func begin(
         invitation text: String, in browser: String? = nil, address: String, requestId: String
     ) async throws -> (session: PortalSession, secret: PortalSecret) {

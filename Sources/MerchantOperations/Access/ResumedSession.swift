@@ -8,7 +8,8 @@ package struct ResumedSession: Hashable, Sendable {
     /// Identifies the session in the daemon. Not secret.
     package let identifier: String
     package let createdAt: Timestamp
-    /// When the session ends, whether it is used until then or not.
+    /// When the session ends even if it is used until then. Without requests, it ends earlier: see
+    /// ``PortalSession/idleLimit``.
     package let endsAt: Timestamp
 
     init(_ session: PortalSession) {

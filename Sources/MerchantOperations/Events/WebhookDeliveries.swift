@@ -16,8 +16,8 @@ package struct WebhookDeliveries: Sendable {
     /// The time of the machine's clock. A delivery is due when its due time is at or before this time.
     package var now: Timestamp { clock.now }
 
-    /// Replaces the stored list of webhooks. The daemon delivers new events to these webhooks only, and calls this
-    /// method at start, before the first operation.
+    /// Replaces the stored list of webhooks: new events are delivered only to these webhooks. The daemon calls this
+    /// method at start or, if the database cannot be written then, as soon as it can be written.
     package func setWebhooks(_ webhooks: [WebhookRegistration]) async throws {
         let now = clock.now
         try await records.write { try $0.setWebhooks(webhooks, at: now) }

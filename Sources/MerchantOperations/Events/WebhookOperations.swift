@@ -27,7 +27,7 @@ package struct WebhookOperations: Sendable {
         }
     }
 
-    /// Sends a signed test event to a webhook, once and at once. The event is not stored.
+    /// Sends a signed test event to a webhook immediately, without repeats. The event is not stored.
     ///
     /// - Returns: the id of the event, and the outcome.
     /// - Throws: `notFound` for a webhook that the settings do not name.

@@ -2,7 +2,7 @@ import MerchantCore
 package import Vocabulary
 
 extension FleetOperations {
-    /// The lengths of the lists of a merchant's page.
+    /// The largest numbers of items in the lists of a merchant's page.
     private static let rollsShown = 20
     private static let registrationsShown = 50
     private static let eventsShown = 50

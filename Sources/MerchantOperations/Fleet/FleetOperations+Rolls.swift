@@ -8,8 +8,8 @@ extension FleetOperations {
     private static let endOfTime = Timestamp(millisecondsSince1970: 253_402_300_799_000)
 
     /// Counts the rolls without reading each of them. Reads only rolls for which the state alone does not show who must
-    /// act: those whose new key is not promoted, and those that wait for a first token and may have an exported old
-    /// key.
+    /// act: those whose new key has a certificate and is not promoted, and those that wait for a first token and may
+    /// have an exported old key.
     ///
     /// - Parameter now: the time for which the rolls' states are computed.
     func rollCounts(in reading: any Reader, at now: Timestamp) throws -> FleetRollCounts {

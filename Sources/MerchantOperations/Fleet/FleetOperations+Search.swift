@@ -85,7 +85,8 @@ extension FleetOperations {
         return false
     }
 
-    /// The spelling in which a domain is stored. Converts a complete domain name in Unicode.
+    /// The text in the spelling in which domains are stored. A complete domain name in Unicode is converted to ASCII;
+    /// any other text is only converted to lower case.
     private static func domainText(_ text: String) -> String {
         DomainName(anySpelling: text)?.rawValue ?? text.lowercased()
     }
@@ -158,12 +159,12 @@ private struct FleetHits {
 }
 
 extension MerchantIdentifier {
-    /// Whether the identifier contains the text, in upper or lower case.
+    /// Whether the identifier contains the text. Ignores case.
     fileprivate func contains(_ text: String) -> Bool { rawValue.lowercased().contains(text.lowercased()) }
 }
 
 extension String {
-    /// The text without blanks and line ends at its beginning and its end.
+    /// The text without white space at its beginning and its end.
     fileprivate func trimmingBlanks() -> String {
         let rest = drop(while: \.isWhitespace)
         guard let last = rest.lastIndex(where: { !$0.isWhitespace }) else { return "" }

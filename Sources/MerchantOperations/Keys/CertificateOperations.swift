@@ -19,8 +19,8 @@ package struct CertificateOperations: Sendable {
 
     /// Stores a signed certificate for the key pair that it certifies. A `pending` key pair becomes `standby`.
     ///
-    /// A second upload of the same certificate returns the same result. It changes nothing, unless the issuer of the
-    /// certificate was not verified before: then the issuer is verified now.
+    /// While the key pair is active, a second upload of the same certificate succeeds too. It changes nothing, except
+    /// that an issuer that was not verified before is verified if `trust.certificate-issuers` is set now.
     ///
     /// - Parameters:
     ///   - upload: one certificate, PEM or DER.

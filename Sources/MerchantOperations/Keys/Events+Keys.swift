@@ -44,13 +44,13 @@ extension Event {
             detail: standbyUse(of: keyPair, last: last, current: current))
     }
 
-    /// What a token for a standby key pair shows, and what to do. Also for the finding in `status`.
+    /// The text of the event and of the finding in `status`: that Apple encrypts to a standby key pair, and what to do.
     static func standbyUse(of keyPair: KeyPair, last: Timestamp, current: KeyPair?) -> String {
-        let notCurrent = current.map { "the current key is \($0.publicKeyHash)" } ?? "no key is current"
-        let mistake =
+        let currentKey = current.map { "the current key is \($0.publicKeyHash)" } ?? "no key is current"
+        let alternative =
             current == nil ? "" : "; if its certificate was activated by mistake, activate another certificate instead"
         return
-            "Apple encrypts tokens to this standby key: the last one was decrypted at \(last), and \(notCurrent); run 'key promote \(keyPair.publicKeyHash)'\(mistake)"
+            "Apple encrypts tokens to this standby key: the last one was decrypted at \(last), and \(currentKey); run 'key promote \(keyPair.publicKeyHash)'\(alternative)"
     }
 
     /// - Parameter reason: why the daemon promoted the key pair; nil if an admin promoted it.
@@ -66,7 +66,7 @@ extension Event {
 
     /// - Parameters:
     ///   - before: the key pair as it was before the revocation.
-    ///   - isInUse: whether Apple encrypts to the key pair.
+    ///   - isInUse: whether the key pair is current, or Apple encrypts to it although it is standby.
     static func revoked(_ before: KeyPair, isInUse: Bool, reason: String, at now: Timestamp) -> Event {
         let severity: Severity =
             reason == RevocationRules.compromised ? .critical : isInUse ? .warning : .notice

@@ -31,8 +31,8 @@ extension KeyTransitionPlan {
             keyPair, remaining: .init(replacements: replacements.count, active: remaining.count),
             target: merchant?.targetActiveKeyPairs ?? Merchant.defaultTargetActiveKeyPairs, reason: reason)
         let isStandbyInUse = try transaction.isStandbyInUse(keyPair)
-        let isPaymentCurrent = keyPair.state == .current && keyPair.purpose == .paymentProcessing
-        if isPaymentCurrent || isStandbyInUse {
+        let isCurrentPaymentKey = keyPair.state == .current && keyPair.purpose == .paymentProcessing
+        if isCurrentPaymentKey || isStandbyInUse {
             let found = isStandbyInUse ? "Apple encrypts tokens to this standby key" : "this is the current key"
             plan.warnings.append(
                 "\(found): from now on, the daemon refuses the tokens that Apple encrypts to this key")
@@ -46,7 +46,8 @@ extension KeyTransitionPlan {
         plan.changes = [change]
         if reason == RevocationRules.compromised {
             plan.warnings += try RevocationConsequences.list(
-                of: keyPair, isInUse: isPaymentCurrent || isStandbyInUse, replacements: replacements, in: transaction)
+                of: keyPair, isInUse: isCurrentPaymentKey || isStandbyInUse, replacements: replacements,
+                in: transaction)
         }
         plan.events = [
             .revoked(keyPair, isInUse: keyPair.state == .current || isStandbyInUse, reason: reason, at: now)
@@ -89,7 +90,7 @@ extension KeyPairReading {
     /// The earliest expiry of the merchant's current payment processing key pairs; nil if the merchant has none. A
     /// key pair expires when the last of its certificates does.
     ///
-    /// - Parameter hash: a key pair that is left out.
+    /// - Parameter hash: a key pair that is not considered.
     fileprivate func earliestExpiryOfCurrentKeyPairs(
         of merchant: MerchantIdentifier, without hash: PublicKeyHash
     ) throws -> Timestamp? {

@@ -5,7 +5,7 @@ package import Vocabulary
 package struct KeyView: Sendable {
     package let keyPair: KeyPair
     package let certificates: [StoredCertificate]
-    /// The CSR, PKCS#10 in DER; nil if the view was read without the CSR.
+    /// The CSR, PKCS#10 in DER; nil if the key pair has none, or if the view was read without it.
     package let certificateSigningRequest: [UInt8]?
     /// The certificate that decryptors get together with the key pair, at the time at which this view was read; nil if
     /// the key pair has no certificate.
@@ -73,7 +73,7 @@ extension KeyPairReading where Self: KeyUseReading {
             certificateSigningRequest: withCSR ? try certificateSigningRequest(of: hash) : nil, at: now)
     }
 
-    /// The views of several key pairs, without their CSRs. Reads what they need together.
+    /// The views of several key pairs, without their CSRs. Reads the certificates and the uses of all of them at once.
     func views(_ keyPairs: [KeyPair], at now: Timestamp) throws -> [KeyView] {
         let hashes = keyPairs.map(\.publicKeyHash)
         let (certificates, uses) = (try certificates(of: hashes), try keyUses(of: hashes))

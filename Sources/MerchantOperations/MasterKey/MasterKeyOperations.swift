@@ -1,6 +1,7 @@
 package import MerchantCore
 
-/// Rotates the master key and the data key. The data key seals the private keys, and the master key seals the data key.
+/// Rotates the master key and the data key. The data key seals the private keys and the account numbers of merchant
+/// tokens; the master key seals the data key.
 package struct MasterKeyOperations: Sendable {
     private let masterKey: any MasterKeyRotating
 
@@ -8,8 +9,8 @@ package struct MasterKeyOperations: Sendable {
 
     package func masterKeyStatus() async throws -> MasterKeyStatus { try await masterKey.status() }
 
-    /// Starts a rotation: the daemon re-encrypts every private key under a new data key and, unless `dataKeyOnly` is
-    /// true, replaces the master key.
+    /// Starts a rotation: the daemon re-encrypts every private key and account number under a new data key and, unless
+    /// `dataKeyOnly` is true, replaces the master key.
     ///
     /// The audit records the start and the end of the rotation. If a rotation is in progress already, no other rotation
     /// starts.

@@ -6,7 +6,7 @@ package import Vocabulary
 package final class ChangedKeys: KeyChangeObserver {
     package enum Changes: Equatable, Sendable {
         case keys(Set<PublicKeyHash>)
-        /// So many key pairs have changed that they were not collected.
+        /// Any key pair may have changed: more than ``ChangedKeys/limit`` did, or the store does not know which.
         case many
     }
 

@@ -30,7 +30,7 @@ enum MerchantTokenEventType: String, CaseIterable {
     }
 
     /// What happened, as the end of a sentence about the merchant token.
-    fileprivate var consequence: String {
+    fileprivate var whatHappened: String {
         switch self {
         case .unlink:
             "was unlinked: Apple Pay refuses further payments with it, so ask the customer for another payment method"
@@ -48,8 +48,8 @@ extension Event {
         at now: Timestamp
     ) {
         let type = MerchantTokenEventType(event.type)
-        let consequence =
-            type?.consequence ?? "has an event of the unknown type '\(event.type.printable(keepingLines: false))'"
+        let whatHappened =
+            type?.whatHappened ?? "has an event of the unknown type '\(event.type.printable(keepingLines: false))'"
         let token = "the merchant token \(event.merchantTokenIdentifier)"
         let problem = metadata?.problem
         self.init(
@@ -60,7 +60,7 @@ extension Event {
                 eventType: event.type, reason: event.reason, receivedAt: notification.receivedAt,
                 card: MerchantTokenCard().updated(with: event.card, metadata),
                 mpanIdentifier: metadata?.mpanIdentifier),
-            detail: "\(token) \(consequence)\(problem.map { "; \($0)" } ?? "")")
+            detail: "\(token) \(whatHappened)\(problem.map { "; \($0)" } ?? "")")
     }
 
     /// The daemon's event about a merchant token event that the daemon was notified of, but could not fetch from Apple.

@@ -84,7 +84,7 @@ package final class MerchantTokenMetrics: MetricsSource {
 
     func count(fetch: Fetch, at now: Timestamp) {
         fetches.add(fetch)
-        if fetch == .unknown { recent.withLock { $0.addUnknownEvent(at: now) } }
+        if [.unknown, .forbidden].contains(fetch) { recent.withLock { $0.addUnknownEvent(at: now) } }
     }
 
     func count(type: EventType) { events.add(type) }
@@ -96,7 +96,8 @@ package final class MerchantTokenMetrics: MetricsSource {
     /// Stores the length of the queue for the page of metrics.
     func set(_ queue: TokenNotificationQueue) { self.queue.withLock { $0 = queue } }
 
-    /// The notifications of the last hour that the daemon ignored or refused, and the unknown events.
+    /// The notifications of the last one to two hours that the daemon ignored or refused, and the events that
+    /// it will not fetch because Apple does not know them or answers with 403.
     func recentProblems(at now: Timestamp) -> RecentNotifications.Problems { recent.withLock { $0.problems(at: now) } }
 
     package func append(to page: inout MetricsText) {

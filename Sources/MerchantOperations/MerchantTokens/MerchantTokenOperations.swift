@@ -126,7 +126,7 @@ package struct MerchantTokenOperations: Sendable {
         }
     }
 
-    /// Stores a change of the daemon's record that Apple has accepted, with its audit record.
+    /// Changes the daemon's record of a merchant token after Apple accepted the change, and writes the audit record.
     private func change(
         _ identifier: MerchantTokenIdentifier, _ action: AuditAction, for request: Request,
         _ body: @escaping @Sendable (inout MerchantToken) -> Void

@@ -88,7 +88,8 @@ package struct MerchantTokenPaymentRecording: Sendable {
             }
             do {
                 try await records.write { transaction in
-                    // A merchant may have been removed since the payment.
+                    // `recordPayments` throws for a merchant that is not stored, and no payment of the batch would be
+                    // stored then. So leave out such payments.
                     var known: [MerchantIdentifier: Bool] = [:]
                     try transaction.recordPayments(
                         batch.filter { payment in

@@ -9,7 +9,7 @@ struct RecentNotifications {
         var withoutMerchant = 0
         /// Notifications that were refused because too many notifications were waiting.
         var overLimit = 0
-        /// Events that Apple does not know, or refuses.
+        /// Events that Apple does not know.
         var unknownEvents = 0
     }
 

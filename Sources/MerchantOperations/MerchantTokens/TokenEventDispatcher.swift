@@ -23,8 +23,8 @@ package actor TokenEventDispatcher {
         /// The shortest pause for a merchant without an identity. The pause ends earlier if the identity keys of the
         /// merchant or of the platform change.
         package var pauseWithoutIdentity = Duration.seconds(30)
-        /// If many merchants have no identity, the pause is this long for each of them. Otherwise the attempts for
-        /// these merchants would take all turns.
+        /// Each pause is at least this long, multiplied by the number of merchants that are paused. Otherwise the
+        /// attempts for many merchants without an identity would take all turns.
         package var pauseForEachWithoutIdentity = Duration.milliseconds(20)
         /// The longest pause. It is limited so that the daemon soon uses an identity whose files have changed or whose
         /// certificate becomes valid.
@@ -65,7 +65,7 @@ package actor TokenEventDispatcher {
     private var pausedUntil: ContinuousClock.Instant?
     private var identityPauses = IdentityPauses()
     /// The lanes with a running attempt whose merchant may have received an identity since the attempt began.
-    private var identityChanged: Set<Lane> = []
+    private var lanesWithChangedIdentity: Set<Lane> = []
     /// When the earliest repeat of a failed attempt is due.
     private var nextRetry: ContinuousClock.Instant?
     private var countedAt: ContinuousClock.Instant?
@@ -154,8 +154,8 @@ package actor TokenEventDispatcher {
         // A copy, because an attempt may end while the notifications are read. The result may still contain the
         // notification of that attempt, so its lane must count as busy.
         let busy = busy
-        // An attempt without an identity stores nothing, so the merchant's lanes stay first. The store excludes these
-        // lanes: otherwise they could fill the result, and the events of other merchants would wait.
+        // An attempt without an identity stores nothing, so the store would return the merchant's lanes first again. If
+        // they were not excluded, they could fill the result, and the events of other merchants would wait.
         let due = try await fetching.next(
             excluding: identityPauses.merchants, limit: limits.concurrentAttempts + busy.count)
         return due.filter { !busy.contains(Lane($0)) }
@@ -168,7 +168,7 @@ package actor TokenEventDispatcher {
             switch outcome {
             case .paused(let duration): pause(for: duration)
             case .withoutIdentity(let owner, _):
-                guard !identityChanged.contains(Lane(notification)) else { break }
+                guard !lanesWithChangedIdentity.contains(Lane(notification)) else { break }
                 let pause = min(
                     limits.longestPauseWithoutIdentity,
                     max(limits.pauseWithoutIdentity, limits.pauseForEachWithoutIdentity * identityPauses.count))
@@ -184,7 +184,7 @@ package actor TokenEventDispatcher {
             pause(for: limits.pauseAfterStoreFailure)
         }
         busy.remove(Lane(notification))
-        identityChanged.remove(Lane(notification))
+        lanesWithChangedIdentity.remove(Lane(notification))
         wakeUp.yield()
     }
 
@@ -199,11 +199,11 @@ package actor TokenEventDispatcher {
             identityPauses.identitiesChanged(of: owners)
             // An attempt that is running may have read the store before the change.
             let platformChanged = owners.contains(where: \.isPlatformIntegrator)
-            identityChanged.formUnion(busy.filter { platformChanged || owners.contains($0.merchant) })
+            lanesWithChangedIdentity.formUnion(busy.filter { platformChanged || owners.contains($0.merchant) })
         } else {
             // Many keys have changed, or the store cannot be read. The next attempt reports a failure of the store.
             identityPauses.removeAll()
-            identityChanged = busy
+            lanesWithChangedIdentity = busy
         }
         wakeUp.yield()
     }

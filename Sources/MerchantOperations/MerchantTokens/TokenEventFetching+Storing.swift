@@ -107,7 +107,7 @@ extension MerchantToken {
         // Apple never links an unlinked token again.
         if MerchantTokenEventType(event.type) == .unlink { state = .unlinked }
         // Notifications from different addresses can overtake each other, and so can those of one address if an event
-        // could not be fetched for 10 minutes.
+        // could not be fetched for 10 minutes. An older event must not replace the data of a newer one.
         guard lastEvent.map({ $0.receivedAt <= notification.receivedAt }) ?? true else { return }
         lastEvent = LastEvent(
             identifier: notification.eventIdentifier, type: event.type, reason: event.reason,

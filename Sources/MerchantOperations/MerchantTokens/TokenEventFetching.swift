@@ -181,7 +181,7 @@ package struct TokenEventFetching: Sendable {
         return try await close(notification, as: isLate ? .failed : .unknown, finding: finding)
     }
 
-    /// Closes a notification whose event cannot be fetched. The loss of an event that Apple may have had is reported.
+    /// Closes a notification whose event cannot be fetched. If `state` is `failed`, raises an event about the loss.
     private func close(
         _ notification: TokenNotification, as state: TokenNotification.State, finding: String
     ) async throws -> Outcome {

@@ -10,7 +10,7 @@ package struct MerchantView: Sendable {
 }
 
 extension KeyPairReading {
-    /// The views of several merchants. Reads what they need together.
+    /// The views of several merchants. Reads the key pairs of all of them at once.
     func views(_ merchants: [Merchant]) throws -> [MerchantView] {
         let summaries = try keyPairSummaries(of: merchants.map(\.identifier))
         return merchants.map { merchant in

@@ -4,7 +4,7 @@ import Vocabulary
 extension Monitoring {
     /// If a notification of a merchant token has waited for longer than this, `status` warns.
     static let lateTokenNotification = Duration.seconds(3_600)
-    /// If Apple did not know more than this many events of the last one to two hours, `status` reports this.
+    /// `status` reports unknown events if there were more than this many in the last one to two hours.
     static let manyUnknownEvents = 1_000
 
     /// Findings about notifications of merchant tokens.

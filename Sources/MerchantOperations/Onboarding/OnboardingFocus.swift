@@ -19,7 +19,7 @@ struct OnboardingFocus {
     let roll: Roll?
     /// When the certificate of the key pair that must be replaced expires; nil if nothing must be replaced.
     let deadline: Timestamp?
-    /// Since when the key pair must be replaced.
+    /// Since when the key pair must be replaced; nil if nothing must be replaced.
     let dueSince: Timestamp?
     /// Whether Apple encrypts to ``key`` outside of a roll, although it is standby: see ``StandbyKeyUse``.
     let isUsedOutsideRoll: Bool
@@ -31,8 +31,8 @@ struct OnboardingFocus {
         func key(_ hash: PublicKeyHash?) -> OnboardingFacts.Key? { keys.first { $0.keyPair.publicKeyHash == hash } }
         let currentKey = Self.longestLasting(keys.filter { $0.keyPair.state == .current })
         let open = facts.rolls.filter(\.isOpen).max { $0.number < $1.number }
-        // If a roll waits for the activation of its new key, that activation will also end the use of any other key, so
-        // show the steps of the roll.
+        // A standby key pair to which Apple encrypts comes first, unless an open roll has not promoted its new key yet:
+        // the activation of the new key at Apple will also end the use of that standby key pair.
         if open.flatMap({ key($0.to) }).map({ $0.keyPair.state == .current }) ?? true,
             let used = Self.usedOutsideRolls(keys, facts.rolls)
         {
@@ -119,7 +119,7 @@ struct OnboardingFocus {
 }
 
 extension OnboardingFocus {
-    /// Whether an older key pair is or was in use, which ``key`` replaces.
+    /// Whether ``key`` replaces an older key pair that is or was in use.
     var replacesKey: Bool { roll?.from != nil || deadline != nil }
 
     /// Whether a key pair waits for a certificate. After a roll, the key pair for the next roll waits for its
@@ -212,7 +212,8 @@ extension OnboardingFocus {
             at: facts.time.earliest)
     }
 
-    /// When the last usable key pair was revoked, if none is left and none must be replaced.
+    /// When a key pair with a certificate was last revoked or destroyed; nil if there is no such key pair, or if a key
+    /// pair must be replaced. Used only if no usable key pair is left.
     var revokedSince: Timestamp? {
         guard deadline == nil else { return nil }
         return facts.keys.filter { key in

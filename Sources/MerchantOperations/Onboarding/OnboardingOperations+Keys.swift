@@ -33,8 +33,8 @@ extension OnboardingOperations {
     }
 
     /// Stores a signed certificate for the key pair that the certificate certifies. A second upload of the same
-    /// certificate changes nothing. The result then says so, and names the key pair that waits for another certificate:
-    /// people often upload the certificate of the present key pair instead of the new one.
+    /// certificate changes no key pair. The result then says so, and names the key pair that waits for another
+    /// certificate: people often upload the certificate of the present key pair instead of the new one.
     ///
     /// The errors depend only on the certificate and on the merchants in the scope. They do not show whether the
     /// certificate belongs to a key pair of another merchant.
@@ -117,7 +117,7 @@ extension OnboardingOperations {
     ///
     /// - Parameter algorithm: nil stands for the algorithm of the merchant's current key.
     /// - Returns: the roll, and whether this call started it.
-    /// - Throws: `merchantNotFound`; `keyStateConflict` if the merchant may have no more key pairs.
+    /// - Throws: `merchantNotFound`; `keyStateConflict` if the merchant has reached the limit of key pairs.
     package func startRoll(
         of merchant: MerchantIdentifier, algorithm: KeyAlgorithm?, in scope: MerchantScope, for request: Request
     ) async throws -> (view: RollView, isNew: Bool) {

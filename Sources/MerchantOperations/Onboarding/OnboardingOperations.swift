@@ -7,8 +7,9 @@ package import Vocabulary
 /// The portal's server gets this type instead of the use cases that it wraps. So the server cannot export, revoke or
 /// destroy a key, decrypt a token, or change another merchant.
 ///
-/// Every method takes the merchants that the client may know of. A request about a merchant, key pair, roll or
-/// registration outside this scope gets exactly the error for one that does not exist.
+/// Every method about a merchant, key pair, roll or registration takes a scope: the merchants that the client may know
+/// of. A request about something outside this scope gets exactly the error for something that does not exist. Only the
+/// methods `owner(of…:)` take no scope: the server uses them to authorize a request.
 package struct OnboardingOperations: Sendable {
     package typealias Records = Transactions<
         any MerchantReading & KeyPairReading & KeyUseReading & RollReading & RegistrationReading, Void

@@ -23,8 +23,10 @@ package struct OnboardingProgress: Hashable, Sendable {
         case activation
         /// The first token for the new key pair is decrypted.
         case firstPayment
-        /// No token for the old key pair arrives any more. Done from the start if there is no old key pair.
+        /// No token for the old key pair arrives any more. If there is no old key pair, this step becomes done together
+        /// with `firstPayment`.
         case oldKeyQuiet
+        /// The roll is finished, if there is one. The last step.
         case done
     }
 
@@ -87,7 +89,7 @@ package struct OnboardingProgress: Hashable, Sendable {
             }
             return Step(
                 name: name, state: .waiting, waitingFor: focus.laterParty(name), since: nil, until: focus.until(name),
-                whatToDo: texts.waiting(name))
+                whatToDo: texts.later(name))
         }
     }
 }

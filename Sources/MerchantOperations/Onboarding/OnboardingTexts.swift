@@ -1,12 +1,13 @@
 import MerchantCore
 import Vocabulary
 
-/// What must be done in each step of ``OnboardingProgress``, in words for people at a merchant.
+/// The texts of the steps of ``OnboardingProgress``, for people at a merchant.
 struct OnboardingTexts {
     let focus: OnboardingFocus
 
     init(_ focus: OnboardingFocus) { self.focus = focus }
 
+    /// What was done in a completed step.
     func done(_ step: OnboardingProgress.StepName) -> String {
         switch step {
         case .keyPair: return "The key pair and its certificate signing request (CSR) exist."
@@ -18,13 +19,14 @@ struct OnboardingTexts {
             return focus.replacesKey || focus.roll != nil
                 ? "No payment uses the old certificate any more." : "No old certificate is in use."
         case .done:
-            let end = focus.key?.expiry.map { "Your certificate is valid until \(Self.day($0)). " } ?? ""
-            guard focus.hasReserveToCertify else { return "\(end)There is nothing to do now." }
+            let validity = focus.key?.expiry.map { "Your certificate is valid until \(Self.day($0)). " } ?? ""
+            guard focus.hasReserveToCertify else { return "\(validity)There is nothing to do now." }
             return
-                "\(end)A reserve key pair waits for its certificate: create the certificate with its CSR in your Apple Developer account, and upload it here. Do not activate it at Apple now."
+                "\(validity)The key pair for your next certificate exists, but not the certificate: create it with the CSR of this key pair in your Apple Developer account, and upload it here. Do not activate it at Apple now."
         }
     }
 
+    /// What must be done now.
     func next(_ next: OnboardingFocus.Next) -> String {
         switch next.step {
         case .keyPair: return "\(keyPairCause)Create a key pair to get a certificate signing request (CSR) for Apple."
@@ -47,7 +49,8 @@ struct OnboardingTexts {
         }
     }
 
-    func waiting(_ step: OnboardingProgress.StepName) -> String {
+    /// What must be done in a step after the next one.
+    func later(_ step: OnboardingProgress.StepName) -> String {
         switch step {
         case .keyPair: return "Create a key pair."
         case .appleCertificate:
@@ -81,15 +84,15 @@ struct OnboardingTexts {
             return
                 "Your payment provider must check that the old key pair is no longer used elsewhere, and then switch it off."
         case .time, .merchant, .apple, .none:
-            let end = focus.rollProgress?.quietAt.map {
+            let lastDay = focus.rollProgress?.quietAt.map {
                 " If no such payment arrives, this step is done on \(Self.day($0))."
             }
             return
-                "There is nothing to do: payments that were made with the old certificate may still arrive.\(end ?? "")"
+                "There is nothing to do: payments that were made with the old certificate may still arrive.\(lastDay ?? "")"
         }
     }
 
-    /// Why a key pair must be created, as a sentence with a blank at its end; empty for a new merchant.
+    /// Why a key pair must be created, as a sentence with a space at its end; empty for a new merchant.
     private var keyPairCause: String {
         if let end = focus.deadline {
             return
@@ -100,7 +103,7 @@ struct OnboardingTexts {
             "Your key pair was switched off on \(Self.day(revoked)), so payments with Apple Pay fail until you have a new one. "
     }
 
-    /// When the step must be done at the latest, as a sentence with a blank before it; empty if there is no such time.
+    /// When the step must be done at the latest, as a sentence with a space before it; empty if there is no such time.
     private var deadline: String {
         guard let end = focus.deadline else { return "" }
         return end <= focus.facts.time.wall

@@ -255,8 +255,8 @@ extension PaymentTokenOperations {
     /// Claims the token, unless the caller declined that.
     ///
     /// - Parameter receivedAt: the time of receipt, which was compared with the token's signing time. It becomes the
-    ///   time of the claim. The clock is not read again, because it may have jumped ahead since: the store would then
-    ///   refuse the next claims, as if the clock had been set back.
+    ///   time of the claim. If the claim had the time of a clock that has jumped ahead since, the store would refuse
+    ///   the next claims, as if the clock had been set back.
     /// - Returns: the check `replay` of the response.
     private func claim(
         _ token: ApplePayToken, receivedAt: Timestamp?, _ terms: TokenTerms, for request: Request
@@ -282,8 +282,8 @@ extension PaymentTokenOperations {
             metrics.countClaim(outcome == .claimed ? .claimed : .repeated, after: ContinuousClock.now - start)
             return outcome
         } catch {
-            let isLost = (error as? MerchantError)?.code == .tokenAlreadyClaimed
-            metrics.countClaim(isLost ? .alreadyClaimed : .failed, after: ContinuousClock.now - start)
+            let isAlreadyClaimed = (error as? MerchantError)?.code == .tokenAlreadyClaimed
+            metrics.countClaim(isAlreadyClaimed ? .alreadyClaimed : .failed, after: ContinuousClock.now - start)
             throw error
         }
     }

@@ -5,9 +5,9 @@ import Vocabulary
 extension PaymentTokenOperations {
     /// Records the signing time of a genuine token in ``TokenTimeWatch``, if its key pair is active.
     ///
-    /// To find out whether a token is genuine, this method decrypts the token. It does so only in two cases: the token
-    /// fails only the check of the signing time; or the token passes, and another token recently failed only this
-    /// check. In both cases the method reads the store on the calling thread, and blocks that thread.
+    /// Only a token that can be decrypted is genuine. This method decrypts a token that fails no check but that of the
+    /// signing time. If there was such a token recently, the method also decrypts tokens that pass all checks, because
+    /// they show that the clock is right. To decrypt, it reads the store, and blocks the calling thread.
     func observeTime(of token: ApplePayToken, _ verification: TokenVerification, receivedAt: Timestamp) {
         // `resolveNow` needs no authorization here, because nothing about the key is returned.
         guard verification.failsOnlySigningTime || (verification.isVerified && tokenTimes.hasRefusals(at: receivedAt)),

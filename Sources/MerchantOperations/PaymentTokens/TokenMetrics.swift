@@ -2,10 +2,10 @@ import MerchantCore
 package import MetricsKit
 import PaymentToken
 
-/// Counts the tokens that decryptors asked the daemon to decrypt: those that were opened, those that were refused with
-/// the check that failed, and the outcomes of claims.
+/// Counts the tokens that decryptors sent for decryption: the opened tokens, the failed checks of refused tokens, and
+/// the outcomes of claims.
 package final class TokenMetrics: MetricsSource {
-    /// Why a token was refused. The first seven are the checks of the signature, under the same names.
+    /// Why a token was refused. The first seven are the checks of the verification, under the same names.
     package enum Check: String, CaseIterable, Sendable {
         case structure, messageDigest, signature, markers, certificateChain, environment, signingTime
         case merchantIdentifier, currencyCode, transactionAmount, applicationData

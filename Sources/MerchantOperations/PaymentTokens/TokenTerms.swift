@@ -1,13 +1,13 @@
 package import PaymentToken
 package import Vocabulary
 
-/// What a decryptor's request to open a token says: which values it expects in the token, and how the daemon must
+/// What a decryptor's request to decrypt a token says: which values it expects in the token, and how the daemon must
 /// verify the token.
 package struct TokenTerms: Sendable {
     package enum Verification: Hashable, Sendable {
         /// Verify the token, and compare its signing time with the current time, as Apple's reference requires.
-        /// `claims` says whether to claim the token: to record its use, so that no other request can decrypt it as a
-        /// payment.
+        /// If `claims` is true, the daemon claims the token: it records the use, and refuses later requests that would
+        /// claim the token.
         case now(claims: Bool)
         /// Verify the token as if it had been received at this time. The audit records this, and the token is not
         /// claimed.

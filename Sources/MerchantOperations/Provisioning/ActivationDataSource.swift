@@ -18,7 +18,7 @@ package struct ActivationQuestion: Sendable {
     package let configuration: CardConfiguration
     /// The nonce in lower-case hexadecimal digits.
     package let nonce: String
-    /// A JSON object with Apple's keys, as the request had them. Contains the card number.
+    /// A JSON object whose fields have the names that Apple specifies, as in the request. Contains the card number.
     package let card: [UInt8]
 
     package init(

@@ -1,8 +1,8 @@
 package import MerchantCore
 import PassProvisioning
 
-/// Encrypts card data for in-app provisioning: an issuer's host asks for it, and the issuer's app gives the result to
-/// Apple Wallet.
+/// Encrypts card data for in-app provisioning: an issuer's host sends the request, and the issuer's app gives the
+/// result to Apple Wallet.
 ///
 /// Card numbers and names are in no error, log line, audit record or metric.
 package struct ProvisioningOperations: Sendable {
@@ -39,8 +39,8 @@ package struct ProvisioningOperations: Sendable {
 
     /// Encrypts card data.
     ///
-    /// The nonce is claimed after all checks, when only the storage can still fail. So the same nonce can be used again
-    /// after a refused order. This method returns only after the claim and the audit record are on stable storage.
+    /// The nonce is claimed after all checks, so the same nonce can be used again after a refused order. This method
+    /// returns only after the claim and the audit record are on stable storage.
     ///
     /// - Throws:
     ///   - `provisioningDisabled`.
@@ -52,7 +52,7 @@ package struct ProvisioningOperations: Sendable {
         let policy = ports.policy.value
         guard policy.isEnabled else {
             // No audit record is written: while provisioning is switched off, every installed app may continue to send
-            // requests.
+            // requests, and would fill the audit.
             metrics.count(.disabled)
             throw MerchantError(
                 .provisioningDisabled,

@@ -5,7 +5,7 @@ import Vocabulary
 package struct OpenCallReport: Hashable, Sendable {
     /// Calls whose outcome is known now.
     package var resolved = 0
-    /// Calls whose outcome is still unknown.
+    /// Calls whose outcome is still unknown, without the calls that were not checked because of ``failure``.
     package var open = 0
     /// Why Apple could not be asked; the last reason if there were several.
     package var failure: MerchantError?
@@ -27,8 +27,8 @@ package struct OpenCallResolution: Sendable {
         var report = OpenCallReport()
         var cursor: RegistrationCall?
         while true {
-            let (after, page) = (cursor, Self.pageSize)
-            let openCalls = try await calls.records.read { try $0.openCalls(after: after, limit: page) }
+            let (after, limit) = (cursor, Self.pageSize)
+            let openCalls = try await calls.records.read { try $0.openCalls(after: after, limit: limit) }
             for call in openCalls {
                 do {
                     if try await resolveInQueue(call, for: request) { report.resolved += 1 } else { report.open += 1 }
@@ -38,7 +38,7 @@ package struct OpenCallResolution: Sendable {
                     guard !error.concernsEveryMerchant else { return report }
                 }
             }
-            guard openCalls.count == page else { return report }
+            guard openCalls.count == limit else { return report }
             cursor = openCalls.last
         }
     }

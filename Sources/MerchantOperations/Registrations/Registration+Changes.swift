@@ -34,7 +34,7 @@ extension RegistrationCall {
 }
 
 extension RegistrationCall.Content {
-    /// Whether the gateway may send the call more than once before it reports that no response was received.
+    /// Whether ``RegistrationGateway`` may send the call more than once before it reports that it received no response.
     var isRetriedByGateway: Bool {
         if case .register = self { true } else { false }
     }

@@ -29,8 +29,8 @@ package struct RegistrationCalls: Sendable {
         self.confirmedTime = confirmedTime
     }
 
-    /// Runs `body` when no other body runs for the same merchant and a slot is free. `body` continues if the caller is
-    /// cancelled.
+    /// Runs `body` when no other body runs for the same merchant, and fewer than ``PerMerchantQueue/width`` run in all.
+    /// `body` continues if the caller is cancelled.
     func run<Result: Sendable>(
         _ partner: PartnerInternalMerchantIdentifier, _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
@@ -161,7 +161,8 @@ package struct RegistrationCalls: Sendable {
         let appleRecord = try await readAppleRecord(of: call.partnerInternalMerchantIdentifier)
         let mayStillArrive = call.openedAt.adding(Self.latestArrivalDelay) > clock.now
         if call.content.isDone(in: appleRecord.details) {
-            // The gateway may have sent the call more than once. One attempt succeeded; another may still reach Apple.
+            // `RegistrationGateway` may have sent the call more than once: one attempt succeeded, and another may still
+            // reach Apple.
             _ = try await closeCall(
                 call, .done, anotherAttemptMayArrive: mayStillArrive && call.content.isRetriedByGateway,
                 finding: "Apple's record shows the result of the call", appleRecord: appleRecord, for: request)

@@ -6,7 +6,8 @@ extension RegistrationOperations {
     ///
     /// - Parameters:
     ///   - domainNames: the domains to remove; nil for all domains. Apple may have more domains than the daemon knows.
-    ///     So the daemon reads Apple's record first, if `domainNames` is nil or contains a domain that is unknown here.
+    ///     So the daemon reads Apple's record first, if `domainNames` is nil or contains a domain that the stored copy
+    ///     of Apple's record lacks.
     ///   - reason: 1 to 1024 bytes, sent to Apple.
     /// - Throws: `registrationNotFound`; `domainNotRegistered` for a domain that is neither desired nor registered at
     ///   Apple; and the errors of a call to Apple that ``register(_:ownedBy:for:)`` throws.

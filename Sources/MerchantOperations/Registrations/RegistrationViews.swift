@@ -57,7 +57,7 @@ package struct UnregistrationResult: Sendable {
     /// The domains that were removed.
     package let domainNames: [DomainName]
     package let warnings: [String]
-    /// The registration as it is after the operation. A dry run does not change this registration.
+    /// The registration after the operation; in a dry run, the unchanged registration.
     package let view: RegistrationView
 }
 
@@ -68,7 +68,7 @@ package struct SyncFinding: Sendable {
     package let drift: [RegistrationDrift]
     /// Whether the repair removed all differences; nil if there were none, or no repair was requested.
     package let repaired: Bool?
-    /// The differences that are left after the repair.
+    /// The differences that are left: all of ``drift`` if no repair was requested, or if a call of the repair failed.
     package let remaining: [RegistrationDrift]
     /// Why the registration could not be compared or repaired.
     package let failure: MerchantError?

@@ -66,7 +66,7 @@ package struct Request: Sendable {
 }
 
 extension Request.Idempotency? {
-    /// The result of an earlier request with the same Idempotency-Key, operation and body.
+    /// Looks up an earlier request with the same Idempotency-Key, operation and body.
     ///
     /// - Returns: the name of the resource that the earlier request created; nil if there was no such request.
     /// - Throws: `idempotencyKeyReused` if an earlier request with this key had another body.

@@ -251,7 +251,8 @@ package struct RenewalSchedule: Sendable {
             } catch let error as MerchantError
                 where [.rollNotQuiet, .rollStateConflict, .lastActiveKey].contains(error.code)
             {
-                // Since `due` was read, the old key was requested or a key changed its state. The roll stays open.
+                // Since `due` was read, the old key was requested or a key changed its state. Or another daemon may
+                // have uses that are not stored, or no other key can replace the old one. The roll stays open.
             }
         }
         report.rollsFinished += finished

@@ -248,7 +248,8 @@ package struct RollOperations: Sendable {
         return node.cacheRemaining > .zero - policy.quietPeriod
     }
 
-    /// - Throws: `rollNotQuiet` if there are daemons for which ``mayHaveUnstoredUses(_:)`` is true.
+    /// - Parameter nodes: the daemons for which ``mayHaveUnstoredUses(_:)`` is true.
+    /// - Throws: `rollNotQuiet`, unless `nodes` is empty.
     private static func requireUsesStored(by nodes: [NodeState]) throws {
         func names(_ nodes: [NodeState]) -> String { nodes.map(\.name.text).joined(separator: ", ") }
         let (running, lost) = (nodes.filter { $0.leaseRemaining > .zero }, nodes.filter { $0.leaseRemaining <= .zero })

@@ -87,8 +87,8 @@ package struct SuccessorPreparation: Sendable {
         do {
             generated = try await prepareKeyPairs(of: roll.merchantIdentifier, algorithm: roll.algorithm, for: request)
         } catch let error as MerchantError where [.merchantNotFound, .keyStateConflict].contains(error.code) {
-            // The merchant was removed, or may have no more key pairs. The roll counts as handled, so that the schedule
-            // does not try again on every run.
+            // The merchant was removed, or has reached the limit of key pairs. The roll counts as handled, so that the
+            // schedule does not try again on every run.
         }
         try await records.write { transaction in
             var handled = try transaction.existingRoll(roll.number)

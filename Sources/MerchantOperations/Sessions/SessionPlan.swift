@@ -1,8 +1,9 @@
 import MerchantCore
 import Vocabulary
 
-/// How the daemon requests a session from Apple, as its records determine.
+/// The parts of a session's request to Apple that the daemon takes from its records.
 struct SessionPlan: Sendable {
+    /// Whose identity certificate authenticates the request.
     let owner: IdentityOwner
     /// The value of Apple's field `merchantIdentifier`.
     let merchantIdentifier: String

@@ -72,7 +72,7 @@ package struct StartOperations: Sendable {
         package let undone: String
     }
 
-    /// nil if the daemon never started with an older database.
+    /// The stored values about the last start with an older database; nil if there was no such start.
     package func olderDatabase() async throws -> OlderDatabase? {
         try await records.read { reading in
             guard

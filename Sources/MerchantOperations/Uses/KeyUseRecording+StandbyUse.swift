@@ -25,7 +25,8 @@ extension KeyUseRecording {
         else { return }
         var reported = stored
         if let current, try mayBeLate(decryptions, of: keyPair, current, currentUse, at: now, in: transaction) {
-            // An earlier report was about the time before the current key pair replaced this one.
+            // An earlier report was about the time before the current key pair replaced this one. Remove the mark, so
+            // that a later switch at Apple is reported.
             guard stored.standbyUseReportedAt != nil else { return }
             reported.standbyUseReportedAt = nil
             return try transaction.setKeyUse(reported, of: keyPair.publicKeyHash)

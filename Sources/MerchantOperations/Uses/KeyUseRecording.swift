@@ -20,9 +20,9 @@ package struct KeyUseRecording: Sendable {
         self.confirmedTime = confirmedTime
     }
 
-    /// The largest number of keys whose counters one transaction changes. Many small transactions are slow, because each
-    /// one waits for the disk and invalidates the readers' page caches. A large transaction delays other writes: an
-    /// admin's change waits about 20 ms for a transaction of this size.
+    /// The largest number of keys whose counters one transaction changes. Many small transactions are slow, because
+    /// each one waits for the disk and invalidates the readers' page caches. A large transaction delays other writes:
+    /// an admin's change waits about 20 ms for a transaction of this size.
     private static let keysPerTransaction = 1024
     /// The largest number of keys in a transaction that changes more than counters. Each of these keys needs several
     /// statements.
@@ -123,8 +123,8 @@ package struct KeyUseRecording: Sendable {
         }
     }
 
-    /// Stores uses in one transaction, with the changes that follow from them. If the transaction fails, stores each use
-    /// in its own transaction, so that only the uses that cause the failure are lost.
+    /// Stores uses in one transaction, with the changes that follow from them. If the transaction fails, stores each
+    /// use in its own transaction, so that only the uses that cause the failure are lost.
     ///
     /// - Throws: `storeUnavailable` or `overloaded`.
     private func store(_ uses: [Use], in round: inout Round) async throws {
@@ -188,8 +188,7 @@ package struct KeyUseRecording: Sendable {
             }
             if let promotion {
                 try promotion.perform(in: transaction, at: now, for: request)
-                // The store removes the confirmation when the key's state changes, so store the
-                // confirmation again.
+                // The store removes the confirmation when the key's state changes, so store the confirmation again.
                 after.standbyUseReportedAt = nil
                 try transaction.setKeyUse(after, of: hash)
             }
@@ -259,8 +258,8 @@ package struct KeyUseRecording: Sendable {
             at: time, for: request, in: transaction)
     }
 
-    /// The event that a revoked or destroyed key was requested; nil if it was not requested, or if such an event was
-    /// raised within ``revokedKeyEventInterval``.
+    /// The event that a key was requested after its revocation or destruction; nil if this did not happen, or if such
+    /// an event was raised within ``revokedKeyEventInterval``.
     private static func revokedKeyEvent(
         _ keyPair: KeyPair, _ use: KeyUse, _ before: KeyUse?, at now: Timestamp
     ) -> Event? {

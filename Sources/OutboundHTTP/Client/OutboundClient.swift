@@ -59,7 +59,8 @@ package final class OutboundClient: Sendable {
     ///
     /// - Parameters:
     ///   - identity: the client certificate; nil presents none.
-    ///   - timeout: the limit from the start of connecting to the end of the response.
+    ///   - timeout: the limit from the start of connecting to the end of the response. If the server is not trusted,
+    ///     the method needs additional time to find out why.
     package func send(
         _ request: OutboundRequest, identity: TLSIdentity? = nil, within timeout: Duration
     ) async throws(OutboundFailure) -> OutboundResponse {

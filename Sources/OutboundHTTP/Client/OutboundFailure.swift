@@ -1,6 +1,7 @@
 /// Why a request got no usable response. The value of type `String` in a case is the reason, for messages.
 ///
-/// Each case says whether a part of the request was sent. If so, the server may have acted on the request.
+/// Each case says whether a part of the request was sent. If so, the server may have acted on the request, unless the
+/// case says otherwise.
 package enum OutboundFailure: Error, Hashable, Sendable {
     /// No part of the request was sent.
     case unreachable(Unreachable)

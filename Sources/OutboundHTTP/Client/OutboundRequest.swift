@@ -39,8 +39,8 @@ package struct OutboundResponse: Sendable {
 package enum ResponseBody: Hashable, Sendable {
     /// Reads the whole body, up to this number of bytes. A longer body is an error.
     case collect(upTo: Int)
-    /// Reads the body and drops it, so that the connection can be used again. If the body has more bytes or takes
-    /// longer, the client closes the connection and still returns the response. The response has the first bytes of the
-    /// body, at most `keeping` bytes.
+    /// Reads the body and drops it, so that the connection can be used again. If the body has more than `upTo` bytes or
+    /// takes longer than `within`, the client closes the connection and still returns the response. The response has
+    /// the first bytes of the body, at most `keeping` bytes.
     case discard(upTo: Int, within: Duration, keeping: Int = 0)
 }

@@ -40,7 +40,7 @@ final class ResponseAccumulator: HTTPClientResponseDelegate {
                 return task.eventLoop.makeFailedFuture(OutboundFailure.responseTooLarge(limit: limit))
             }
         case .discard(_, let timeout, _):
-            // After this cancellation, the call still returns the response, without its body.
+            // After this cancellation, the call still returns the response, with the kept beginning of its body.
             task.eventLoop.scheduleTask(in: TimeAmount(timeout)) { task.cancel() }
         }
         return task.eventLoop.makeSucceededVoidFuture()

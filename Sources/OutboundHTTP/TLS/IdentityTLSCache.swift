@@ -6,8 +6,8 @@ import Synchronization
 ///
 /// The HTTP client keeps a pool of connections for each combination of host and TLS settings. The settings of two
 /// identities are equal only if the certificate chains are equal, so that no request is sent over a connection of
-/// another identity. The settings of one identity are equal even if they were read twice, so that an eviction from this
-/// cache closes no connection.
+/// another identity. The settings of one identity are equal even if they were created twice. So after an eviction from
+/// this cache, the identity's connections are still used.
 final class IdentityTLSCache: Sendable {
     private struct Entry {
         let tls: TLSConfiguration

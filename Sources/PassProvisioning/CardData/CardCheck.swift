@@ -4,7 +4,7 @@ import StrictJSON
 /// Checks the keys and values of one card, and collects every finding in a fixed order.
 struct CardCheck {
     enum Form: Sendable {
-        /// The caller's card, without the keys that are added when the card data is written.
+        /// The caller's card, without the keys that the library adds.
         case request
         /// The decrypted card data, with all keys.
         case plaintext
@@ -13,7 +13,7 @@ struct CardCheck {
     static let auxiliaryCardsCount = 1...4
 
     let form: Form
-    /// Nil if the configuration cannot be determined. Then no key is required or forbidden.
+    /// Nil if the configuration cannot be determined. Then the caller's keys are neither required nor forbidden.
     let configuration: CardConfiguration?
     /// Nil if the network is not known.
     let network: ProvisioningNetwork?
@@ -90,8 +90,8 @@ struct CardCheck {
                 add(.reservedKey, key.rawValue, "the card contains '\(key.rawValue)', which is \(key.meaning)")
             }
         } else if rules.forbidden.contains(key) {
-            let number = configuration.map { "configuration \($0.rawValue)" } ?? "this configuration"
-            add(.forbiddenKey, key.rawValue, "'\(key.rawValue)' does not belong to \(number)")
+            let owner = configuration.map { "configuration \($0.rawValue)" } ?? "this configuration"
+            add(.forbiddenKey, key.rawValue, "'\(key.rawValue)' does not belong to \(owner)")
         }
     }
 

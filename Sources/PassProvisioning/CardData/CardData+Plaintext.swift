@@ -3,16 +3,16 @@ package import Secrets
 import StrictJSON
 
 extension CardData {
-    /// Every fault of a decrypted plaintext, in a fixed order; empty if it is card data as this library writes it.
+    /// Checks a decrypted plaintext. Returns the findings, including warnings, in a fixed order.
     ///
-    /// The check accepts only what the published formats of card data permit. White space and the order of the keys are
-    /// not faults.
+    /// The check accepts only what the published formats of card data permit. White space and the order of the keys do
+    /// not matter.
     ///
     /// - Parameters:
     ///   - plaintext: the decrypted bytes.
     ///   - network: the network of the card; nil if it is not known.
     ///   - configuration: the form of the card data; nil to determine it from the keys.
-    ///   - now: the time at which the card must not have expired; nil if this is not checked.
+    ///   - now: the time at which the card must not have expired; nil to skip this check.
     public static func findings(
         plaintext: UnsafeRawBufferPointer, network: ProvisioningNetwork?, configuration: CardConfiguration? = nil,
         at now: Date? = nil
@@ -28,7 +28,7 @@ extension CardData {
         return text.findings + check.findings
     }
 
-    /// Every fault of a decrypted plaintext, like the method that takes a pointer.
+    /// Checks a decrypted plaintext like the method that takes a pointer.
     package static func findings(
         plaintext: borrowing SecretBytes, network: ProvisioningNetwork?, configuration: CardConfiguration? = nil,
         at now: Date? = nil
@@ -38,7 +38,8 @@ extension CardData {
 
     /// Determines the configuration of card data from its keys.
     ///
-    /// - Returns: nil if the card data has both or neither of the card numbers.
+    /// - Returns: nil if the card data has both or neither of the card numbers, and its keys do not show that it has
+    ///   configuration 2.
     static func configuration(of card: JSONObject, network: ProvisioningNetwork?) -> CardConfiguration? {
         let hasNumber = card[CardDataKey.primaryAccountNumber.rawValue] != nil
         let hasEncryptedNumber = card[CardDataKey.encryptedPrimaryAccountNumber.rawValue] != nil
@@ -55,7 +56,7 @@ extension CardData {
         return hasNumber ? .cardNumber : .encryptedCardNumber
     }
 
-    /// The network that the card data names; nil if it names none that is known.
+    /// The network that the card data names; nil if it names none, or an unknown network.
     static func network(of card: JSONObject) -> ProvisioningNetwork? {
         guard case .string(let name) = card[CardDataKey.networkName.rawValue] else { return nil }
         return ProvisioningNetwork(rawValue: name)

@@ -7,7 +7,7 @@ import StrictJSON
 /// The JSON lies in memory that is overwritten when the last copy of the value is destroyed. The value prints as
 /// `(redacted)`.
 public struct CardData: Sendable {
-    /// The owner of the JSON, because a copyable structure cannot contain a noncopyable value.
+    /// Owns the JSON. `CardData` is copyable, so it cannot contain the noncopyable `SecretBytes` itself.
     private final class Plaintext: Sendable {
         let bytes: SecretBytes
 
@@ -29,12 +29,12 @@ public struct CardData: Sendable {
     /// - Parameters:
     ///   - configuration: the form of the card data.
     ///   - network: the network of the card.
-    ///   - card: Apple's keys as a JSON object in UTF-8, without `nonce`, `nonceSignature` and `version`, which this
-    ///     initializer adds. The caller must wipe these bytes.
+    ///   - card: the card as a JSON object in UTF-8, with the member names that Apple defines. `nonce`,
+    ///     `nonceSignature` and `version` must be absent: this initializer adds them. The caller must wipe these bytes.
     ///   - nonce: the nonce of this attempt.
     ///   - nonceSignature: the device's signature of the nonce.
-    ///   - now: the present time. A card that has expired is a fault.
-    /// - Throws: ``CardDataFindings`` with every fault.
+    ///   - now: the present time. The card must not have expired.
+    /// - Throws: ``CardDataFindings`` if a finding is not a warning. The error also contains the warnings.
     public init(
         configuration: CardConfiguration, network: ProvisioningNetwork, card: [UInt8], nonce: ProvisioningNonce,
         nonceSignature: NonceSignature, at now: Date

@@ -1,5 +1,5 @@
 extension CardDataFinding.Kind {
-    /// What to do about a fault of this kind. It begins with a verb in lower case and has no full stop.
+    /// What to do about a finding of this kind. It begins with a verb in lower case and has no full stop.
     var action: String {
         switch self {
         case .notJSON, .notObject: "write the card data as one JSON object in UTF-8"

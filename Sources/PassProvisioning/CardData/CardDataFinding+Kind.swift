@@ -1,5 +1,5 @@
 extension CardDataFinding {
-    /// The kinds of faults in card data. The raw values are the codes.
+    /// The kinds of findings about card data. The raw values are the codes.
     ///
     /// A *key* is the name of a member of the JSON object. A *configuration* is one of Apple's three forms of card
     /// data: see ``CardConfiguration``.
@@ -80,14 +80,14 @@ extension CardDataFinding {
         case nameTextDecoded
         /// The network name is not one of Apple's.
         case networkNameUnknown
-        /// The network name is the name of another network.
+        /// The network name is the name of a network of another company.
         case networkNameMismatch
-        /// The product type is not a short ASCII word.
+        /// The product type does not consist of 1 to 32 ASCII letters, digits, hyphens and underscores.
         case productTypeForm
 
         /// The value is the text of the encrypted card number (`MBPAD…`), without the required Base64 encoding.
         case encryptedNumberNotEncoded
-        /// The value is neither that text nor valid Base64.
+        /// The value is neither the text of the encrypted card number nor valid Base64.
         case encryptedNumberNotBase64
         /// The encrypted card number was encoded with Base64 twice.
         case encryptedNumberBase64Twice
@@ -100,7 +100,7 @@ extension CardDataFinding {
         /// The encrypted card number is empty or too long.
         case encryptedNumberLength
 
-        /// There is no auxiliary card, or there are too many.
+        /// The array of auxiliary cards is empty, or has more than 4 cards.
         case auxiliaryCardsCount
         /// Warning: the keys of auxiliary cards are not published, so this key was not checked.
         case auxiliaryKeyNotValidated

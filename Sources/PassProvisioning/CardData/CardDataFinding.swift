@@ -1,8 +1,8 @@
-/// A fault in the card data of an in-app provisioning request.
+/// A problem with the card data of an in-app provisioning request: a fault, or a warning (``isWarning``).
 ///
 /// A finding contains names of keys, lengths and permitted values. It never contains a card number or a name.
 public struct CardDataFinding: ProvisioningFinding {
-    /// The kind of fault.
+    /// The kind of finding.
     public let kind: Kind
     /// The path of the key, for example `auxiliaryCards[0].expiration`; empty if the finding is not about one key.
     public let key: String

@@ -1,4 +1,4 @@
-/// The error for card data with at least one fault.
+/// The error for card data that cannot be used.
 public struct CardDataFindings: Error, Sendable, Hashable, CustomStringConvertible {
     /// Every finding, in a fixed order: at least one that is not a warning.
     public let all: [CardDataFinding]

@@ -1,5 +1,4 @@
-/// The name of a JSON member of the card data, as Apple defines it. The library writes the members in the order of the
-/// cases, which is alphabetical.
+/// The name of a JSON member of the card data, as Apple defines it. The cases are in alphabetical order.
 enum CardDataKey: String, CaseIterable, Sendable {
     case auxiliaryCards
     case encryptedPrimaryAccountNumber
@@ -13,11 +12,11 @@ enum CardDataKey: String, CaseIterable, Sendable {
     case productType
     case version
 
-    /// The value of `version` that is written. Apple deprecated version 0.
+    /// The value of `version` that the library writes. Apple deprecated version 0.
     static let currentVersion = "1"
     static let deprecatedVersion = "0"
 
-    /// Whether the key is added when the card data is written. The caller's card must not contain it.
+    /// Whether the library adds the key when it writes the card data. The caller's card must not contain the key.
     var isWrittenByLibrary: Bool { self == .nonce || self == .nonceSignature || self == .version }
 
     /// A description of the key for messages, such as "the version of the card data". Used only if
@@ -31,8 +30,8 @@ enum CardDataKey: String, CaseIterable, Sendable {
         }
     }
 
-    /// The member whose name differs from `name` only in upper and lower case or in separators, such as `networkName`
-    /// for `network_name`.
+    /// The key whose name differs from `name` at most in upper and lower case and in separators, such as `networkName`
+    /// for `network_name`; nil if there is none.
     static func similar(to name: String) -> CardDataKey? {
         let folded = folded(name)
         return allCases.first { self.folded($0.rawValue) == folded }
@@ -42,8 +41,8 @@ enum CardDataKey: String, CaseIterable, Sendable {
         String(name.lowercased().filter { $0 != "_" && $0 != "-" && $0 != " " })
     }
 
-    /// The name of a key for a message. Callers sometimes use a value as a key by mistake, so a name that could be a
-    /// card number or a cardholder's name is replaced by its length.
+    /// The name of a key for a message. Callers sometimes write a value, such as a card number, as a key by mistake. So
+    /// a message quotes only names of up to 40 ASCII letters and underscores. It describes other names by their length.
     static func printable(_ name: String) -> String {
         let isPlain =
             (1...40).contains(name.utf8.count)

@@ -8,7 +8,7 @@ struct CardDataKeyRules: Sendable {
     /// Whether the configuration has keys that are not published.
     let hasUnpublishedKeys: Bool
 
-    /// - Parameter configuration: nil if it cannot be determined. Then no key is required or forbidden.
+    /// - Parameter configuration: nil if it cannot be determined. Then the rules neither require nor forbid a key.
     init(_ configuration: CardConfiguration?) {
         switch configuration {
         case .cardNumber:

@@ -3,7 +3,7 @@ import StrictJSON
 
 /// Writes card data as JSON directly into memory that is wiped, without a copy in a string.
 ///
-/// The values alone determine the bytes: the keys of each object are in the order of their bytes, there is no white
+/// Equal values result in equal JSON: the keys of each object are sorted by their UTF-8 encoding, there is no white
 /// space, and only the escapes that RFC 8259 section 7 requires are used. So the slash of `expiration` is written as
 /// `/`. Apple's sample shows `\/`, which means the same: in JSON, a slash may be escaped but need not be.
 enum CardJSONWriter {

@@ -5,7 +5,7 @@ enum CardNumberCheck {
     /// The lengths that are permitted if the network is unknown. Source: ISO/IEC 7812-1 for the upper limit.
     static let lengthsOfAllNetworks = Array(12...19)
 
-    /// - Returns: at most one finding: a later check is meaningless for a number that fails an earlier check.
+    /// - Returns: at most one finding, because a later check is meaningless for a number that fails an earlier check.
     static func findings(_ text: String, key: String, network: ProvisioningNetwork?) -> [CardDataFinding] {
         let digits = text.utf8
         guard digits.allSatisfy(isDigit) else { return [notDigits(text, key)] }
@@ -32,10 +32,10 @@ enum CardNumberCheck {
     static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
     private static func notDigits(_ text: String, _ key: String) -> CardDataFinding {
-        let hasOnlySeparators =
+        let isDigitsWithSeparators =
             text.unicodeScalars.contains { isDigitScalar($0) }
             && text.unicodeScalars.allSatisfy { isDigitScalar($0) || $0 == " " || $0 == "-" || $0 == "\u{A0}" }
-        if hasOnlySeparators {
+        if isDigitsWithSeparators {
             return CardDataFinding(.cardNumberSeparators, key: key, "'\(key)' contains blanks or hyphens")
         }
         return CardDataFinding(

@@ -1,5 +1,5 @@
-/// The ranges of card numbers that belong to one card network, with few exceptions: some domestic networks, such as Elo
-/// and RuPay, issue numbers in the ranges of others. So a number of another range is only a warning.
+/// The ranges of card numbers of each card network. Some domestic networks, such as Elo and RuPay, issue numbers in the
+/// ranges of others. So a number in the range of another network is only a warning.
 ///
 /// Source: the first digits that the networks publish for their own cards (ISO/IEC 7812-1 calls them the issuer
 /// identification number).
@@ -23,8 +23,8 @@ enum CardNumberRange {
     /// - Parameters:
     ///   - text: a card number, or its first six digits: digits only.
     ///   - network: the network of the card; nil if it is not known.
-    /// - Returns: a warning if the digits belong to a network of another company. This is not a fault, because a card
-    ///   can belong to two networks.
+    /// - Returns: a warning if the digits belong to a network of another company. A card can belong to two networks, so
+    ///   this is not a fault.
     static func findings(_ text: String, key: String, network: ProvisioningNetwork?) -> [CardDataFinding] {
         guard let network, let owner = Self.network(of: text), owner.company != network.company else { return [] }
         return [

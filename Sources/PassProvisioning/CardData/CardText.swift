@@ -9,7 +9,8 @@ enum CardText {
     static func parse(_ bytes: some Collection<UInt8>) throws(CardDataFinding) -> JSONObject {
         let value: JSONValue
         do throws(JSONFault) { value = try JSONParser.parse(bytes, limits: limits) } catch {
-            // The parser quotes the name that occurs twice. A caller could have written a value as a name by mistake.
+            // The parser's message quotes the name that occurs twice. If a caller wrote a value as a name by mistake,
+            // the message would disclose this value.
             if error.description.hasSuffix("twice, expected each name once") {
                 throw CardDataFinding(.duplicateKey, "a key occurs twice in the card data")
             }

@@ -3,7 +3,7 @@ import Vocabulary
 
 /// Checks of the short texts in card data.
 enum CardTextChecks {
-    /// Apple publishes no limits. This library's limits keep the plaintext short.
+    /// The maximum lengths in bytes. Apple publishes no limits; these limits keep the plaintext short.
     static let longestName = 128
     static let longestNetworkName = 64
     static let longestProductType = 32
@@ -126,7 +126,8 @@ enum CardTextChecks {
         }
     }
 
-    /// Whether the Latin-1 bytes of a text are UTF-8 with characters outside ASCII.
+    /// Whether a text looks like UTF-8 that a program read as Latin-1: encoded in Latin-1, it is valid UTF-8 with
+    /// characters outside ASCII.
     private static func wasReadAsLatin1(_ text: String) -> Bool {
         guard text.unicodeScalars.allSatisfy({ $0.value <= 0xFF }) else { return false }
         return TextDecoding(text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }) != nil

@@ -1,7 +1,7 @@
 import Vocabulary
 
-/// Ends a message about bytes that a program damaged by decoding them as text: says whether the original bytes can be
-/// recovered.
+/// The end of a message about bytes that a program damaged when it decoded them as text. This end says whether the
+/// original bytes can be recovered.
 enum DamagedBytesMessage {
     /// - Parameter length: the length of the original bytes; nil if they cannot be recovered.
     static func original(_ length: Int?) -> String {

@@ -5,19 +5,18 @@ import Vocabulary
 /// returned.
 ///
 /// Visa's form is `MBPAD-1-FK-<key identifier>--TDEA-<ciphertext in hexadecimal>`. Some processors write blanks between
-/// the two hyphens. The forms of other networks are not published, so for other networks only the Base64 encoding is
-/// checked.
+/// the two hyphens. The forms of other networks are not published. So for other networks, only the Base64 encoding is
+/// checked, unless the text begins with `MBPA` like Visa's.
 enum EncryptedNumberCheck {
     static let prefix = "MBPAD-1-FK-"
     private static let activationPrefix = "MBPAC-"
     private static let anyPrefix = "MBPA"
     private static let separator = "-TDEA-"
-    /// The limit of the Base64 text in characters, and of the key identifier. This library chose both limits: real
-    /// values have about 200 characters.
+    /// The maximum length of the Base64 text in characters. Apple publishes no limit; real values have about 200.
     static let longestText = 4_096
     private static let longestKeyIdentifier = 64
 
-    /// - Parameter network: nil if it is not known. Then only values that begin like Visa's are checked for its form.
+    /// - Parameter network: the network of the card; nil if it is not known.
     static func findings(_ text: String, key: String, network: ProvisioningNetwork?) -> [CardDataFinding] {
         guard (1...longestText).contains(text.utf8.count) else {
             return [
@@ -56,8 +55,8 @@ enum EncryptedNumberCheck {
             ]
         }
         let rest = value.dropFirst(prefix.count)
-        let marks = rest.ranges(of: separator)
-        guard value.hasPrefix(prefix), marks.count == 1, isKeyIdentifier(rest[..<marks[0].lowerBound]) else {
+        let separators = rest.ranges(of: separator)
+        guard value.hasPrefix(prefix), separators.count == 1, isKeyIdentifier(rest[..<separators[0].lowerBound]) else {
             return [
                 CardDataFinding(
                     .encryptedNumberForm, key: key,
@@ -65,7 +64,7 @@ enum EncryptedNumberCheck {
                         + "\(prefix)<key identifier>-\(separator)<hexadecimal>")
             ]
         }
-        let ciphertext = rest[marks[0].upperBound...]
+        let ciphertext = rest[separators[0].upperBound...]
         let digits = ciphertext.utf8
         guard !digits.isEmpty, digits.count.isMultiple(of: 16), Hex.decode(ciphertext) != nil else {
             return [

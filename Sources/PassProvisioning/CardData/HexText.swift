@@ -33,7 +33,8 @@ struct HexText: Sendable {
             faults = [.base64]
             read([UInt8](decoded), permitted)
         }
-        // Many texts are Base64 by chance, but then the length is wrong.
+        // Many texts that are not hexadecimal are valid Base64 by chance. Then the length of the bytes is wrong, and
+        // the Base64 is not reported.
         guard faults.isEmpty || faults.contains(where: \.isLength) else { return }
         bytes = nil
         faults = [.notHexadecimal(characters: text.count)]
@@ -54,7 +55,8 @@ struct HexText: Sendable {
         bytes = value
     }
 
-    /// A few random bytes of the right length can be a text by chance, but 32 bytes cannot.
+    /// Whether bytes that are valid as a text were probably meant as one. A few random bytes of a permitted length can
+    /// be a text by chance, but 32 bytes cannot.
     private static func canBeText(_ bytes: [UInt8], _ permitted: ClosedRange<Int>) -> Bool {
         bytes.count >= 32 || !permitted.contains(bytes.count)
     }

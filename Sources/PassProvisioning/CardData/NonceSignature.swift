@@ -3,7 +3,7 @@ import Vocabulary
 /// The device's signature of the nonce.
 ///
 /// Apple does not publish the form of the signature. Every known signature from a device has 81 bytes and begins with
-/// the byte 0x40. This type accepts 64 to 128 bytes; a length other than 81 causes a warning about the card data.
+/// the byte 0x40. This type accepts 64 to 128 bytes; a length other than 81 is reported as a warning.
 public struct NonceSignature: Sendable, Hashable {
     static let permittedLength = 64...128
     static let usualLength = 81

@@ -4,10 +4,10 @@ import Vocabulary
 
 /// The JSON object in a decrypted plaintext, after the repair of common faults of its text.
 struct PlaintextText {
-    /// Nil if the plaintext contains no JSON object. The reader must wipe it after use.
+    /// Nil if the plaintext contains no JSON object. The caller must wipe the object after use.
     private(set) var object: JSONObject?
     private(set) var findings: [CardDataFinding] = []
-    /// The maximum depth of the JSON: at most two encodings around it are removed.
+    /// The maximum depth of the JSON: at most two encodings around the JSON are removed.
     private static let deepest = 3
 
     init(_ bytes: UnsafeRawBufferPointer) { read(bytes[...], depth: 1) }

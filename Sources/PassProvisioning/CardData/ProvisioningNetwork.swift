@@ -32,7 +32,7 @@ public enum ProvisioningNetwork: String, CaseIterable, Sendable {
         }
     }
 
-    /// The permitted numbers of digits of a card number.
+    /// The lengths of the network's card numbers in digits.
     ///
     /// Sources: ISO/IEC 7812-1, which permits at most 19 digits; the networks' rules for their own ranges.
     var cardNumberLengths: [Int] {

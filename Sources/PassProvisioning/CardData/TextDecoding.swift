@@ -1,4 +1,4 @@
-/// Detects bytes that a program decoded as text and encoded as UTF-8. This changes every byte from 0x80 to 0xFF.
+/// Detects bytes that a program decoded as Latin-1 or UTF-8 text and then encoded as UTF-8, which damages binary data.
 ///
 /// Random bytes are almost never valid UTF-8: for 64 bytes, the probability is below 2^-40. So bytes that are valid
 /// UTF-8 with characters outside ASCII were text at some point.

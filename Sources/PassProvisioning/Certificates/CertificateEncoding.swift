@@ -13,7 +13,7 @@ enum CertificateEncoding {
         throw isPEM(Array(text.utf8)) ? .pemInsteadOfDER(position: position) : .invalidBase64(position: position)
     }
 
-    /// Says why bytes that are not a certificate in DER are refused.
+    /// The finding for bytes that are not a certificate in DER.
     static func fault(of bytes: [UInt8], position: Int) -> CertificateFinding {
         if isPEM(bytes) { return .pemInsteadOfDER(position: position) }
         if isBase64OfSequence(bytes) { return .base64InsteadOfDER(position: position) }

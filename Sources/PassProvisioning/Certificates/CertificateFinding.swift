@@ -60,7 +60,7 @@ public enum CertificateFinding: ProvisioningFinding {
     case subCANotAuthority
     /// The basic constraints say that the leaf is a certificate authority.
     case leafIsAuthority
-    /// The key usage does not permit what the certificate is for.
+    /// The key usage does not permit the use of the certificate in the chain.
     case wrongKeyUsage(CertificateRole, found: String)
     /// The leaf has no extension 1.2.840.113635.100.6.39.
     case markerMissing

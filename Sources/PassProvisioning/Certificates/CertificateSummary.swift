@@ -2,7 +2,7 @@ public import FoundationEssentials
 import Vocabulary
 import X509
 
-/// What the two certificates of an app contain. Nothing in it is verified.
+/// The contents of the two certificates that an app sent. They are not verified.
 public struct CertificateSummary: Sendable, Hashable {
     /// The content of one certificate.
     public struct Entry: Sendable, Hashable {

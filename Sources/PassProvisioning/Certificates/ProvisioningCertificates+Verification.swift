@@ -10,7 +10,7 @@ extension ProvisioningCertificates {
     /// - Parameters:
     ///   - trust: which certificates are accepted.
     ///   - time: the time at which the certificates must be valid, usually now.
-    /// - Returns: no finding if the certificates are accepted.
+    /// - Returns: the faults; empty if the certificates are accepted.
     public func findings(trust: ProvisioningTrust, at time: Date) -> [CertificateFinding] {
         check(trust: trust, at: time).findings
     }

@@ -5,8 +5,9 @@ import X509
 
 /// Checks the chain of leaf, sub-CA and trusted root.
 ///
-/// The checks are explicit, because the chain always has three certificates and each fault must have its own finding.
-/// If an earlier fault would make a later check fail too, the later check is not made.
+/// The code makes each check itself instead of calling a general path validator, because the chain always has three
+/// certificates and each fault must have its own finding. If an earlier fault would make a later check fail too, the
+/// later check is not made.
 ///
 /// Source: Apple's Security framework, `SecPolicyCreateApplePayIssuerEncryption`; RFC 5280 sections 4.2 and 6.
 struct ProvisioningChainCheck {
@@ -21,7 +22,7 @@ struct ProvisioningChainCheck {
     private(set) var findings: [CertificateFinding] = []
     /// Whether a trusted root has the name of the sub-CA's issuer.
     private let isRootNamed: Bool
-    /// The trusted root that signed the sub-CA.
+    /// The trusted root that signed the sub-CA; nil if there is none, or if the signature algorithm is not accepted.
     private let issuingRoot: Certificate?
     /// The leaf's key; nil if it is not on the curve P-256.
     let leafKey: P256.KeyAgreement.PublicKey?
@@ -48,7 +49,7 @@ struct ProvisioningChainCheck {
                 findings.append(.testCertificate(role, commonName: certificate.subject.commonNameText))
             }
             if testCertificates.contains(where: { $0.0 == .subCA }) { return }
-        } else if !isIssuedByApple {
+        } else if !namesAppleRootAsIssuer {
             // The operator chose this root for the sandbox, so the root decides which sub-CA is accepted.
             return
         }
@@ -57,7 +58,7 @@ struct ProvisioningChainCheck {
         }
     }
 
-    private var isIssuedByApple: Bool { subCA.issuer == Self.appleRootName }
+    private var namesAppleRootAsIssuer: Bool { subCA.issuer == Self.appleRootName }
 
     private static let appleRootName = try? Certificate(derEncoded: Array(ProvisioningTrust.appleRootCAG3)).subject
 

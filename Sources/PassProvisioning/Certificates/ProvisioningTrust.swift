@@ -36,7 +36,7 @@ public struct ProvisioningTrust: Sendable {
     /// Whether validity periods are checked.
     public let validityPeriod: ValidityPeriod
     let roots: [Certificate]
-    /// The cache for `roots`. Each ``ProvisioningTrust`` that is created has its own cache.
+    /// Remembers which of the `roots` signed a sub-CA. Copies of this value share the cache.
     let subCAs = SubCACache()
 
     /// Creates the rules for accepting certificates.

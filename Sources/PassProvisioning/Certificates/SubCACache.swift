@@ -3,12 +3,12 @@ import X509
 
 /// Remembers which trusted root signed a sub-CA.
 ///
-/// Apple issues all leaves under one sub-CA, so the most expensive signature check of an attempt, with the P-384 key of
-/// Apple's root, is made once. The cache contains nothing else. All other checks, such as those
-/// of the validity periods of the sub-CA and the root, are made for every attempt.
+/// Apple issues all leaves under one sub-CA. With the cache, the most expensive signature check of an attempt, with the
+/// P-384 key of Apple's root, is made once. All other checks, such as those of the validity periods of the sub-CA and
+/// the root, are made for every attempt.
 ///
-/// The key is the whole certificate, byte for byte. Only sub-CAs that a trusted root signed are stored, so an attacker
-/// cannot fill the cache. Its size is limited nevertheless.
+/// The cache finds a sub-CA by its whole certificate, byte for byte. Only sub-CAs that a trusted root signed are
+/// stored, so an attacker cannot fill the cache. Its size is limited nevertheless.
 final class SubCACache: Sendable {
     private static let capacity = 16
 

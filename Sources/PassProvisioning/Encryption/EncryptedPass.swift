@@ -7,7 +7,7 @@ public struct EncryptedPass: Sendable, Hashable {
     /// The ephemeral public key as an uncompressed point: `04`, X and Y, 65 bytes.
     public let ephemeralPublicKey: Data
 
-    /// Creates a value from what another program encrypted. The values are not checked.
+    /// Creates a value from card data that another program encrypted. The bytes are not checked.
     public init(encryptedPassData: Data, ephemeralPublicKey: Data) {
         self.encryptedPassData = encryptedPassData
         self.ephemeralPublicKey = ephemeralPublicKey

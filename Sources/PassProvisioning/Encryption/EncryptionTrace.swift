@@ -2,7 +2,7 @@ import Crypto
 import Secrets
 import Vocabulary
 
-/// Each intermediate value of an encryption, which Apple asks for when it helps an issuer.
+/// The intermediate values of an encryption. Apple asks for them when it helps an issuer to find a fault.
 ///
 /// The values are **secret**: they include the card data and the keys, and they are not wiped. Create a trace only for
 /// test cards in the sandbox environment. The trace prints as `(redacted)`; ``text`` returns the values.

@@ -27,7 +27,8 @@ public enum PassDecryption {
     package static func decrypt(
         _ pass: EncryptedPass, with privateKey: P256.KeyAgreement.PrivateKey
     ) throws(PassDecryptionError) -> SecretBytes {
-        // swift-crypto also accepts compressed points, and checks that the point is on the curve.
+        // swift-crypto checks that the point is on the curve. It would also accept a compressed point, so the length
+        // and the first byte are checked here.
         guard pass.ephemeralPublicKey.count == pointLength, pass.ephemeralPublicKey.first == uncompressed,
             let ephemeral = try? P256.KeyAgreement.PublicKey(x963Representation: pass.ephemeralPublicKey),
             let secret = try? privateKey.sharedSecretFromKeyAgreement(with: ephemeral)

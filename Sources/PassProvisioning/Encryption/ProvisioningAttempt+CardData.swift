@@ -1,6 +1,6 @@
 extension ProvisioningAttempt {
-    /// Encrypts card data to the leaf's key with EV_ECC_v2. The serialized card data, the shared secret and the keys
-    /// are wiped afterwards.
+    /// Encrypts card data to the leaf's key with EV_ECC_v2. This method's copy of the JSON, the shared secret, the
+    /// symmetric key and the ephemeral private key are wiped afterwards.
     ///
     /// - Parameters:
     ///   - card: the validated card data.

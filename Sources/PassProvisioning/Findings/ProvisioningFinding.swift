@@ -1,8 +1,8 @@
-/// One fault that a check found in what the app or the issuer supplied.
+/// One problem, a fault or a warning, with the data that the app or the issuer supplied.
 ///
-/// A finding contains no card data and no key, so it can be logged and shown.
+/// A finding contains no card number, no cardholder's name and no cryptographic key, so it can be logged and shown.
 public protocol ProvisioningFinding: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of fault, for programs to compare: a name in camel case, such as `markerNotCritical`. A released code
+    /// The kind of finding, for programs to compare: a name in camel case, such as `markerNotCritical`. A released code
     /// does not change.
     var code: String { get }
     /// What failed, with the values that were found. It begins in lower case and has no full stop.

@@ -1,11 +1,11 @@
 import StrictJSON
 
-/// Bytes that a JSON library wrote as numbers: an array of 0 to 255 or of -128 to 127, or the object
+/// Bytes that a JSON library wrote as an array of numbers, from 0 to 255 or from -128 to 127, or as the object
 /// `{"type":"Buffer","data":[…]}` of Node.js.
 struct ByteArrayValue {
     let bytes: [UInt8]
 
-    /// - Returns: nil for every other value.
+    /// - Returns: nil for every other value, and for an empty array.
     init?(_ value: JSONValue) {
         switch value {
         case .array(let items):

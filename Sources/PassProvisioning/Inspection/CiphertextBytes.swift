@@ -4,8 +4,8 @@ import Vocabulary
 /// contain.
 struct CiphertextBytes {
     static let tagLength = 16
-    /// Card data in a published form always has more than 200 bytes: the nonce signature alone has at least 128
-    /// characters.
+    /// A lower bound of the length in bytes: card data in a published form is always longer. The nonce signature alone
+    /// has at least 128 characters.
     static let shortestCardData = 200
     /// This limit is far above the length of real card data, which has about 400 bytes.
     static let longest = 16_384

@@ -44,10 +44,10 @@ struct DecryptionAttempt {
 
     private func open(_ scheme: KeyScheme, _ secret: SharedSecret) -> Data? {
         let tag = scheme.isTagFirst ? ciphertext.prefix(16) : ciphertext.suffix(16)
-        let text = scheme.isTagFirst ? ciphertext.dropFirst(16) : ciphertext.dropLast(16)
+        let withoutTag = scheme.isTagFirst ? ciphertext.dropFirst(16) : ciphertext.dropLast(16)
         let iv = [UInt8](repeating: 0, count: scheme.ivLength)
         guard let nonce = try? AES.GCM.Nonce(data: iv),
-            let box = try? AES.GCM.SealedBox(nonce: nonce, ciphertext: text, tag: tag)
+            let box = try? AES.GCM.SealedBox(nonce: nonce, ciphertext: withoutTag, tag: tag)
         else { return nil }
         return try? AES.GCM.open(box, using: key(scheme, secret))
     }

@@ -33,8 +33,8 @@ struct DeviceLog {
         return line[broker.upperBound...].firstRange(of: Array("/cards".utf8)) != nil
     }
 
-    /// Joins the lines of one request. Removes the prefix of each line that begins like the first line, apart from the
-    /// digits of the time.
+    /// Joins the lines of one request. Removes the text before `POST` from the first line, and the same prefix from the
+    /// following lines. Digits in the prefix may differ, because they are the time.
     private static func text(of lines: ArraySlice<ArraySlice<UInt8>>) -> [UInt8] {
         guard let first = lines.first, let post = first.firstRange(of: Array("POST".utf8)) else { return [] }
         let beginning = shape(first[..<post.lowerBound])

@@ -45,8 +45,8 @@ struct EphemeralKeyBytes {
         }
     }
 
-    /// Whether the bytes are a SEQUENCE in DER. The tag alone does not show this, because the coordinates of a point
-    /// can begin with the same byte; so the length is compared too.
+    /// Whether the bytes look like a SEQUENCE in DER. The coordinates of a point can begin with the same byte as the
+    /// tag, so the length byte is checked too.
     private static func isSequence(_ bytes: [UInt8]) -> Bool {
         guard bytes.count > 2, bytes[0] == 0x30 else { return false }
         return Int(bytes[1]) == bytes.count - 2 || bytes.count > 127 && (0x81...0x83).contains(bytes[1])

@@ -24,8 +24,8 @@ enum InspectedName: String, CaseIterable, Sendable {
 
     /// Finds the value that a name means.
     ///
-    /// - Returns: nil if the name has nothing to do with provisioning. `isExact` is false for a name that PassKit and
-    ///   the daemon do not accept.
+    /// - Returns: nil if the name means none of the values. `isExact` is true for the name of a case and for a name in
+    ///   Apple's logs, and false for a misspelled or wrong name.
     static func meaning(of name: String) -> (value: InspectedName, isExact: Bool)? {
         if let value = InspectedName(rawValue: name) ?? namesInLogs[name] { return (value, true) }
         let folded = String(name.lowercased().filter { $0 != "_" && $0 != "-" && $0 != " " })
@@ -49,7 +49,8 @@ enum InspectedName: String, CaseIterable, Sendable {
         return (exact + inLogs).sorted { ($0.name.utf8.count, $0.name) > ($1.name.utf8.count, $1.name) }
     }
 
-    /// Whether the name is so specific that a search in a text finds nothing else.
+    /// Whether the name is searched for in a text that is not JSON. The other names are common words, or their values
+    /// are not strings.
     private var isSearched: Bool {
         switch self {
         case .encryptedPassData, .ephemeralPublicKey, .activationData, .encryptionVersion, .wrappedKey, .nonceSignature,

@@ -3,10 +3,10 @@ import Vocabulary
 
 /// Finds the provisioning values in the text that a user gives: JSON, or a device's log.
 struct InspectedText {
-    /// This limit is far above the length of the JSON, so only a log can exceed it.
+    /// The maximum length in bytes. It is far above the length of the JSON, so only a log can exceed it.
     static let longest = 16 * 1_048_576
     private static let limits = JSONLimits(bytes: 1_048_576, depth: 16, values: 65_536)
-    /// The maximum number of opening braces of a request at which parsing is tried.
+    /// The maximum number of opening braces in a request. At each, the parser tries to read an object.
     private static let mostObjects = 64
 
     private(set) var source = InspectedValues.Source.json
@@ -143,7 +143,7 @@ struct InspectedText {
         scanNames(request)
     }
 
-    /// Looks for an object with provisioning values.
+    /// Takes the values of the first object with provisioning values. Returns false if there is none.
     private mutating func readObjects(_ text: [UInt8]) -> Bool {
         var index = 0
         for _ in 1...Self.mostObjects {

@@ -18,7 +18,7 @@ struct NamedValueScan {
         var rest = text[...]
         while let range = rest.firstRange(of: name) {
             rest = text[range.upperBound...]
-            let isWholeWord = range.lowerBound == 0 || !Self.isLetter(text[range.lowerBound - 1])
+            let isWholeWord = range.lowerBound == 0 || !Self.isLetterOrDigit(text[range.lowerBound - 1])
             guard isWholeWord, let found = valueAfterName(range.upperBound) else { continue }
             values[value] = String(decoding: found.bytes, as: UTF8.self)
             truncated.removeAll { $0 == value }
@@ -67,7 +67,7 @@ struct NamedValueScan {
         while index < text.count, isSkipped(text[index]) { index += 1 }
     }
 
-    private static func isLetter(_ byte: UInt8) -> Bool {
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
         (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte)
     }
 

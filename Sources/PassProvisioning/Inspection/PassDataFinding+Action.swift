@@ -1,5 +1,5 @@
 extension PassDataFinding.Kind {
-    /// What to do about a fault of this kind.
+    /// What to do about a finding of this kind.
     var action: String {
         switch self {
         case .textTooLong: "cut the log to the lines around the request"

@@ -1,5 +1,5 @@
 extension PassDataFinding {
-    /// The kinds of faults in provisioning values. The raw values are the codes.
+    /// The kinds of findings about provisioning values. The raw values are the codes.
     public enum Kind: String, CaseIterable, Sendable {
         /// The text is too long to be inspected.
         case textTooLong
@@ -77,7 +77,7 @@ extension PassDataFinding {
         case otherCurve
         /// The value is a private key.
         case privateKey
-        /// The value is a certificate.
+        /// The value is a certificate, or another large structure in DER.
         case certificateInsteadOfKey
         /// A value has the wrong length.
         case wrongLength
@@ -125,7 +125,7 @@ extension PassDataFinding {
         case partyVSubjectPublicKeyInfo
         /// The key was derived with a hash as PartyV, as for payment tokens.
         case partyVHash
-        /// The key was derived with another form of the ephemeral key as PartyV.
+        /// The key was derived with the ephemeral key as PartyV, but not as an uncompressed point.
         case partyVOtherForm
         /// The key was derived with Apple's public key as PartyV.
         case partyVRecipientKey

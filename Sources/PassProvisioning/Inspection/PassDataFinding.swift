@@ -1,8 +1,8 @@
-/// A fault in the values that an app passed to PassKit, or in the way in which they were encrypted.
+/// A problem with the values that an app passed to PassKit, or with their encryption.
 ///
 /// A finding contains names of values, lengths and permitted values. It never contains a value, card number or name.
 public struct PassDataFinding: ProvisioningFinding {
-    /// The kind of fault.
+    /// The kind of finding.
     public let kind: Kind
     /// The name of the value, for example `ephemeralPublicKey`; empty if the finding is not about one value.
     public let value: String

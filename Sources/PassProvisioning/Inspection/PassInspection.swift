@@ -12,7 +12,7 @@ public import FoundationEssentials
 /// for finding in inspection.findings { print(finding.message, finding.action) }
 /// ```
 public struct PassInspection: Sendable {
-    /// Every fault, in the order in which a receiver detects them; empty if there is none.
+    /// Every finding, in the order in which a receiver detects them; empty if there is none.
     public let findings: [any ProvisioningFinding]
     /// What was recognized.
     public let values: InspectedValues
@@ -24,7 +24,7 @@ public struct PassInspection: Sendable {
     ///     `nonce` and `nonceSignature`; or a device's log with a `POST …/broker/v4/devices/…/cards` request.
     ///   - decryptionKey: the private key of the leaf; nil if only Apple has it.
     ///   - network: the network of the card; nil if it is not known.
-    ///   - now: the time at which the card must not have expired; nil if this is not checked.
+    ///   - now: the time at which the card must not have expired; nil to skip this check.
     public init(
         text: [UInt8], decryptionKey: P256.KeyAgreement.PrivateKey? = nil, network: ProvisioningNetwork? = nil,
         at now: Date? = nil

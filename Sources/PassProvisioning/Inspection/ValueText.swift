@@ -113,7 +113,8 @@ struct ValueText {
         }
         if text.contains("-") || text.contains("_") {
             let standard = text.replacing("-", with: "+").replacing("_", with: "/")
-            // A text that begins with MBPA is reported by the caller.
+            // Visa's activation data and encrypted card numbers contain hyphens, but are not Base64. They begin with
+            // MBPA.
             if Self.isBase64Alphabet(standard) && !text.hasPrefix("MBPA") {
                 add(.urlSafeBase64, "'\(name.rawValue)' uses the URL alphabet of Base64")
                 text = standard

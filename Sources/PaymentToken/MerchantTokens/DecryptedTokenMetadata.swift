@@ -4,7 +4,7 @@ import Vocabulary
 
 /// The decrypted metadata of a merchant token.
 ///
-/// The account number (MPAN) has one owner, is not copied, and is overwritten when the value is destroyed. The type is
+/// The value keeps the account number (MPAN) in memory that is overwritten when the value is destroyed. The type is
 /// noncopyable, so that a value cannot be printed, dumped, compared or encoded.
 ///
 /// Source: Apple, "Apple Pay Merchant Token Management API", TokenMetadata.
@@ -20,7 +20,8 @@ public struct DecryptedTokenMetadata: ~Copyable, Sendable {
     /// The digits of the account number in ASCII.
     private let mpan: SecretBytes
 
-    /// Parses the plaintext. The parser copies the fields to Swift strings, which are not wiped.
+    /// Parses the plaintext. The parser copies the fields, including the account number, to Swift strings, which are
+    /// not wiped.
     ///
     /// - Throws: `plaintextMalformed`. The detail names the field and never contains a value.
     package init(plaintext: borrowing SecretBytes) throws(PaymentTokenError) {

@@ -6,7 +6,7 @@ extension EncryptedTokenMetadata {
     ///
     /// Parsing is as strict as for payment tokens, with the same limits: see ``ApplePayToken/init(parsing:)``. Unknown
     /// fields are ignored, because Apple adds fields over time. Apple's reference has no field `version`. If the JSON
-    /// contains it, it must name the version of the key material.
+    /// contains this field, its value must be the version of the key material.
     ///
     /// - Throws: ``PaymentTokenError`` with code `malformed` or `unsupportedVersion`.
     public init(parsing bytes: some Collection<UInt8>) throws(PaymentTokenError) {

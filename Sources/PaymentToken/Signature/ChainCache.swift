@@ -38,8 +38,8 @@ final class ChainCache: Sendable {
         entries.withLock { $0.chains[certificates] }
     }
 
-    /// Adds a chain, and removes the oldest one if the cache is full. The caller must have verified the chain, and
-    /// checked that the signing certificate and the intermediate have Apple's marker extensions.
+    /// Adds a chain. If the cache is full, removes the chain that was added first. The caller must have verified the
+    /// chain, and checked that the signing certificate and the intermediate have Apple's marker extensions.
     func insert(leaf: X509Certificate, intermediate: X509Certificate, root: X509Certificate) {
         let certificates = [leaf, intermediate, root]
         let starts = certificates.compactMap(\.notBefore)

@@ -29,8 +29,8 @@ struct PortalAuthentication: Sendable {
     ///
     /// - Parameter isOpen: whether the route needs no permit. A request without credentials is then permitted.
     /// - Throws: `unauthorized` with `WWW-Authenticate`, which is the same for missing and for wrong credentials of
-    ///   every kind; `tooManyRequests` with `Retry-After`; `forbidden` for a change in a session, because another site
-    ///   could make a browser send the cookie.
+    ///   every kind; `tooManyRequests` with `Retry-After`; `forbidden` if the caller is identified by the cookie of a
+    ///   session and the method is not GET or HEAD, because another site could make a browser send the cookie.
     func caller(of request: Hummingbird.Request, in context: RESTContext, isOpen: Bool) async throws -> Peer {
         let address = Self.address(of: context)
         // Health requests are not counted, because a load balancer sends many of them.
@@ -155,9 +155,8 @@ struct PortalAuthentication: Sendable {
         if let seconds = rates.count(address: address) { throw Self.tooMany(seconds) }
     }
 
-    /// Counts wrong credentials. Above the limit, only further wrong credentials from the address are refused for a
-    /// time. Correct credentials are still accepted: other clients may share the address, and a secret cannot be
-    /// guessed.
+    /// Counts wrong credentials. Above the limit, further wrong credentials from the address get 429. Correct
+    /// credentials are still accepted: other clients may share the address, and a secret cannot be guessed.
     private func countFailure(of address: RemoteAddress) throws(MerchantError) {
         if let seconds = rates.waitAfterFailedAuthentications(of: address) { throw Self.tooMany(seconds) }
         rates.countFailedAuthentication(of: address)

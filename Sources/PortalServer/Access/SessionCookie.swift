@@ -18,21 +18,22 @@ enum SessionCookie {
     /// The value of `Set-Cookie` that removes the cookie.
     static let ending = "\(name)=; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=0"
 
-    /// The secret in the request's cookie; nil if the request has no such cookie, or more than one.
+    /// The secret in the request's cookie; nil if the request has no such cookie or more than one, or if the secret has
+    /// the wrong length.
     static func secret(in headers: HTTPFields) -> String? {
         guard let value = headers.cookie(named: name), value.utf8.count == PortalSecret.length else { return nil }
         return value
     }
 
-    /// The token that every form of a session contains. It is derived from the session's secret, so it need not be
-    /// stored, and another site cannot know it.
+    /// The CSRF token for the forms of a page. It is derived from the secret of the session or of the page's link, so
+    /// it need not be stored, and another site cannot know it.
     static func formToken(of secret: String) -> String {
         let key = SymmetricKey(data: Array(secret.utf8))
         let code = HMAC<SHA256>.authenticationCode(for: Array("form token".utf8), using: key)
         return Hex.encode(Array(code))
     }
 
-    /// The comparison takes constant time.
+    /// Whether a text is the form token of a secret. The comparison takes constant time.
     static func isFormToken(_ text: String, of secret: String) -> Bool {
         guard let bytes = Hex.decode(text) else { return false }
         let key = SymmetricKey(data: Array(secret.utf8))

@@ -6,8 +6,9 @@ import NIOHTTP2
 /// HTTP, and when the server shuts down.
 ///
 /// A graceful close has two steps (RFC 9113 section 6.8). The first GOAWAY announces the close, and the server still
-/// accepts the streams that the client has already opened. After the client has confirmed a PING, or after the linger
-/// time, the second GOAWAY names the last stream. Then the connection closes as soon as no stream is open.
+/// accepts the streams that the client opens before it receives this GOAWAY. When the client has acknowledged the
+/// server's PING, or after the linger time, the second GOAWAY names the last stream. Then the connection closes as soon
+/// as no stream is open.
 ///
 /// The handler must be directly behind `NIOHTTP2Handler`.
 final class HTTP2ConnectionHandler: ChannelInboundHandler {
@@ -28,7 +29,7 @@ final class HTTP2ConnectionHandler: ChannelInboundHandler {
     private let drainTime: TimeAmount
     private let maximumRefusals: Int
     private let onError: @Sendable () -> Void
-    private var refusals = 0
+    private var refusalCount = 0
     private var context: ChannelHandlerContext?
     private var phase = Phase.serving
     private var openStreams: Set<HTTP2StreamID> = []
@@ -41,7 +42,7 @@ final class HTTP2ConnectionHandler: ChannelInboundHandler {
     private var drainTimer: Scheduled<Void>?
 
     /// - Parameter onError: called for each error of HTTP/2 that the client has caused, such as a head that RFC 9113
-    ///   does not permit. NIO has then refused the frame, so no stream reports it.
+    ///   does not permit. NIO has already refused the frame, so no stream reports the error.
     init(eventLoop: any EventLoop, _ limits: PortalLimits, onError: @escaping @Sendable () -> Void) {
         self.eventLoop = eventLoop
         idleTime = limits.idleTime
@@ -106,10 +107,10 @@ final class HTTP2ConnectionHandler: ChannelInboundHandler {
         }
     }
 
-    /// The requests in progress still get their responses.
+    /// Closes the connection if too many requests were refused. The requests in progress still get their responses.
     private func requestRefused() {
-        refusals += 1
-        guard refusals >= maximumRefusals else { return }
+        refusalCount += 1
+        guard refusalCount >= maximumRefusals else { return }
         beginEnd()
         finishEnd()
     }

@@ -4,7 +4,7 @@ import Vocabulary
 /// An address on which a server listens: `HOST:PORT`. The host is an IPv4 address, an IPv6 address in brackets, or a
 /// host name. With port 0, the kernel picks a free port.
 package struct ListenAddress: TextValue {
-    /// Without brackets.
+    /// The host; an IPv6 address without its brackets.
     package let host: String
     package let port: Int
 

@@ -86,7 +86,8 @@ package final class PortalCertificates: Sendable {
         }
     }
 
-    /// Calls ``reloadIfChanged()`` until the task is cancelled. Run this on threads that may block.
+    /// Calls ``reloadIfChanged()`` every ``checkInterval`` until the task is cancelled. Run this on threads that may
+    /// block.
     package func watch() async {
         while !Task.isCancelled {
             do { try await Task.sleep(for: Self.checkInterval) } catch { return }

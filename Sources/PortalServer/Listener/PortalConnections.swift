@@ -91,7 +91,7 @@ final class PortalConnections: Sendable {
 private struct AddressQuota: Sendable {
     private let limits: PortalLimits.Quota
     private var total = 0
-    private var held: [AddressBlock: Int] = [:]
+    private var countByBlock: [AddressBlock: Int] = [:]
 
     init(_ limits: PortalLimits.Quota) { self.limits = limits }
 
@@ -101,11 +101,11 @@ private struct AddressQuota: Sendable {
     mutating func take(_ block: AddressBlock?) -> String? {
         guard total < limits.total else { return "\(limits.total) are already open" }
         if let block {
-            let count = held[block, default: 0]
+            let count = countByBlock[block, default: 0]
             guard count < limits.perAddress else {
                 return "one address already has \(limits.perAddress)"
             }
-            held[block] = count + 1
+            countByBlock[block] = count + 1
         }
         total += 1
         return nil
@@ -113,7 +113,7 @@ private struct AddressQuota: Sendable {
 
     mutating func giveBack(_ block: AddressBlock?) {
         total -= 1
-        guard let block, let count = held[block] else { return }
-        held[block] = count > 1 ? count - 1 : nil
+        guard let block, let count = countByBlock[block] else { return }
+        countByBlock[block] = count > 1 ? count - 1 : nil
     }
 }

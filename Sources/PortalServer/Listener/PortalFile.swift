@@ -13,7 +13,7 @@ enum PortalFile {
     static func read(
         _ path: String, setting: String, withoutPermissions forbidden: UInt32 = 0
     ) throws(PortalTLSError) -> [UInt8] {
-        // O_NONBLOCK: opening a FIFO would otherwise block until another process writes to it.
+        // O_NONBLOCK: opening a FIFO would otherwise block until another process opens it for writing.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw PortalTLSError(
@@ -66,7 +66,7 @@ struct PortalFileStamp: Hashable, Sendable {
     private let modified: Int64
     private let changed: Int64
 
-    /// - Returns: nil if there is no file at the path.
+    /// - Returns: nil if there is no file at the path, or if its attributes cannot be read.
     init?(_ path: String) {
         var status = clinux_file()
         guard clinux_stat(path, &status) == 0 else { return nil }

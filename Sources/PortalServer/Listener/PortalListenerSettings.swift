@@ -49,6 +49,7 @@ package struct PortalLimits: Sendable {
     package var streamResets = 1000
     /// How many PING, SETTINGS and PRIORITY frames a client may send in ``resetWindow``.
     package var controlFrames = 100
+    /// The period in which ``streamResets`` and ``controlFrames`` are counted.
     package var resetWindow = TimeAmount.seconds(30)
     /// After this number of requests that violate a rule of HTTP, an HTTP/2 connection is closed. A connection of
     /// HTTP/1.1 is closed after the first such request.

@@ -8,7 +8,8 @@ import Vocabulary
 /// The first segment must not be the first segment of a page or REST route, because the prefix would hide that route.
 package struct TokenNotificationPrefix: TextValue {
     package static let standard = TokenNotificationPrefix(valid: "/tokenapi")
-    /// The URL for Apple has at most 256 characters, with the host and the secret.
+    /// The longest prefix, in characters. Apple accepts a URL of at most 256 characters, which also contains the host
+    /// and the secret.
     package static let longest = 64
     package let text: String
 

@@ -3,7 +3,7 @@ import Vocabulary
 
 /// Checks that a form was sent by a page of the portal, not by a page of another site.
 struct FormCheck: Sendable {
-    /// The beginning of every link to the portal.
+    /// The beginning of every link to the portal; nil while the portal does not listen yet.
     let publicURL: @Sendable () -> String?
 
     /// Whether the browser sent the form from a page of the portal.
@@ -19,7 +19,7 @@ struct FormCheck: Sendable {
 
     /// Whether the form contains the token of its page.
     ///
-    /// - Parameter secret: the secret of the session; without a session, the secret of the link.
+    /// - Parameter secret: the secret of the session, or of the link to the page.
     func hasToken(_ form: PageForm, of secret: String) -> Bool {
         guard let token = form["csrf"] else { return false }
         return SessionCookie.isFormToken(token, of: secret)

@@ -15,7 +15,7 @@ enum MultipartBody {
     /// - Returns: nil if the body is malformed.
     static func parts(of body: [UInt8], boundary: String) -> [Part]? {
         let delimiter = Array("\r\n--\(boundary)".utf8)
-        // The first delimiter has no line break before it.
+        // The first delimiter has no line break before it, so one is added.
         let text = [13, 10] + body
         var position = 0
         var parts: [Part] = []
@@ -58,8 +58,8 @@ enum MultipartBody {
         return nil
     }
 
-    /// The index at which a pattern begins. Takes time proportional to the text for patterns that begin with a line
-    /// break, because their first bytes are rare.
+    /// The index at which a pattern begins; nil if the text does not contain it. Every pattern begins with a line
+    /// break, so most comparisons end after the first byte.
     private static func find(_ pattern: [UInt8], in text: [UInt8], from start: Int) -> Int? {
         guard let first = pattern.first, text.count >= pattern.count else { return nil }
         var index = start

@@ -18,7 +18,8 @@ struct PageForm: Sendable {
     /// An empty form.
     init() { content = [] }
 
-    /// - Returns: nil if the body is not a form: `application/x-www-form-urlencoded` or `multipart/form-data`.
+    /// - Returns: nil if the body is not a valid form of the type `application/x-www-form-urlencoded` or
+    ///   `multipart/form-data`, or if a form of the first type is longer than ``FormLimits/fields``.
     init?(_ body: [UInt8], contentType: String?) {
         content = body
         let type = contentType ?? ""
@@ -43,7 +44,7 @@ struct PageForm: Sendable {
 
     func file(_ name: String) -> File? { files[name] }
 
-    /// The text of a field without blanks around it; empty if the form has no such field.
+    /// The text of a field without white space at both ends; empty if the form has no such field.
     func text(_ name: String) -> String {
         let text = values[name] ?? ""
         guard let first = text.firstIndex(where: { !$0.isWhitespace }),

@@ -30,8 +30,8 @@ extension PageHandlers {
         return .pageEndingSession(SignedOutPage())
     }
 
-    /// Changes nothing, because mail programs open links before a person does. The invitation is used only when the
-    /// button on the page is pressed.
+    /// Does not use the invitation, because mail programs open links before a person does. The invitation is used when
+    /// the person presses the button on the page.
     func showInvitation(_ call: PageCall) async throws -> PageReply {
         let state = try await operations.sessions.invitationState(call.parameter)
         if case .open(let invitation) = state {
@@ -58,7 +58,8 @@ extension PageHandlers {
         }
     }
 
-    /// If the button was already pressed in the same browser, returns the redirect of the first press; otherwise nil.
+    /// If the button was already pressed in the same browser, returns a redirect that sets the cookie of the session
+    /// that the first press began; otherwise nil.
     private func resume(_ kind: PortalSecret.Kind, at path: String, _ call: PageCall) async throws -> PageReply? {
         guard let browser = call.browser,
             let secret = try await operations.sessions.secretOfSession(begunBy: call.parameter, kind, in: browser)

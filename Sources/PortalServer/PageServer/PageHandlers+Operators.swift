@@ -21,13 +21,13 @@ extension PageRoutes {
 }
 
 extension PageHandlers {
-    private static let belowTargetShown = 20
-    private static let invitationsShown = 50
+    private static let maximumMerchantsBelowTarget = 20
+    private static let invitationsPerPage = 50
 
     func showFleet(_ call: PageCall) async throws -> PageReply {
         let overview = try await operations.fleet.overview()
         let counts = overview.status.counts
-        let below = try await operations.fleet.merchantsBelowTarget(after: nil, limit: Self.belowTargetShown)
+        let below = try await operations.fleet.merchantsBelowTarget(after: nil, limit: Self.maximumMerchantsBelowTarget)
         return .page(
             FleetPage(
                 counts: FleetPage.Counts(
@@ -83,11 +83,11 @@ extension PageHandlers {
         let merchant = call.query["merchant"].flatMap { MerchantIdentifier(text: $0) }
         let cursor = call.query["after"].flatMap { InvitationIdentifier(text: $0) }
         let found = try await operations.invitations.list(
-            of: merchant, after: cursor, limit: Self.invitationsShown + 1)
+            of: merchant, after: cursor, limit: Self.invitationsPerPage + 1)
         return .page(
             InvitationsPage(
-                Array(found.prefix(Self.invitationsShown)), of: merchant,
-                hasMore: found.count > Self.invitationsShown, wasRevoked: call.query["revoked"] != nil))
+                Array(found.prefix(Self.invitationsPerPage)), of: merchant,
+                hasMore: found.count > Self.invitationsPerPage, wasRevoked: call.query["revoked"] != nil))
     }
 
     func newInvitation(_ call: PageCall) async throws -> PageReply {

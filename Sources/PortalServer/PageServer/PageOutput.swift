@@ -69,11 +69,11 @@ struct PageOutput: Sendable {
             retryAfter: problem.headers[.retryAfter].flatMap { Int($0) }, longestBody: longestBody)
         var frame = PageContext.Visitor.signedOut
         if let visitor {
-            // The merchant's name is not read after an error of the server, because reading would fail again. It is
-            // not read for a refusal of too many requests either, to save work.
-            let isReadable = problem.status.code < 500 && problem.status != .tooManyRequests
+            // The merchant's name is not read after an error of the server, because that read could fail too. It is
+            // not read after a refusal of too many requests either, to save work.
+            let readsName = problem.status.code < 500 && problem.status != .tooManyRequests
             var name: String?
-            if isReadable { name = try? await merchantName(of: visitor) }
+            if readsName { name = try? await merchantName(of: visitor) }
             frame = Self.frame(of: visitor, merchantName: name)
         }
         var response = render(page, as: frame, for: visitor)

@@ -11,8 +11,8 @@ import ServerKit
 import Tracing
 import Vocabulary
 
-/// Responds to requests for pages: finds the route, identifies the visitor, checks forms, and calls the handler. Every
-/// error becomes a page.
+/// Responds to requests for pages: finds the route, identifies the visitor, checks forms, and calls the handler. Shows
+/// an error as a page, unless the connection is broken.
 struct PageResponder: Sendable {
     private let handlers: PageHandlers
     private let authentication: PortalAuthentication
@@ -24,7 +24,7 @@ struct PageResponder: Sendable {
     private let now: @Sendable () -> Timestamp
 
     /// - Parameter firstRoute: the index of the first page among the routes of the reporter.
-    /// - Throws: ``PageFault``.
+    /// - Throws: ``PageFault`` if a text or a template of the pages is missing or invalid.
     init(
         operations: PortalOperations, authentication: PortalAuthentication, readLimits: ReadLimits,
         reporter: RequestReporter, firstRoute: Int, environment: Vocabulary.Environment,
@@ -63,7 +63,7 @@ struct PageResponder: Sendable {
     /// document is for programs, not for people.
     ///
     /// - Parameter target: the target of the request.
-    /// - Returns: `refusal` itself for a fault that no browser causes.
+    /// - Returns: `refusal` itself for every other fault.
     func page(for refusal: RequestGuard.Refusal, of fault: HTTPFault, at target: String) -> RequestGuard.Refusal {
         switch fault {
         case .bodyTooLarge, .requestTooSlow: break

@@ -13,11 +13,11 @@ struct PageVisitor: Sendable {
     /// The secret in the path of an invitation or a login; nil for other paths.
     var linkSecret: String?
 
-    /// The secret from which the token of a form is derived: the secret of the link, or without a link the secret
-    /// of the session.
+    /// The secret from which the tokens of the page's forms are derived: the secret of the link, or without a link the
+    /// secret of the session. The secret of the link comes first, because when a person follows a link from a mail, the
+    /// browser does not send the session's cookie, but sends the cookie later with the form of that page.
     var secret: String? { linkSecret ?? sessionSecret }
-    /// The secrets from which the token of a form that was sent may be derived. A browser does not send the cookie when
-    /// a person follows a link from a mail, but sends it with the form of that page.
+    /// The secrets from which the token of a submitted form may be derived.
     var secrets: [String] { [linkSecret, sessionSecret].compactMap(\.self) }
 
     /// Whether the visitor may use a route.

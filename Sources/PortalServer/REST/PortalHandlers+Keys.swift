@@ -23,7 +23,7 @@ extension PortalRoutes {
 }
 
 extension PortalHandlers {
-    /// A merchant has at most 200 key pairs, so the list has no pages.
+    /// The response contains all key pairs of the merchant on one page.
     func listKeys(_ call: RESTCall, _ merchant: MerchantIdentifier) async throws -> RESTResponse {
         let found = try await operations.onboarding.keyPairs(of: merchant, in: scope(call))
         return try conditionalResponse(Page(items: found.map(KeyDocument.init), nextCursor: nil), call)

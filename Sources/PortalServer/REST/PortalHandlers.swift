@@ -15,10 +15,10 @@ package struct PortalHandlers: RESTHandlers {
     let health: @Sendable () -> HealthDocument
     /// The OpenAPI document. All responses share this copy.
     let openAPI: ByteBuffer
-    /// The beginning of every link to the portal.
+    /// The beginning of every link to the portal; nil while the portal does not listen yet.
     let publicURL: @Sendable () -> String?
 
-    /// The merchants of the caller.
+    /// The merchants for which the caller has the permit `onboard`.
     func scope(_ call: RESTCall) -> MerchantScope { MerchantScope(.onboard, in: call.grants) }
 
     /// The response to a request that clients repeat often, with an entity tag.

@@ -76,7 +76,7 @@ extension StoreTransaction {
     }
 }
 
-// MARK: - Removal by age, and of all
+// MARK: - Removal of expired sessions, and of all sessions
 
 extension StoreTransaction {
     func removeAllSessions() throws -> Int {
@@ -89,7 +89,7 @@ extension StoreTransaction {
         -> Int
     {
         var remaining = max(0, limit)
-        // One statement for each index, because one query cannot follow two indexes in the order of their rows.
+        // One statement for each index, because one query cannot read rows in the order of two indexes.
         for (table, column, time) in [
             ("portal_sessions", "last_seen_at", lastSeen), ("portal_sessions", "created_at", created),
             ("operator_logins", "created_at", created),

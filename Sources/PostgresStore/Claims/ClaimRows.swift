@@ -5,13 +5,14 @@ import Vocabulary
 /// The SQL statements on the table `claims`.
 enum ClaimRows {
     /// Inserts each claim, unless its payment was already claimed or its Idempotency-Key was used for another request.
+    /// Also removes expired claims: see ``ClaimRules/expired(after:whenStoring:)``.
     ///
-    /// - Parameter limit: gets the time of the newest claim before the insertion, nil if there was none. Returns that
-    ///   time minus ``ClaimRules/toleratedSetBack``. If a new claim is not after this time, the machine's clock was set
-    ///   back. If the database then has no claim of the same payment, such a claim may have been removed, so the new
-    ///   claim is refused.
-    /// - Parameter removedTo: the id up to which no claim is left. Also removes claims with a higher id that have
-    ///   expired, as ``ClaimRules/expired(after:whenStoring:)`` says.
+    /// - Parameters:
+    ///   - removedTo: the id up to which no claim is left. Only claims with a higher id are removed.
+    ///   - limit: gets the time of the newest claim in the database, nil if there was none before the insertion.
+    ///     Returns the time of the newest claim that this daemon knows, minus ``ClaimRules/toleratedSetBack``. If a new
+    ///     claim is not after the returned time, the machine's clock was set back. If the database also has no claim of
+    ///     the same payment, such a claim may have been removed, so the new claim is refused.
     /// - Returns: the outcome of each claim, or the error with which the claim is refused; and the id up to which no
     ///   claim is left, nil if that is not known.
     static func insert(
@@ -60,7 +61,8 @@ enum ClaimRows {
         try connection.postpone("DELETE FROM claims WHERE transaction_id = $1", [claim.transactionId.bytes])
     }
 
-    /// Inserts a row and removes it, to find out whether claims can be stored. No payment has the identifier of this row.
+    /// Inserts a row and removes it, to find out whether claims can be stored. No payment has the identifier of this
+    /// row.
     static func tryToInsert(on connection: Connection) throws {
         let identifier = [UInt8](repeating: 0, count: 32)
         _ = try connection.query(
@@ -86,13 +88,14 @@ enum ClaimRows {
     }
 
     /// Removes up to `count` of the oldest claims with a higher id than `id`: those that were made before `time`, and
-    /// longer than ``ClaimRules/retention`` before the newest stored claim. All claims of a group may have been refused,
-    /// so `time` alone could be later than that.
+    /// longer than ``ClaimRules/retention`` before the newest stored claim. If all new claims are refused, `time` can
+    /// be too late. The second condition then keeps the claims that have not expired.
     ///
-    /// Skips rows that another daemon is removing. Locks no other rows, because each lock writes to the write-ahead log.
-    /// `= ANY (ARRAY(…))` makes PostgreSQL look up each id in the index, however many rows it expects.
+    /// Skips rows that another daemon is removing. Locks no other rows, because each lock writes to the write-ahead
+    /// log. `= ANY (ARRAY(…))` makes PostgreSQL look up each id in the index, however many rows it expects.
     ///
-    /// The result has the column `removed_to`, the id up to which no claim is left; NULL if there was no claim.
+    /// The result has the column `removed_to`: the id up to which no claim is left; NULL if no claim has a higher id
+    /// than `id`.
     private static func removal(before time: Timestamp, count: Int, above id: Int64) -> Query {
         Query(
             """

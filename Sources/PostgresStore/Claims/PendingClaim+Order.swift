@@ -4,7 +4,7 @@ import Vocabulary
 
 extension PendingClaim {
     /// Claims are inserted in the order of these bytes. Two daemons that insert the same claims in different orders
-    /// could wait for each other.
+    /// could cause a deadlock.
     var order: [UInt8] {
         switch self {
         case .token(let pending): [0] + pending.claim.transactionId.bytes

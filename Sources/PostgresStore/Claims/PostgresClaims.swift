@@ -53,7 +53,7 @@ package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
         let (outcomes, removedTo) = try ClaimRows.insert(
             ordered.compactMap(\.tokenClaim), on: connection, removedTo: removedClaims.id,
             after: { latest in
-                // Other daemons also store claims.
+                // Another daemon may have stored the newest claim.
                 latest.map(newestClaimTime.advance)
                 return newestClaimTime.limit
             })

@@ -2,8 +2,8 @@ import Synchronization
 
 /// The id up to which this daemon knows that no claim is left, so that it does not search there again.
 ///
-/// PostgreSQL keeps removed rows until no older snapshot is open, for example that of a dump. For each commit, a search
-/// from the lowest id would read all removed rows.
+/// PostgreSQL keeps removed rows until no older snapshot is open, for example that of a dump. A search from the lowest
+/// id would read all these rows at each commit.
 final class RemovedClaims: Sendable {
     private let highest = Mutex<Int64>(0)
 

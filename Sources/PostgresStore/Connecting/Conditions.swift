@@ -19,6 +19,6 @@ struct Conditions {
         return "$\(arguments.count)"
     }
 
-    /// Empty if there is no condition.
+    /// The clause `WHERE` with all conditions; empty if there is no condition.
     var clause: String { texts.isEmpty ? "" : "WHERE \(texts.joined(separator: " AND "))" }
 }

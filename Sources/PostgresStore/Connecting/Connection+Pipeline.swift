@@ -20,8 +20,8 @@ struct PreparedQuery {
 
 /// libpq's pipeline mode: the server runs several statements without waiting for this process in between.
 extension Connection {
-    /// How many statements are postponed at most. The responses to more statements could fill the socket's buffer while
-    /// this process still sends, so that it and the server wait for each other.
+    /// How many statements are postponed at most. With more statements, the responses could fill the socket's buffer
+    /// while this process still sends. The process and the server would then wait for each other.
     private static var mostPostponed: Int { 128 }
 
     /// Runs a statement with parameters, after the statements that were postponed. The first run prepares the statement
@@ -54,8 +54,10 @@ extension Connection {
         }
     }
 
-    /// Runs a statement whose result is not needed: sends it together with the next statement, or with the commit. If
-    /// the statement fails, the later call throws its error, and the server skips the later statement.
+    /// Postpones a statement whose result is not needed, so that one request to the server runs several statements. The
+    /// statement is sent with the next statement that is not postponed, with the commit, or when ``mostPostponed``
+    /// statements are postponed. If it fails, the call that sends it throws its error, and the server skips the
+    /// statements after it.
     func postpone(_ sql: String, _ arguments: Arguments = []) throws {
         try exclusively { postponed.append(try prepare(Query(sql, arguments))) }
         if postponed.count >= Self.mostPostponed { try runPostponed() }
@@ -124,7 +126,7 @@ extension Connection {
         }
     }
 
-    /// The state of the connection is unknown afterwards, so it cannot be used any more.
+    /// Marks the connection as unusable, because its state is unknown. Returns libpq's error.
     private func lost() -> PostgresError {
         markLost()
         return PostgresError(result: nil, of: pointer)

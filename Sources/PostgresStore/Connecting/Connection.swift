@@ -3,15 +3,16 @@ import MerchantCore
 import StoreCore
 import Synchronization
 
-/// One connection to PostgreSQL. Every call blocks the calling thread until the server has answered.
+/// One connection to PostgreSQL. A call that needs a response from the server blocks the calling thread until the
+/// response arrives or ``longestResponse`` has passed.
 final class Connection: @unchecked Sendable {
     // Proof for @unchecked Sendable: `exclusively` ends the process if two threads use the connection at the same time.
-    // ``ConnectionPool`` and ``WriteGroups`` hand a connection from one thread to the next under a lock.
+    // ``ConnectionPool`` and ``WriteConnection`` hand a connection from one thread to the next under a lock.
     let pointer: OpaquePointer
     private let isInUse = Atomic(false)
     /// The prepared statements, by their SQL text.
     private var statements: [String: PreparedStatement] = [:]
-    /// The statements that ``postpone(_:_:)`` was called with, until they are sent.
+    /// The statements of ``postpone(_:_:)`` that were not sent yet.
     var postponed: [PreparedQuery] = []
     /// Whether an error has made the connection unusable.
     private(set) var isLost = false
@@ -47,13 +48,14 @@ final class Connection: @unchecked Sendable {
 
     /// Runs one or several statements without parameters, after the statements that were postponed.
     ///
-    /// - Returns: the first value of the last statement's result, as text; nil if there is none.
+    /// - Returns: the first value of the last statement's result, as text; nil for NULL, and if there is no row.
     @discardableResult
     func run(_ sql: String) throws -> String? { try firstRow(sql).first ?? nil }
 
     /// Runs one or several statements without parameters, after the statements that were postponed.
     ///
-    /// - Returns: the first row of the last statement's result, each value as text or nil; empty if there is none.
+    /// - Returns: the first row of the last statement's result, each value as text, nil for NULL; empty if there is no
+    ///   row.
     func firstRow(_ sql: String) throws -> [String?] {
         try runPostponed()
         return try exclusively {
@@ -75,7 +77,7 @@ final class Connection: @unchecked Sendable {
         guard try query("COMMIT").commandTag == "COMMIT" else { throw Self.failedBeforeCommit }
     }
 
-    /// Undoes the transaction, or what it has done since a savepoint. Forgets the statements that were postponed.
+    /// Undoes the transaction, or its changes since a savepoint. Discards the statements that were postponed.
     func rollBack(to savepoint: String? = nil) throws {
         postponed = []
         // If the statement that begins the transaction was postponed, there may be nothing to undo.

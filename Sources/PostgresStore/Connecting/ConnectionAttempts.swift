@@ -7,7 +7,7 @@ import Synchronization
 /// time tries again, while the attempts of other threads still fail at once. If this attempt succeeds or fails quickly,
 /// all threads may connect again.
 ///
-/// An attempt that fails quickly, for example because the server restarts, has no effect on further attempts.
+/// An attempt that fails quickly, for example because the server restarts, does not make further attempts fail.
 package final class ConnectionAttempts: Sendable {
     private struct Failure {
         let error: any Error
@@ -22,7 +22,7 @@ package final class ConnectionAttempts: Sendable {
 
     /// - Parameters:
     ///   - slow: a failed attempt that took at least this time makes further attempts fail at once.
-    ///   - pause: how long after a failure the first thread tries again.
+    ///   - pause: how long after such a failure one thread may try again.
     package init(slow: Duration = .milliseconds(500), pause: Duration = .seconds(1)) {
         self.slow = slow
         self.pause = pause

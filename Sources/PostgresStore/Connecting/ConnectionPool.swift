@@ -12,7 +12,7 @@ final class ConnectionPool: Sendable {
     private let open: @Sendable () throws -> Connection
     private let attempts = ConnectionAttempts()
     private let longestWait: Duration
-    /// Counts the connections that may still be taken.
+    /// Counts the connections that can still be taken.
     private let free: DispatchSemaphore
     private let state = Mutex(State())
 

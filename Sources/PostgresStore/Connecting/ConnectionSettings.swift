@@ -67,6 +67,8 @@ package struct ConnectionSettings: Sendable {
         return dictionary(found)
     }
 
+    /// libpq's own defaults and the values of the environment, such as `PGHOST`, by keyword. Empty if libpq cannot
+    /// determine them.
     package static func libpqDefaults() -> [String: String] {
         guard let found = PQconndefaults() else { return [:] }
         defer { PQconninfoFree(found) }
@@ -97,7 +99,8 @@ extension ConnectionSettings {
         /// The same for a transaction that writes. Other daemons wait for such a transaction, so this limit is less
         /// than ``lock``.
         package var idleWrite = Duration.seconds(3)
-        /// How long a new connection may take, for each host of the connection string.
+        /// How long a new connection may take, for each host of the connection string. libpq uses whole seconds, at
+        /// least 2.
         package var connecting = Duration.seconds(5)
         /// The number of connections for reads.
         package var readers = 8
@@ -114,7 +117,8 @@ extension ConnectionSettings {
 
         package init() {}
 
-        /// libpq's options. The last three let libpq detect a server that no longer answers.
+        /// The limits as options of libpq. With the TCP options, libpq detects that the server cannot be reached any
+        /// more.
         fileprivate var options: [String: String] {
             [
                 "connect_timeout": "\(max(2, connecting.components.seconds))",

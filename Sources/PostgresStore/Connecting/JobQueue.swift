@@ -12,7 +12,7 @@ package final class JobQueue: Sendable {
         var running = 0
 
         mutating func next() -> (@Sendable () -> Void)? {
-            // Removes the finished jobs when they are half of the array, so that the array does not grow without limit.
+            // Removes the started jobs when they are half of the array, so that the array does not grow without limit.
             if first * 2 >= waiting.count {
                 waiting.removeFirst(first)
                 first = 0

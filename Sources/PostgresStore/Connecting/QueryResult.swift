@@ -2,7 +2,7 @@ import CLibPQ
 import MerchantCore
 import StoreCore
 
-/// The rows that a statement returned. Frees them with the last reference.
+/// The result of a statement: the rows that it returned, and what it changed. Frees the result with the last reference.
 final class QueryResult {
     private let pointer: OpaquePointer
     /// The index of each column.

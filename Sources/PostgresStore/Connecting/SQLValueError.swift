@@ -1,6 +1,7 @@
 import MerchantCore
 
-/// A parameter that cannot be sent. Both cases are bugs of the daemon, which must validate every value first.
+/// The errors for a parameter that cannot be sent. Each is caused by a bug of the daemon, which must validate every
+/// value first.
 enum SQLValueError {
     static let wrongType = MerchantError(
         .internalError,

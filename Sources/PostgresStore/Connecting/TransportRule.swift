@@ -31,7 +31,7 @@ package enum TransportRule {
             || isLoopbackIPv4(host)
     }
 
-    /// Whether the text is an address of 127.0.0.0/8 in its usual form.
+    /// Whether the text is an address of 127.0.0.0/8 in dotted decimal form.
     private static func isLoopbackIPv4(_ text: String) -> Bool {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[0] == "127"

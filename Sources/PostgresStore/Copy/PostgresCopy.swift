@@ -70,8 +70,8 @@ package struct PostgresCopy: TableWriting {
     /// Whether the database contains data of a daemon. Blocks the calling thread.
     ///
     /// - Returns: nil for an unfinished copy.
-    /// - Throws: as ``PostgresTables/init(_:asOwner:durability:)``, but not for an empty database or an unfinished
-    ///   copy.
+    /// - Throws: as ``PostgresTables/init(_:asOwner:durability:)``, but not for an empty database, an unfinished copy
+    ///   or another version of the schema.
     package static func hasData(_ settings: ConnectionSettings, durability: Durability = .required) throws -> Bool? {
         try PostgresErrors.translating {
             let connection = try PostgresTables.connect(settings, durability)
@@ -218,7 +218,7 @@ extension PostgresCopy {
         }
     }
 
-    /// Prepares the database for daemons: collects statistics for the planner of queries, and checks that every trigger
+    /// Prepares the database for daemons: collects statistics for the query planner, and checks that every trigger
     /// fires again.
     ///
     /// - Throws: `internalError` if a trigger is disabled.
@@ -256,7 +256,8 @@ extension PostgresCopy {
         }
     }
 
-    /// Removes the copy, which failed its verification, so that the next run begins from the beginning.
+    /// Changes the mark of the copy, which failed its verification, so that the next run removes the copy and begins
+    /// again.
     package func discard() throws {
         try PostgresErrors.translating {
             _ = try connection.query("UPDATE \(UnfinishedCopyMark.table) SET audit_sequence = 0 WHERE id = 1")

@@ -2,11 +2,13 @@ import MerchantCore
 import Schema
 package import StoreCore
 
-/// Reads the tables of a PostgreSQL database for a copy, all in one state of the database. Changes nothing.
+/// Reads the tables of a PostgreSQL database for a copy. Changes nothing.
 package struct PostgresTables: TableReading {
     let connection: Connection
     let catalog: TableCatalog
 
+    /// Connects, and begins a transaction, so that all tables are read in one state of the database.
+    ///
     /// - Parameters:
     ///   - asOwner: whether the role must be the owner of the schema.
     ///   - durability: only tests pass `notRequired`.

@@ -3,7 +3,8 @@ import StoreCore
 /// The tables of the schema, as PostgreSQL's catalog describes them.
 struct TableCatalog {
     let tables: [CopiedTable]
-    /// The type of each column, by the name of the table; nil for a type that no statement of this module uses.
+    /// The type of each column, by the names of the table and the column; nil for a type that no statement of this
+    /// module uses.
     private let types: [String: [String: ColumnType?]]
     /// The identity column of each table that has one.
     let identities: [(table: String, column: String)]

@@ -15,17 +15,16 @@ extension StoreReading {
         conditions.add("kind =", query.kind?.rawValue)
         conditions.add("severity =", query.severity?.rawValue)
         if case .after(let sequence) = query.selection { conditions.add("sequence >", sequence) }
-        // The newest events are read in descending order, because `LIMIT` keeps the first rows. They are reversed
-        // below.
-        let isNewest = query.selection == .newest
+        // `LIMIT` keeps the first rows, so the newest events are read in descending order, and reversed afterwards.
+        let readsBackwards = query.selection == .newest
         let clause = conditions.clause
         let limit = conditions.parameter(max(0, query.limit))
         let found = try allRows(
             """
             SELECT \(EventRow.columns) FROM events \(clause)
-            ORDER BY sequence \(isNewest ? "DESC" : "ASC") LIMIT \(limit)
+            ORDER BY sequence \(readsBackwards ? "DESC" : "ASC") LIMIT \(limit)
             """, conditions.arguments, EventRow.event)
-        return isNewest ? found.reversed() : found
+        return readsBackwards ? found.reversed() : found
     }
 
     func webhooks() throws -> [WebhookState] {

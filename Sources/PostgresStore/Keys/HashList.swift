@@ -4,11 +4,11 @@ import Vocabulary
 enum HashList {
     static func bytes(of hashes: [PublicKeyHash]) -> [UInt8] { hashes.flatMap(\.bytes) }
 
-    /// The right side of a comparison of a column with each hash. PostgreSQL evaluates the array once, and searches the
-    /// index of the column for each element.
+    /// The SQL after `column =`, to select the rows with one of the hashes. PostgreSQL evaluates the array once, and
+    /// searches the index of the column for each element.
     static func any(_ parameter: String) -> String { "ANY (\(array(parameter)))" }
 
-    /// The hashes as an array of PostgreSQL, in their order.
+    /// An SQL expression: the hashes as a PostgreSQL array, in the same order.
     static func array(_ parameter: String) -> String {
         """
         ARRAY(

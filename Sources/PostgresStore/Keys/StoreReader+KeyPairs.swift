@@ -109,7 +109,7 @@ extension StoreReading {
 
     func keyPairSummaries(of merchants: [MerchantIdentifier]) throws -> [MerchantIdentifier: KeyPairSummary] {
         guard !merchants.isEmpty else { return [:] }
-        // An identifier contains no control character.
+        // An identifier contains no line feed, so a line feed can separate the identifiers.
         let found = try allRows(
             """
             SELECT \(KeyPairSummaryRow.columns), coalesce(

@@ -3,10 +3,11 @@ import Glibc
 import MerchantCore
 import Synchronization
 
-/// Delays the result of a change of key pairs until no other daemon uses the key pairs as they were before.
+/// Delays the result of a change of key pairs until every other daemon with a lease has applied the change. A daemon
+/// without a lease does not use its caches, except during ``LeaseTiming/serveStale``.
 ///
-/// Every other daemon with a lease must have applied the change. If the database cannot be queried, waits for 60 s, the
-/// length of the longest lease. By then, each lease has ended or was renewed, and a renewal applies the change.
+/// A result is delayed for at most 60 s, the length of the longest lease, even if the database cannot be queried. By
+/// then, each lease has ended or was renewed, and a renewal applies the change.
 final class ChangeAcknowledgements: Sendable {
     private struct Waiting {
         let number: Int
@@ -36,8 +37,8 @@ final class ChangeAcknowledgements: Sendable {
         self.lease = lease
     }
 
-    /// Calls `returnResult` when no other daemon uses the key pairs as they were before the change `number`. Call this
-    /// after the change was committed.
+    /// Calls `returnResult` when every other daemon with a lease has applied the change `number`, at the latest after
+    /// 60 s. Call this after the change was committed.
     func add(_ number: Int, _ returnResult: @escaping @Sendable () -> Void) {
         let end = ContinuousClock.now + LeaseTiming.longest
         let mustStart = state.withLock { state in

@@ -15,6 +15,7 @@ package final class KnownAuditHead: AuditObserver {
         self.record = record
     }
 
+    /// nil if no record is known.
     package var value: AuditHead? { head.withLock { $0 } }
 
     /// Keeps the head with the highest sequence: the writer and the renewal of the lease report heads in any order.

@@ -12,6 +12,13 @@ package struct LostTransactions: Error, Hashable, CustomStringConvertible {
         "audit record \(known.sequence), which this daemon has seen, \(last < known.sequence ? "is missing" : "has another hash"), and the last audit record in the database is \(last)"
     }
 
+    package var merchantError: MerchantError {
+        MerchantError(
+            .storeUnavailable,
+            "the PostgreSQL database lacks transactions that were committed, so the daemon exits: \(self); after a failover, promote a standby that has these transactions, or start each daemon once with --accept-older-database"
+        )
+    }
+
     /// Compares the database with the last record that this daemon has seen.
     ///
     /// - Returns: the last record in the database; nil if there is none.
@@ -38,8 +45,8 @@ extension PostgresDatabase {
     /// - Returns: what the database lacks; nil if nothing was lost.
     package func lostTransactions(since known: AuditHead) throws -> LostTransactions? {
         do {
-            _ = try PostgresErrors.translating { try LostTransactions.check(known, on: try opener.open().connection) }
+            _ = try LostTransactions.check(known, on: try opener.open().connection)
             return nil
-        } catch let lost as LostTransactions { return lost }
+        } catch let lost as LostTransactions { return lost } catch { throw PostgresErrors.translated(error) }
     }
 }

@@ -63,7 +63,6 @@ package final class NodeLease: Sendable {
     let timing: LeaseTiming
     private let opener: ConnectionOpener
     private let dependents: Dependents
-    private let auditHead: KnownAuditHead?
     private let longestLoading: Duration
     private let clock: any WallClock
     private let session = Mutex<Session?>(nil)
@@ -74,17 +73,15 @@ package final class NodeLease: Sendable {
     private let stopSignal = StopSignal()
 
     /// - Parameters:
-    ///   - auditHead: the last audit record that the daemon has seen; nil if lost transactions need not be detected.
     ///   - longestLoading: how long the daemon may take to load a new data key; tests pass a short time.
     package init(
         _ database: PostgresDatabase, node: Node, timing: LeaseTiming = LeaseTiming(), _ dependents: Dependents,
-        auditHead: KnownAuditHead? = nil, longestLoading: Duration = NodeLease.longestLoading, clock: any WallClock
+        longestLoading: Duration = NodeLease.longestLoading, clock: any WallClock
     ) {
         opener = database.opener
         self.node = node
         self.timing = timing
         self.dependents = dependents
-        self.auditHead = auditHead
         self.longestLoading = longestLoading
         self.clock = clock
     }
@@ -93,7 +90,7 @@ package final class NodeLease: Sendable {
     ///
     /// - Parameter limit: how long to wait for the end of a lease of the same name, such as the lease of a run that was
     ///   killed.
-    /// - Throws: ``Failure``; ``LostTransactions``; `storeUnavailable` if the server cannot be reached or used.
+    /// - Throws: ``Failure``; `storeUnavailable` if the server cannot be reached or used, or has lost transactions.
     package func begin(waiting limit: Duration) throws {
         let deadline = ContinuousClock.now + limit
         while true {
@@ -118,7 +115,7 @@ package final class NodeLease: Sendable {
             do {
                 var current = try session.withLock { $0 } ?? beginAgain(hasDataKey)
                 if !lease.isValid {
-                    // The process was stopped, or the machine suspended, for longer than the lease.
+                    // The process was paused, or the machine suspended, for longer than the lease.
                     current = try beginSession(on: current.connection, hasDataKey)
                 } else if ContinuousClock.now >= current.nextRenewal {
                     try renew(&current, hasDataKey)
@@ -194,17 +191,17 @@ extension NodeLease {
         let begin = ContinuousClock.now
         try compareAudit(on: connection)
         if let hasDataKey { try waitForDataKey(hasDataKey, on: connection) }
-        // `join` stores that all changes are applied, so the caches must not be used any more when its row is
-        // committed.
+        // `join` stores that this daemon has applied all changes. So the caches must not be used any more when the row
+        // in `nodes` is committed.
         dependents.cacheLease.setEnd(.now)
         let rows = NodeRows(connection: connection, node: node)
         guard let last = try rows.join(timing, at: clock.now) else { throw Failure.nameInUse }
-        // Empties the caches only after the row is committed. A change that was committed earlier did not wait for this
-        // daemon, so no value that was read before may stay in a cache.
+        // Empties the caches only after the row is committed. A change that was committed before the row did not wait
+        // for this daemon, so no value that was read before the row may stay in a cache.
         for observer in dependents.observers.keys { observer.allKeysChanged() }
         let session = Session(connection: connection, appliedChange: last, nextRenewal: begin + timing.renewal)
         try extendLeases(session, renewedAt: begin)
-        // The notices of events that were added meanwhile are lost.
+        // The daemon may have missed the notices of new events.
         dependents.observers.events?.eventsChanged()
         return session
     }
@@ -250,9 +247,9 @@ extension NodeLease {
     /// Checks that the database contains the last audit record that this daemon has seen. Each record that is visible
     /// is on stable storage, and on a synchronous standby if there is one.
     private func compareAudit(on connection: Connection) throws {
-        guard let auditHead else { return }
-        let last = try LostTransactions.check(auditHead.value, on: connection)
-        if let last { auditHead.auditGrew(to: last, inLog: "") }
+        guard let known = opener.knownAuditHead else { return }
+        let last = try LostTransactions.check(known.value, on: connection)
+        if let last { known.auditGrew(to: last, inLog: "") }
     }
 
     /// Removes rows that are not needed any more. A failure must not end the lease.

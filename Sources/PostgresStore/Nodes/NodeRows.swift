@@ -35,7 +35,7 @@ struct NodeRows {
     }
 
     /// - Returns: the time of the server; nil if the lease has ended, or if the row was removed or belongs to another
-    ///   daemon.
+    ///   run.
     func renew(_ timing: LeaseTiming) throws -> Timestamp? {
         try connection.query(
             """
@@ -72,7 +72,7 @@ struct NodeRows {
 
     /// Makes this daemon the leader until the end of its lease, or keeps it the leader.
     ///
-    /// - Returns: false if another daemon is the leader.
+    /// - Returns: false if another daemon is the leader, or if this daemon has no row in `nodes`.
     func takeLeadership() throws -> Bool {
         try connection.query(
             """

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Wakes a thread that waits for a file descriptor.
+/// A request to stop, which wakes a thread that waits for it or for a file descriptor.
 final class StopSignal: Sendable {
     /// Has a byte to read once the signal is set.
     let descriptor: CInt

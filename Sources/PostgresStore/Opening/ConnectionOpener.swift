@@ -2,12 +2,15 @@
 struct ConnectionOpener: Sendable {
     let settings: ConnectionSettings
     let notices: NoticeHandler
-    /// What ``ServerChecks`` accepts.
+    /// Which settings of the server ``ServerChecks`` requires.
     let durability: Durability
+    /// The audit record that the database must contain; nil if lost transactions need not be detected.
+    var knownAuditHead: KnownAuditHead?
 
     /// Opens a connection, and checks the server.
     ///
-    /// - Throws: ``PostgresError``; `storeUnavailable` if the server does not fulfil ``ServerChecks``.
+    /// - Throws: ``PostgresError``; `storeUnavailable` if the server does not fulfil ``ServerChecks``;
+    ///   ``LostTransactions``.
     func open() throws -> (connection: Connection, server: ServerIdentity) {
         let parameters = ConnectionParameters(settings.options, password: try settings.password())
         let limits = settings.limits
@@ -22,7 +25,11 @@ struct ConnectionOpener: Sendable {
                 set_config('idle_in_transaction_session_timeout', '\(limits.idleTransaction.milliseconds)', false),
                 set_config('jit', 'off', false)
             """)
-        return (connection, try ServerChecks.check(connection, durability))
+        let server = try ServerChecks.check(connection, durability)
+        // Each connection is checked before its first use. Otherwise changes could be committed on a database that lost
+        // transactions, and their audit records would hide the loss from the renewal of the lease.
+        if let known = knownAuditHead?.value { _ = try LostTransactions.check(known, on: connection) }
+        return (connection, server)
     }
 }
 

@@ -4,11 +4,11 @@ import StoreCore
 /// Refuses a database of another program, and finds out what the database contains.
 enum InstanceGuard {
     enum Content {
-        /// The database has no tables yet.
+        /// The database has no schema `merchantkeyd`, and no tables of another program.
         case empty
         /// The database has the schema of this program.
         case merchantkeyd
-        /// A copy of another database, or of a backup, that is not finished. No daemon may use it.
+        /// The database is the target of a copy or restore that is not finished. No daemon may use it.
         case unfinishedCopy
     }
 
@@ -53,8 +53,8 @@ enum InstanceGuard {
 
     /// Checks that a daemon or `migrate` may create the schema in a database that has none.
     ///
-    /// - Throws: `storeUnavailable` if the database contains data that a restore has replaced, because then the schema
-    ///   was removed and is not merely missing, or if the role may not create a schema.
+    /// - Throws: `storeUnavailable` if the role may not create a schema, or if the database contains data that a
+    ///   restore has replaced. In that case, the schema `merchantkeyd` was removed, so this is not a new database.
     static func requireCreatable(_ connection: Connection) throws {
         let found = try connection.query(
             """

@@ -14,15 +14,15 @@ enum Migrations {
     /// daemons start at the same time, one runs the migrations and the others wait for it.
     ///
     /// - Parameters:
-    ///   - grantsRights: whether to grant the privileges of the daemon's role even if no migration was run.
+    ///   - grantsPrivileges: whether to grant the privileges of the daemon's role even if no migration was run.
     ///   - acceptsUnfinishedCopy: only the copy itself opens the target of an unfinished copy.
     /// - Returns: the schema version before the upgrade.
-    /// - Throws: ``MerchantError`` `storeUnavailable` if the database belongs to another program, if a newer program
-    ///   wrote it, if an applied migration differs from this program's, if this role may not upgrade the schema, or if
-    ///   the database is an unfinished copy.
+    /// - Throws: ``MerchantError`` `storeUnavailable` if the database belongs to another program, if its schema is more
+    ///   than one version newer than this program's, if an applied migration differs from this program's, if this role
+    ///   may not upgrade the schema, or if the database is an unfinished copy.
     static func apply(
         _ migrations: [(name: String, sql: String)], on connection: Connection, at now: Timestamp,
-        grantingPrivileges grantsRights: Bool = false, acceptsUnfinishedCopy: Bool = false
+        grantingPrivileges grantsPrivileges: Bool = false, acceptsUnfinishedCopy: Bool = false
     ) throws -> Int {
         // A migration of a large table can take longer than a statement of a request.
         try connection.removeTimeLimits()
@@ -37,13 +37,14 @@ enum Migrations {
                 try run(migrations[index], version: index + 1, on: connection, at: now)
             }
         }
-        if grantsRights || !missing.isEmpty {
+        if grantsPrivileges || !missing.isEmpty {
             try connection.inTransaction { try connection.run(Schema.postgresqlRights) }
         }
         return version
     }
 
-    /// Checks what ``apply(_:on:at:grantingPrivileges:acceptsUnfinishedCopy:)`` requires of a database. Changes nothing.
+    /// Checks what ``apply(_:on:at:grantingPrivileges:acceptsUnfinishedCopy:)`` requires of a database. Changes
+    /// nothing.
     ///
     /// - Returns: the schema version of the database; 0 if it has no schema.
     static func requireUpgradable(
@@ -70,7 +71,7 @@ enum Migrations {
         )
     }
 
-    /// Creates the schema in the transaction of the connection.
+    /// Creates the schema in the connection's open transaction.
     static func create(
         _ migrations: [(name: String, sql: String)], on connection: Connection, at now: Timestamp
     ) throws {
@@ -93,9 +94,10 @@ enum Migrations {
         }
     }
 
-    /// Checks that `migrations` contains each migration that was applied to the database, with the same text. The
-    /// database may have one further migration. The previous version of the program can use such a database, so that
-    /// daemons can be upgraded one after another.
+    /// Checks that `migrations` contains each migration that was applied to the database, with the same text.
+    ///
+    /// The database may have one further migration, from the next version of the program. Each version can use the
+    /// schema of the next version, so that daemons can be upgraded one after another.
     ///
     /// - Returns: the schema version of the database: the number of applied migrations.
     private static func requireKnownMigrations(

@@ -21,7 +21,8 @@ extension PostgresDatabase {
         }
     }
 
-    /// Checks some tables that a start or the first request writes. `migrate` grants all privileges together.
+    /// Checks the privileges on some tables that a start or the first request writes. This is enough, because `migrate`
+    /// grants all privileges together.
     static func requirePrivileges(_ connection: Connection) throws {
         let missing = try connection.run(
             """
@@ -48,7 +49,7 @@ extension PostgresDatabase {
         }
     }
 
-    /// The daemons on the database.
+    /// The daemons that use the database or used it in the last week.
     ///
     /// - Parameter node: the daemon for which ``NodeState/isThisDaemon`` is true.
     package func nodes(seenBy node: Node) throws -> [NodeState] {

@@ -14,13 +14,14 @@ package struct PostgresDatabase: Sendable {
     ///
     /// - Parameters:
     ///   - clock: gives the time that is stored with each applied migration.
-    ///   - durability: whether a commit must be on stable storage before the server reports success; only tests pass
-    ///     `notRequired`.
+    ///   - durability: whether the server's settings must ensure that a commit is on stable storage when it returns;
+    ///     only tests pass `notRequired`.
     ///   - notice: receives the notices of the server: severity, SQLSTATE and message.
     ///   - migrations: the migrations of the schema, oldest first; tests pass their own.
     ///   - acceptsUnfinishedCopy: only the copy of a store, which verifies its target, opens an unfinished copy.
-    /// - Throws: ``MerchantError`` `storeUnavailable` for a server that cannot be reached or used, and for a database
-    ///   of another program or of a newer version of this program. Such a database is not changed.
+    /// - Throws: ``MerchantError`` `storeUnavailable` for a server that cannot be reached or used, for a database of
+    ///   another program, and for a schema that is more than one version newer than this program's. Such a database is
+    ///   not changed.
     package init(
         _ settings: ConnectionSettings, clock: any WallClock, durability: Durability = .required,
         notice: @escaping @Sendable (_ severity: String, _ sqlState: String, _ message: String) -> Void = { _, _, _ in
@@ -51,6 +52,15 @@ package struct PostgresDatabase: Sendable {
             try Migrations.apply(migrations, on: try opener.open().connection, at: clock.now, grantingPrivileges: true)
         }
         return (before, max(before, migrations.count))
+    }
+
+    /// The same database, for a daemon that has seen audit records. If the database lacks the record `known`, as after a
+    /// failover that lost transactions, every new connection is refused, and all reads and changes fail with
+    /// `storeUnavailable`.
+    package func requiring(_ known: KnownAuditHead) -> PostgresDatabase {
+        var opener = opener
+        opener.knownAuditHead = known
+        return PostgresDatabase(opener: opener)
     }
 
     /// Checks that the server, the database and the role permit as many connections as a daemon may open. Blocks the

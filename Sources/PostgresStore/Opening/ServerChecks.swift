@@ -3,7 +3,7 @@ import StoreCore
 import Vocabulary
 
 /// Refuses a server on which the store cannot work, or cannot store changes durably. Each new connection is checked,
-/// because the settings of a role or a database can differ, and because the connection string can name several servers.
+/// because the settings can change, and because the connection string can name several servers.
 enum ServerChecks {
     /// PostgreSQL 15, as `server_version_num` shows it.
     static let oldestVersion = 150_000
@@ -78,7 +78,8 @@ enum ServerChecks {
         }
     }
 
-    /// With each of these settings off, a power failure can lose changes that were reported as stored.
+    /// Checks that none of these settings is off. Otherwise a power failure could lose changes that were reported as
+    /// stored, or destroy the database.
     private static func requireDurability(_ row: Row) throws {
         for setting in ["fsync", "full_page_writes"] where try row.text(setting) != "on" {
             throw refusal(

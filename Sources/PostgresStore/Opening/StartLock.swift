@@ -13,9 +13,10 @@ package struct StartLock: Sendable {
     /// Waits for the lock, and blocks the calling thread.
     ///
     /// - Parameters:
-    ///   - limit: how long to wait for another daemon that is starting.
+    ///   - limit: how long to wait for another daemon that is starting, or for a copy of the store.
     ///   - durability: only tests pass `notRequired`.
-    /// - Throws: `storeUnavailable` if another daemon has the lock for too long, or if the server cannot be reached.
+    /// - Throws: `storeUnavailable` if another process still has the lock after `limit`, or if the server cannot be
+    ///   reached.
     package init(
         _ settings: ConnectionSettings, waiting limit: Duration = .seconds(120), durability: Durability = .required
     ) throws {
@@ -55,7 +56,7 @@ package struct StartLock: Sendable {
     package func requireNoDaemon() throws {
         try PostgresErrors.translating {
             guard try connection.run("SELECT to_regclass('merchantkeyd.nodes') IS NOT NULL") == "t" else { return }
-            // The other daemons, too, treat a lease as valid for one second after its end.
+            // As the daemons do, treats a lease as valid for one second after its end.
             let names = try connection.run(
                 """
                 SELECT string_agg(name, ', ' ORDER BY name) FROM merchantkeyd.nodes

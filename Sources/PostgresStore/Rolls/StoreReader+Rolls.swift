@@ -28,8 +28,8 @@ extension StoreReading {
         case nil: break
         case .open: conditions.add("ended_at IS NULL")
         case .state(let state, let quietCutoff):
-            // A quiet roll is stored with the step `promoted`: a promoted roll is quiet if its `idle_since` is not later
-            // than `quietCutoff`.
+            // A quiet roll is stored with the step `promoted`: a promoted roll is quiet if its `idle_since` is not
+            // later than `quietCutoff`.
             conditions.add("step =", state == .quiet ? RollState.promoted.rawValue : state.rawValue)
             if state == .quiet { conditions.add("idle_since <=", quietCutoff) }
             if state == .promoted {

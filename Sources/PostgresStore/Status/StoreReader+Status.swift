@@ -29,7 +29,7 @@ extension StoreReading {
     func countKeyPairsExpiring(_ filter: ActiveKeyPairFilter, from begin: Timestamp, to end: Timestamp) throws -> Int {
         try firstRow(
             """
-            SELECT count(*) AS ending FROM key_pairs \(filter.indexAndCondition) AND expires_at >= $1 AND expires_at < $2
+            SELECT count(*) AS ending FROM key_pairs \(filter.beginningOfWhere) AND expires_at >= $1 AND expires_at < $2
             """, [begin, end]
         ) { try $0.integer("ending") } ?? 0
     }
@@ -39,7 +39,7 @@ extension StoreReading {
     ) throws -> [ExpiringKeyPair] {
         try allRows(
             """
-            SELECT \(KeyPairRow.columns), expires_at FROM key_pairs \(filter.indexAndCondition) AND expires_at >= $1 AND expires_at < $2
+            SELECT \(KeyPairRow.columns), expires_at FROM key_pairs \(filter.beginningOfWhere) AND expires_at >= $1 AND expires_at < $2
             ORDER BY expires_at, id LIMIT $3
             """, [begin, end, max(0, limit)], KeyPairRow.expiringKeyPair)
     }
@@ -94,7 +94,7 @@ extension StoreReading {
     }
 }
 
-// MARK: - Certificates whose issuer was not verified
+// MARK: - Key pairs whose issuer was not verified, and standby key pairs in use
 
 extension StoreReading {
     func countIssuerNotVerified() throws -> Int {
@@ -145,9 +145,9 @@ private let standbyKeyPairIdsInUse = """
     """
 
 extension ActiveKeyPairFilter {
-    /// The beginning of the SQL condition that selects the filter's key pairs. For each of the conditions, an index
-    /// contains exactly the rows that fulfil the condition, so a count reads only the index.
-    fileprivate var indexAndCondition: String {
+    /// The beginning of the clause `WHERE` that selects the filter's key pairs. For each filter, a partial index
+    /// contains exactly these rows, so a count reads only the index.
+    fileprivate var beginningOfWhere: String {
         switch self {
         case .active: "WHERE state IN ('standby', 'current', 'retiring')"
         case .current: "WHERE state = 'current'"

@@ -23,9 +23,9 @@ extension StoreReading {
         return Dictionary(found) { first, _ in first }
     }
 
-    /// This query runs while other writes wait, so it reads few rows, which indexes find. PostgreSQL executes a subquery
-    /// with `OFFSET 0` once for each hash, whatever it estimates: a plan that was made for small tables stays in use for
-    /// some time, and must not read all revoked key pairs when the tables have grown.
+    /// Other writes wait while this query runs, so it must find its rows through indexes. PostgreSQL continues to use a
+    /// plan for some time after the tables have grown. `OFFSET 0` makes it execute a subquery once for each hash.
+    /// Without `OFFSET 0`, a plan that was made for small tables could read all revoked key pairs.
     func keyPairsChanged(by uses: [(key: PublicKeyHash, value: KeyUse)]) throws -> Set<PublicKeyHash> {
         Set(
             try allRows(

@@ -22,7 +22,7 @@ extension StoreTransaction {
     /// Stores all uses with one statement, because other writes wait until it ends. The rows are locked in the order of
     /// their ids, so that two daemons that store uses of the same key pairs do not cause a deadlock.
     ///
-    /// PostgreSQL executes a subquery with `LIMIT` once for each use, whatever it estimates: see
+    /// `LIMIT 1` makes PostgreSQL execute the subquery once for each use, as `OFFSET 0` does in
     /// ``StoreReading/keyPairsChanged(by:)``.
     func addKeyUses(_ uses: [(key: PublicKeyHash, value: KeyUse)]) throws {
         guard !uses.isEmpty else { return }

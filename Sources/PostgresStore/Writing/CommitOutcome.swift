@@ -1,24 +1,24 @@
 import StoreCore
 
 /// Identifies a transaction, so that the daemon can ask the server for its outcome after the connection was lost.
-package struct TransactionMark: Hashable, Sendable, CustomStringConvertible {
+struct TransactionMark: Hashable, Sendable, CustomStringConvertible {
     /// The server that ran the transaction.
     let server: ServerIdentity
     /// The number of the transaction, PostgreSQL's `xid8`.
     let number: String
 
-    package var description: String { number }
+    var description: String { number }
 }
 
-/// A database cluster and its history. After the promotion of a standby, the same number can belong to another
-/// transaction, so a number is meaningful only on its own timeline.
+/// A database cluster and its timeline. After the promotion of a standby, which begins a new timeline, the number of a
+/// transaction can belong to another transaction.
 struct ServerIdentity: Hashable, Sendable {
     let systemIdentifier: String
     let timeline: String
 }
 
 /// What happened to a transaction whose commit received no response.
-package enum CommitOutcome: String, Hashable, Sendable {
+enum CommitOutcome: Sendable {
     /// The changes are on stable storage.
     case committed
     /// Nothing was changed.

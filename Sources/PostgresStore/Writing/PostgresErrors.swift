@@ -8,6 +8,7 @@ enum PostgresErrors {
 
     /// The `MerchantError` for an error of PostgreSQL or libpq; other errors are returned unchanged.
     static func translated(_ error: any Error) -> any Error {
+        if let lost = error as? LostTransactions { return lost.merchantError }
         guard let error = error as? PostgresError else { return error }
         return MerchantError(code(of: error), detail(of: error))
     }

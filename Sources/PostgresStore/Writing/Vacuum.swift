@@ -1,8 +1,9 @@
-/// VACUUM of the tables that contain sealed keys.
+/// VACUUM of the tables that contain sealed keys and sealed account numbers.
 enum Vacuum {
     private static let tables = ["sealed_private_keys", "sealed_mpans", "data_keys"]
 
-    /// - Parameter connection: a connection that is used for nothing else. Its `lock_timeout` is not changed.
+    /// - Parameter connection: a connection that is used for nothing else, because this changes its time limits.
+    ///   `lock_timeout` stays, and limits the wait for the lock of a table.
     static func run(on connection: Connection) throws {
         // VACUUM of a large table may take long.
         try connection.run("SET statement_timeout = 0")

@@ -26,6 +26,7 @@ final class WriteConnection: Sendable {
     private typealias Opened = (connection: Connection, server: ServerIdentity)
 
     private let opener: ConnectionOpener
+    private let attempts = ConnectionAttempts()
     private let settlement: Duration
     private let longestPause: Duration
     /// Locked while a transaction runs.
@@ -65,9 +66,6 @@ final class WriteConnection: Sendable {
     /// Closes the connection. This frees its buffers, which can contain sealed keys.
     func close() { turn.withLock { _ in replace(by: nil) } }
 
-    /// The outcome of a transaction; nil if the server cannot be asked now. Blocks the calling thread.
-    func outcome(of mark: TransactionMark) -> CommitOutcome? { turn.withLock { _ in askOutcome(of: mark) } }
-
     private func begin(_ kind: Kind) throws -> Transaction {
         // The server may have closed the connection while it was idle. Nothing was changed then, so a second attempt on
         // a new connection is safe.
@@ -92,7 +90,7 @@ final class WriteConnection: Sendable {
     /// empty table scans the whole table, even when the table has grown. With `enable_seqscan = off`, each plan uses an
     /// index.
     private func open() throws -> Opened {
-        let opened = try opener.open()
+        let opened = try attempts.attempt { try opener.open() }
         try opened.connection.run(
             """
             SELECT set_config('idle_in_transaction_session_timeout', '\(longestPause.milliseconds)', false),
@@ -130,7 +128,7 @@ final class WriteConnection: Sendable {
         let deadline = ContinuousClock.now + settlement
         repeat {
             switch askOutcome(of: mark) {
-            case .committed: return
+            case .committed: return try requireStandby(mark)
             case .rolledBack: throw error
             case .unknown: throw UnknownOutcomeError(mark: mark)
             // The server cannot be reached yet, or still runs the transaction.
@@ -140,8 +138,25 @@ final class WriteConnection: Sendable {
         throw UnknownOutcomeError(mark: mark)
     }
 
+    /// Commits a small write, and so waits until the synchronous standby, if there is one, has all earlier
+    /// transactions.
+    ///
+    /// A server that restarts while a commit waits for the standby reports the transaction as committed at once.
+    private func requireStandby(_ mark: TransactionMark) throws {
+        do {
+            let message = "SELECT pg_logical_emit_message(true, 'merchantkeyd', '')"
+            _ = try current.withLock { $0 }?.connection.query(message)
+        } catch {
+            replace(by: nil)
+            throw UnknownOutcomeError(mark: mark)
+        }
+    }
+
     private func askOutcome(of mark: TransactionMark) -> CommitOutcome? {
-        guard let opened = try? current.withLock({ $0 }) ?? open() else { return nil }
+        let opened: Opened
+        do { opened = try current.withLock { $0 } ?? open() } catch {
+            return error is LostTransactions ? .unknown : nil
+        }
         replace(by: opened)
         guard let outcome = try? CommitOutcome.of(mark, on: opened.connection, server: opened.server) else {
             replace(by: nil)
@@ -161,7 +176,7 @@ extension AuditHead {
     }
 }
 
-/// The connection was lost during a commit, and the server could not be asked for the outcome in time.
+/// The connection was lost during a commit, and it is not known whether the change is on stable storage.
 struct UnknownOutcomeError: Error {
     let mark: TransactionMark
 

@@ -27,7 +27,7 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
         var isBusy = false
         /// The latest `storeUnavailable` error, and the time of the first one. A commit that succeeds sets this to nil.
         var impairment: (error: MerchantError, since: Timestamp)?
-        /// Whether ``WriteGroups/retryIfImpaired()`` has begun a trial write that has not ended.
+        /// Whether ``WriteGroups/retryIfImpaired(_:)`` has begun a trial write that has not ended.
         var isTrialRunning = false
         /// If set, new writes are refused with this error.
         var refusal: MerchantError?
@@ -110,10 +110,6 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
             throw translatedAndNoted(error)
         }
     }
-
-    /// The outcome of a transaction whose commit received no response; nil if the server cannot be asked now. Blocks
-    /// the calling thread.
-    func outcome(of mark: TransactionMark) -> CommitOutcome? { connection.outcome(of: mark) }
 
     /// Closes the connection until the next write.
     func closeConnection() { connection.close() }

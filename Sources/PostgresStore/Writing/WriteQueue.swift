@@ -7,7 +7,7 @@ import Vocabulary
 struct PendingWrite: GroupedWrite {
     /// Runs the caller's changes inside the group's transaction.
     ///
-    /// - Returns: a function that returns the result to the caller. Call this function when the transaction is on
+    /// - Returns: a function that sends the result to the caller. Call this function when the transaction is on
     ///   stable storage.
     let run: @Sendable (StoreTransaction) throws -> @Sendable () -> Void
     /// Reports an error to the caller.
@@ -16,16 +16,18 @@ struct PendingWrite: GroupedWrite {
 
 /// The result of one transaction of a group.
 private struct GroupedResult: Sendable {
-    let returnResult: @Sendable () -> Void
+    /// Sends the result or the error to the caller.
+    let respond: @Sendable () -> Void
     /// nil if the transaction failed.
     let changes: StoreChanges?
 
-    init(_ returnResult: @escaping @Sendable () -> Void, _ changes: StoreChanges?) {
-        self.returnResult = returnResult
+    init(_ respond: @escaping @Sendable () -> Void, _ changes: StoreChanges?) {
+        self.respond = respond
         self.changes = changes
     }
 
-    /// Whether other daemons may have a key pair in memory as it was before the transaction.
+    /// Whether the transaction changed a key pair that other daemons may have in memory. If so, the response waits
+    /// until they have applied the change.
     var changesKnownKeys: Bool { changes?.changesKnownKeys ?? false }
 }
 
@@ -47,8 +49,8 @@ final class WriteQueue: Sendable {
         self.auditedActions = auditedActions
         groups = WriteGroups(
             .audited, opener: opener, limits: opener.settings.limits, largestGroup: Self.largestGroup, clock: clock
-        ) { group, begun in
-            let connection = begun.connection
+        ) { group, groupTransaction in
+            let connection = groupTransaction.connection
             var results: [GroupedResult] = []
             var changes = StoreChanges()
             let earliestEventTime = confirmedTime?.earliestEventTime
@@ -57,7 +59,7 @@ final class WriteQueue: Sendable {
             if needsSavepoint { try connection.run("SAVEPOINT one_write") }
             for write in group {
                 let transaction = StoreTransaction(
-                    connection: connection, auditHead: changes.auditHead ?? begun.auditHead,
+                    connection: connection, auditHead: changes.auditHead ?? groupTransaction.auditHead,
                     earliestEventTime: earliestEventTime, node: node)
                 let result =
                     needsSavepoint
@@ -69,7 +71,7 @@ final class WriteQueue: Sendable {
             if acknowledgements != nil, !changes.changedKeys.isEmpty || changes.mayHaveNewEvents {
                 try ChangeNotice.send(on: connection)
             }
-            let number =
+            let changeNumber =
                 acknowledgements == nil || changes.changedKeys.isEmpty
                 ? nil : try KeyChangeLog.append(changes.changedKeys, on: connection)
             let (committedResults, committedChanges) = (results, changes)
@@ -77,10 +79,10 @@ final class WriteQueue: Sendable {
                 for action in committedChanges.auditedActions { auditedActions.add(action) }
                 observers.notify(committedChanges)
                 for result in committedResults {
-                    if let acknowledgements, let number, result.changesKnownKeys {
-                        acknowledgements.add(number, result.returnResult)
+                    if let acknowledgements, let changeNumber, result.changesKnownKeys {
+                        acknowledgements.add(changeNumber, result.respond)
                     } else {
-                        result.returnResult()
+                        result.respond()
                     }
                 }
             }
@@ -96,18 +98,18 @@ final class WriteQueue: Sendable {
     /// Runs one transaction of the group after the savepoint `one_write`. If it fails, only its own changes are undone.
     /// Otherwise sets the savepoint again, for the next transaction.
     ///
-    /// - Returns: a function that returns the result or the error to the caller, and the changes of the transaction.
+    /// - Returns: the changes of the transaction, and a function that sends the result or the error to the caller.
     /// - Throws: if the whole group must fail.
     private static func runInSavepoint(_ write: PendingWrite, in transaction: StoreTransaction) throws -> GroupedResult
     {
         let connection = transaction.connection
         do {
-            let returnResult = try write.run(transaction)
+            let respond = try write.run(transaction)
             guard !connection.isTransactionFailed else { throw Connection.failedBeforeCommit }
             try connection.postpone("RELEASE one_write")
             try connection.postpone("SAVEPOINT one_write")
             try connection.runPostponed()
-            return GroupedResult(returnResult, transaction.changes)
+            return GroupedResult(respond, transaction.changes)
         } catch {
             guard !connection.isLost else { throw error }
             try connection.rollBack(to: "one_write")

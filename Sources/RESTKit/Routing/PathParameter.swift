@@ -9,7 +9,7 @@ package protocol PathParameter: TextValue {
 
     /// - Returns: the merchant that owns the resource; nil if the caller's permit must not be limited to some
     ///   merchants.
-    /// - Throws: ``notFoundError`` if there is no such resource.
+    /// - Throws: ``notFoundError`` if the owner must be read from the store and there is no such resource.
     func owner(_ owners: some ResourceOwners) async throws -> MerchantIdentifier?
 
     /// The error for a resource that does not exist. The use cases throw the same error.

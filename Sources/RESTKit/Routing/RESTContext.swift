@@ -15,7 +15,8 @@ package struct RESTConnection: RequestContextSource, Sendable {
     package let channel: any Channel
     /// The memory that is reserved for the current request and its response.
     package let reservedMemory: BufferBudget.Reservation
-    /// The SHA-256 of the client's verified TLS certificate; nil if it has none, and on a Unix socket.
+    /// The SHA-256 of the client's verified TLS certificate; nil if the client has none or the certificate has expired,
+    /// and on a Unix socket.
     package let clientCertificateFingerprint: Bits256?
     package let logger: Logger
 
@@ -39,7 +40,7 @@ package struct RESTContext: RequestContext {
     package let connection: RESTConnection
     /// The client's `X-Request-Id` if it sent one, otherwise an identifier that the server generates.
     package let requestId: String
-    /// The trace that the request belongs to; nil if the client sent no `traceparent`.
+    /// The trace that the request belongs to; nil if the client sent no valid `traceparent`.
     package let trace: TraceContext?
     /// The caller of the request. At first the caller of the connection; a server that authenticates each request
     /// replaces this value.

@@ -33,6 +33,8 @@ package struct RequestReporter: Sendable {
         recorder = requests.makeRecorder(server: server, routes: routes)
     }
 
+    /// Counts a response in the metrics, and writes it to the access log.
+    ///
     /// - Parameter route: the index among the routes of this reporter; nil if the request matched no route.
     package func record(_ route: Int?, _ response: Response, since start: NIODeadline, _ context: RESTContext) {
         let nanoseconds = (NIODeadline.now() - start).nanoseconds

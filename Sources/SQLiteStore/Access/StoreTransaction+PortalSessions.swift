@@ -67,7 +67,7 @@ extension StoreTransaction {
     }
 
     func removeOpenLogins(of uid: UInt32?, at now: Timestamp) throws -> Int {
-        // A login that was created earlier has expired. The limit lets SQLite use the index of the creation times.
+        // A login that was created before `oldest` has expired. The condition on `created_at` lets SQLite use an index.
         let oldest = now.adding(.zero - OperatorLogin.life)
         return try execute(
             """
@@ -90,7 +90,7 @@ extension StoreTransaction {
         -> Int
     {
         var remaining = max(0, limit)
-        // One statement for each index, because SQLite cannot follow two indexes with one `ORDER BY`.
+        // One statement for each index, because one query cannot read rows in the order of two indexes.
         for (table, column, time) in [
             ("portal_sessions", "last_seen_at", lastSeen), ("portal_sessions", "created_at", created),
             ("operator_logins", "created_at", created),

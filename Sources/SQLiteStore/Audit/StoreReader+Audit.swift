@@ -44,8 +44,9 @@ extension StoreReading {
         try firstRow("SELECT seq FROM sqlite_sequence WHERE name = 'audit'", []) { try $0.integer("seq") } ?? 0
     }
 
-    /// The SQL clause that names the index for the filter's most selective condition: key pair, merchant, caller, time.
-    /// Empty without a filter, because then the primary key `sequence` is enough.
+    /// The SQL clause that names the index for the filter's first condition in this order: key pair, merchant, caller,
+    /// time. The first of these conditions usually selects the fewest records. Empty without a filter, because then the
+    /// primary key `sequence` is enough.
     private static func indexClause(for filter: AuditFilter) -> String {
         if filter.key != nil { return "INDEXED BY audit_of_key_pair" }
         if filter.merchant != nil { return "INDEXED BY audit_of_merchant" }

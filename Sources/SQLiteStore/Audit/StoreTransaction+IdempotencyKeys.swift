@@ -15,9 +15,9 @@ extension StoreTransaction {
     /// Stores the key and the name of the resource that its request created. Also removes up to
     /// ``IdempotencyKey/maximumRemoved`` expired keys.
     ///
-    /// `time` contains the time of the machine's clock and the time that the daemon counts itself (``ConfirmedTime``).
-    /// The key is stored with the later time, and expired keys are found with the earlier time, so that a wrong clock
-    /// does not remove a key too early.
+    /// `time` contains the time of the machine's clock and the daemon's own count of time (``ConfirmedTime``). The key
+    /// is stored with the later of the two, and keys expire by the earlier one, so that a wrong clock does not remove a
+    /// key too early.
     func remember(_ key: IdempotencyKey, requestDigest: [UInt8], resource: String, at time: ClockReading) throws {
         try execute(
             """

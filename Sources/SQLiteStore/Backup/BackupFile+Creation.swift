@@ -22,7 +22,7 @@ extension BackupFile {
 
     /// Writes a database, followed by a manifest, to a new file with mode 0600.
     ///
-    /// First writes and syncs the draft. Then links the draft to `target`, so that a file named `target` is always
+    /// First writes and syncs the draft. Then links `target` to the draft, so that a file named `target` is always
     /// complete. The draft is removed, also after an error.
     ///
     /// - Parameters:

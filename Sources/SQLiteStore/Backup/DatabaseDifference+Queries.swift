@@ -1,11 +1,13 @@
 import StoreCore
 
 extension DatabaseDifference.Kind {
-    /// The SQL query that finds the changes of one kind. `newer` is a row of the database before the restore. `older`
-    /// is the matching row of the restored backup, with NULL in all columns if there is no such row.
+    /// The SQL query that finds the changes of one kind. `newer` is a row of the database before the restore, in the
+    /// schema `main`. `older` is the matching row of the restored backup, in the schema `older`, with NULL in all
+    /// columns if there is no such row.
     ///
-    /// The restore replaces the newer database by the older one. So the column `was`, the state before the restore,
-    /// comes from `newer`. The column `now`, the state after the restore, comes from `older`.
+    /// The column `was` describes the state before the restore, and `now` the state after it. The restore replaces the
+    /// newer database by the older one, so `was` is about `newer`, and `now` is about `older`. Either text may depend
+    /// on both rows.
     ///
     /// Rows are matched by values that never change. They are not matched by id, because a row may have another id in
     /// the other database.
@@ -198,8 +200,8 @@ extension DatabaseDifference.Kind.Query {
             WHERE (older.id IS NULL AND newer.revoked_at IS NULL)
                 OR (older.id IS NOT NULL AND (older.revoked_at IS NULL) <> (newer.revoked_at IS NULL))
                 OR (older.id IS NOT NULL AND newer.revoked_at IS NULL AND (
-                    EXISTS (\(secrets("newer")) EXCEPT \(secrets("older")))
-                    OR EXISTS (\(secrets("older")) EXCEPT \(secrets("newer")))))
+                    EXISTS (\(tokenDigests("newer")) EXCEPT \(tokenDigests("older")))
+                    OR EXISTS (\(tokenDigests("older")) EXCEPT \(tokenDigests("newer")))))
             """,
         order: "newer.name")
 
@@ -210,10 +212,10 @@ extension DatabaseDifference.Kind.Query {
         "iif(\(side).revoked_at IS NULL, 'not revoked', 'revoked')"
     }
 
-    /// A query for the tokens of the access and their expiry.
+    /// A query for the digests of the access's tokens, and their expiry.
     ///
     /// - Parameter side: `newer` or `older`.
-    private static func secrets(_ side: String) -> String {
+    private static func tokenDigests(_ side: String) -> String {
         let schema = side == "newer" ? "main" : "older"
         return """
             SELECT secret_digest, expires_at FROM \(schema).access_secrets WHERE access_id = \(side).id

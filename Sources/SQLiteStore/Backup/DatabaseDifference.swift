@@ -15,15 +15,17 @@ package struct DatabaseDifference: Sendable {
         case usableAgain
         /// Key pairs that only the newer database contains.
         case missing
-        /// Key pairs whose private key was destroyed before the restore, and is stored again after the restore.
+        /// Key pairs whose private key was destroyed before the restore, and is stored again after the restore, but
+        /// that are not `usableAgain`.
         case destructionUndone
-        /// Accesses to the portal that were created or revoked, or got another token, after the backup.
+        /// Accesses to the portal that were created or revoked, or whose tokens have changed, after the backup.
         case accesses
         /// Invitations to the portal that were created, used or revoked after the backup.
         case invitations
         /// Key pairs whose state differs, but that are neither `usableAgain` nor `destructionUndone`.
         case earlierState
-        /// Key pairs whose scheduled destruction has different times in the two databases, or is in only one of them.
+        /// Key pairs that are revoked in the older database and not destroyed in the newer one, and whose scheduled
+        /// destruction has different times in the two databases or is in only one of them.
         case destructions
         /// Key pairs whose private key was exported, but only the newer database has recorded the export.
         case exports

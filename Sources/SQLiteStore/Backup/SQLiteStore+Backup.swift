@@ -42,7 +42,7 @@ extension SQLiteStore {
             let reader = StoreReader(db: db)
             return (try reader.counts(at: manifest.createdAt), try reader.newestKeyPairId())
         }
-        /// The number of key pairs in each state.
+        /// The number of key pairs in each state, as text.
         func text(_ states: [KeyState: Int]) -> String {
             KeyState.allCases.map { "\(states[$0] ?? 0) \($0.rawValue)" }.joined(separator: ", ")
         }

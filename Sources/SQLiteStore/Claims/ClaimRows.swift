@@ -8,10 +8,11 @@ import Vocabulary
 enum ClaimRows {
     /// Inserts a claim, unless the payment was already claimed or the Idempotency-Key was used for another request.
     ///
-    /// - Parameter limit: the time of the newest claim minus ``ClaimRules/toleratedSetBack``; nil if there are no
-    ///   claims. If the new claim is not after this time, the machine's clock was set back. If the database then has no
-    ///   claim of the same payment, such a claim may have been removed, so the new claim is refused.
-    /// - Parameter newest: is set to the new claim if it is inserted.
+    /// - Parameters:
+    ///   - limit: the time of the newest claim minus ``ClaimRules/toleratedSetBack``; nil if there are no claims. If
+    ///     the new claim is not after this time, the machine's clock was set back. If the database also has no claim of
+    ///     the same payment, such a claim may have been removed, so the new claim is refused.
+    ///   - newest: is set to the new claim if it is inserted.
     /// - Returns: the outcome, or the error with which the claim is refused.
     /// - Throws: if the storage fails.
     static func insert(
@@ -69,8 +70,8 @@ enum ClaimRows {
             """, [count, time])
     }
 
-    /// The latest time of all claims; nil if there are no claims. Reads all rows, because the last row does not have
-    /// the latest time if the clock was set back before its insertion.
+    /// The latest time of all claims; nil if there are no claims. Reads all rows, because the last row may not have the
+    /// latest time: the clock may have been set back.
     static func latestTime(in db: Database) throws -> Timestamp? {
         try Int64.fetchOne(db, sql: "SELECT max(claimed_at) FROM claims").map(Timestamp.init(millisecondsSince1970:))
     }
@@ -83,15 +84,16 @@ enum ClaimRows {
         }
     }
 
-    /// Whether a claim is missing although it was not removed because of its age.
+    /// Whether a claim is missing, and not because it was removed by age.
     static func lacks(_ mark: ClaimMark, in db: Database) throws -> Bool {
-        // The log with the schema may have been emptied. The daemon then creates the schema again.
+        // If the log that contained the schema was emptied, there is no table until the daemon creates it again.
         guard try db.tableExists("claims") else { return true }
         let found = try db.firstRow("SELECT transaction_id FROM claims WHERE id = ?", [mark.id]) { row in
             try row.bits256("transaction_id")
         }
         if let found { return found != mark.transactionId }
-        // The oldest claims are removed first.
+        // The oldest claims are removed first, and the newest is never removed. So a claim was removed by age only if
+        // all remaining claims have higher ids.
         let oldest = try Int64.fetchOne(db, sql: "SELECT min(id) FROM claims")
         return oldest.map { $0 <= mark.id } ?? true
     }

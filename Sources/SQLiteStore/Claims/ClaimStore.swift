@@ -6,8 +6,8 @@ import StoreCore
 package import Vocabulary
 
 /// Stores claims of payment tokens, and of nonces of in-app provisioning. A claim is the record that a token or a nonce
-/// was used, so that it is not used twice. The claims have an SQLite database of their own, so that claims and changes
-/// of keys do not delay each other.
+/// was used, so that a second use is refused. The claims have an SQLite database of their own, so that claims and
+/// changes of keys do not delay each other.
 ///
 /// ``claim(_:)`` returns when the claim is on stable storage: the database has a write-ahead log, and the setting
 /// `synchronous = FULL` syncs the log at each commit. One commit stores many claims. If several requests claim the same
@@ -17,6 +17,7 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
     static let largestGroup = 512
     /// How many claims can wait for their commit. Further claims are refused with `overloaded`.
     static let longestQueue = 16384
+    /// What an operator must do to remove all claims.
     package static let removal =
         "stop the daemon with its socket units, move claims.sqlite with its -wal and -shm out of the state directory, and start the daemon"
 
@@ -112,8 +113,8 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
         }
     }
 
-    /// Whether a claims database lacks a claim that was not removed because of its age. Reads the database without
-    /// changing it, whether the daemon runs or not.
+    /// Whether a claims database lacks a claim, and not because the claim was removed by age. Reads the database
+    /// without changing it, whether the daemon runs or not.
     ///
     /// - Throws: if the database cannot be read.
     package static func lacks(_ claim: ClaimMark, inFile path: String) throws -> Bool {
@@ -125,7 +126,7 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
     }
 
     /// Whether a claims database's file, read without its write-ahead log, is intact and lacks a claim that was not
-    /// removed because of its age. No program may write to the database meanwhile. False if the file cannot be read.
+    /// removed by age. No program may write to the database meanwhile. False if the file cannot be read.
     package static func lacks(_ claim: ClaimMark, inFileAlone path: String) -> Bool {
         let isLacking = try? DatabaseInspection.openReadOnly(path, ignoringLog: true).read { db in
             // After an interrupted checkpoint, a query may miss a claim that is in the file.
@@ -134,14 +135,15 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
         return isLacking ?? false
     }
 
-    /// Whether the open database lacks a claim that was not removed because of its age.
+    /// Whether the open database lacks a claim that was not removed by age.
     package func lacks(_ claim: ClaimMark) throws -> Bool { try queue.read { try ClaimRows.lacks(claim, in: $0) } }
 
     /// Checks the claims database without changing it, whether the daemon runs or not.
     ///
     /// - Parameter wholeContent: whether to read the whole file and search it for damage.
     /// - Throws: ``MerchantError`` `storeUnavailable` for a file that the daemon cannot write, that other users can
-    ///   access, that is damaged, that another program created, or that a newer version of this program wrote.
+    ///   access, that is damaged, that another program created, or that a newer version of this program wrote, and if
+    ///   the file is missing or empty although its write-ahead log has content.
     package static func inspect(path: String, wholeContent: Bool) throws {
         try SQLiteErrors.translating(of: .claims, at: path) {
             try DatabaseInspection.requireUsableFiles(at: path, of: .claims)

@@ -1,4 +1,4 @@
-/// Is notified of new claims of payment tokens.
+/// Is notified of new claims of payment tokens, but not of nonces.
 package protocol ClaimsObserver: Sendable {
     /// Called after a commit of new claims, before the callers get their results. Must return soon.
     ///

@@ -65,7 +65,7 @@ package struct SQLiteCopy: TableWriting {
     ///   - database: the path of the database of the merchants, without ``suffix``.
     ///   - claims: the path of the claims database, without ``suffix``.
     package static func removeFiles(database: String, claims: String) {
-        // The file with the mark is removed first.
+        // The file with the mark is removed first, so that a later copy is not resumed without its claims.
         for path in [database, claims] { for end in SQLiteStore.fileSuffixes { unlink(path + suffix + end) } }
     }
 
@@ -199,9 +199,9 @@ extension SQLiteCopy {
     }
 
     /// Prepares the files for their use: creates the triggers, removes the mark of an unfinished copy, compares the
-    /// schemas with those of new files, and closes the files without a write-ahead log.
+    /// schemas with those of new files, checks the files, and closes them, so that no write-ahead log is left.
     ///
-    /// - Throws: `internalError` if a schema differs, or if a row refers to a missing row.
+    /// - Throws: `internalError` if a schema differs, or if SQLite's checks find a fault.
     package func finish() throws {
         for file in [claims, merchants].compactMap(\.self) {
             try SQLiteErrors.translating(of: file.kind) {

@@ -23,9 +23,8 @@ extension StoreReading {
         addCondition("merchant_identifier", merchant?.rawValue, index: "events_of_merchant")
         addCondition("kind", query.kind?.rawValue, index: "events_of_kind")
         addCondition("severity", query.severity?.rawValue, index: "events_of_severity")
-        // The newest events are read in descending order, because `LIMIT` keeps the first rows. They are reversed
-        // below.
-        let isNewest = query.selection == .newest
+        // `LIMIT` keeps the first rows, so the newest events are read in descending order, and reversed afterwards.
+        let readsBackwards = query.selection == .newest
         if case .after(let sequence) = query.selection {
             conditions.append("sequence > ?")
             arguments += [sequence]
@@ -34,9 +33,9 @@ extension StoreReading {
             """
             SELECT \(EventRow.columns) FROM events \(index)
             \(conditions.isEmpty ? "" : "WHERE \(conditions.joined(separator: " AND "))")
-            ORDER BY sequence \(isNewest ? "DESC" : "ASC") LIMIT ?
+            ORDER BY sequence \(readsBackwards ? "DESC" : "ASC") LIMIT ?
             """, arguments + [max(0, query.limit)], EventRow.event)
-        return isNewest ? found.reversed() : found
+        return readsBackwards ? found.reversed() : found
     }
 
     func webhooks() throws -> [WebhookState] {

@@ -47,9 +47,9 @@ extension StoreTransaction {
 
 // MARK: - Deliveries
 
-// A lane is the queue of one merchant's undelivered events to one webhook. The events of a lane are sent one after
-// another: only the event with the mark `is_next` may be sent. If the delivery of an event fails for too long, the
-// event is parked: it is sent again only on request, and no longer blocks its lane.
+// A lane is the queue of one merchant's undelivered events to one webhook, or of the events without a merchant. The
+// events of a lane are sent one after another: only the event with the mark `is_next` may be sent. If the delivery of
+// an event fails for too long, the event is parked: it is sent again only on request, and no longer blocks its lane.
 
 extension StoreTransaction {
     func markDelivered(_ sequence: Int, to webhook: String, at now: Timestamp) throws {

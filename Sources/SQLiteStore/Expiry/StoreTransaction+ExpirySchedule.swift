@@ -3,7 +3,7 @@ import StoreCore
 import Vocabulary
 
 extension StoreTransaction {
-    /// - Parameter time: nil if the key pair must not be checked before its state or certificates change.
+    /// - Parameter time: nil if the key pair need not be checked until its state or certificates change.
     func setNextExpiryCheck(of hash: PublicKeyHash, at time: Timestamp?) throws {
         try execute(
             """

@@ -60,8 +60,8 @@ extension StoreReading {
     func keyPairs(
         expiringBefore time: Timestamp, in state: KeyState?, after cursor: PublicKeyHash?, limit: Int
     ) throws -> [KeyPair] {
-        // Each index contains exactly the rows of its condition.
-        let source =
+        // The name of an index, and a condition that begins with the condition of this partial index.
+        let indexAndCondition =
             switch state {
             case nil: "key_pairs_ending WHERE state IN ('standby', 'current', 'retiring')"
             case .current: "key_pairs_current_ending WHERE state = 'current'"
@@ -80,7 +80,7 @@ extension StoreReading {
         }
         return try allRows(
             """
-            SELECT \(KeyPairRow.columns) FROM key_pairs INDEXED BY \(source)
+            SELECT \(KeyPairRow.columns) FROM key_pairs INDEXED BY \(indexAndCondition)
             AND expires_at < ? AND (expires_at, id) > (?, ?) ORDER BY expires_at, id LIMIT ?
             """, [time, begin.expiresAt, begin.id, max(0, limit)], KeyPairRow.keyPair)
     }

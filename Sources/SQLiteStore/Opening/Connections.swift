@@ -129,8 +129,9 @@ enum Connections {
         }
     }
 
-    /// Refuses a database of another program. Accepts an empty database, because the daemon has just created the file.
-    /// Must be called before any setting is changed, so that a refused file is not modified.
+    /// Refuses a database of another program. Accepts an empty database, because the daemon creates an empty file
+    /// before it creates the schema. Must be called before any setting is changed, so that a refused file is not
+    /// modified.
     static func refuseForeignDatabase(_ db: Database, path: String, kind: DatabaseKind) throws {
         let found = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         guard found != kind.rawValue else { return }

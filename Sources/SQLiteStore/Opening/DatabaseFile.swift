@@ -75,8 +75,8 @@ enum DatabaseFile {
     final class OpenedFiles: Sendable {
         let path: String
         private let database: Identity
-        /// The write-ahead log; nil before ``recordWriteAheadLogIdentity()``. The descriptor is -1 if the log could not be
-        /// opened. While any connection is open, SQLite may truncate the log, but does not replace its file.
+        /// The write-ahead log; nil before ``recordWriteAheadLogIdentity()``. The descriptor is -1 if the log could not
+        /// be opened. While any connection is open, SQLite may truncate the log, but does not replace its file.
         private let log = Mutex<(identity: Identity, file: CInt)?>(nil)
 
         init(of path: String) throws(MerchantError) {
@@ -138,7 +138,8 @@ enum DatabaseFile {
     ///
     /// SQLite later creates the write-ahead log and the shared memory with the mode of the database's file.
     ///
-    /// - Throws: ``MerchantError`` `storeUnavailable` if the file cannot be created or fails the check.
+    /// - Throws: ``MerchantError`` `storeUnavailable` if the file cannot be created or fails the check, or if it is
+    ///   missing or empty although its write-ahead log has content.
     static func createOrCheck(at path: String) throws(MerchantError) {
         try requireFileOfLog(at: path)
         let file = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)

@@ -10,8 +10,8 @@ enum DatabaseHeader {
     /// The first bytes of each database: the text with a zero byte at its end.
     private static let beginning = Array("SQLite format 3\0".utf8)
 
-    /// Finds an unknown write version in a file that begins as a database of SQLite. SQLite does not report this fault when it only reads the file: it opens such a
-    /// file as read-only.
+    /// Finds an unknown write version in the header of an SQLite database. SQLite opens such a file as read-only, and
+    /// does not report this fault while the file is only read.
     ///
     /// - Returns: nil if the header has no such fault or cannot be read.
     static func fault(of path: String) -> String? {

@@ -29,8 +29,8 @@ package struct DatabaseInspection: Sendable {
     /// the schema is older or an index is missing.
     package let expiryCounts: ExpiryCounts?
 
-    /// The error that the database has no schema or no data key, because the daemon's first start was interrupted. The
-    /// daemon's next start creates the schema and the data key.
+    /// The database has no schema or no data key, because the daemon's first start was interrupted. The daemon's next
+    /// start creates them.
     package struct SetupUnfinished: Error {}
 
     /// Reads and checks the whole database.
@@ -136,17 +136,18 @@ package struct DatabaseInspection: Sendable {
         }
     }
 
-    /// The process that has locked a database for writing, and so keeps every other process from writing. Its identifier
-    /// is 0 if it runs in another namespace. Nil if no process has locked it.
+    /// The identifier of the process that has locked a database for writing, so that no other process can write; 0 if
+    /// the process runs in another namespace. nil if no other process has locked the database, or if this cannot be
+    /// found out.
     ///
-    /// A daemon that uses the database has it locked during each commit.
+    /// A daemon locks its database during each write.
     package static func writeLockHolder(of path: String) -> Int32? { DatabaseLock.holder(of: path) }
 
     /// Identifies the content of a database's write-ahead log. SQLite changes this text when it starts to overwrite the
     /// log from the beginning. nil if there is no log or the log is empty.
     package static func logGeneration(of path: String) -> String? { DatabaseFile.logGeneration(of: path) }
 
-    /// Whether the database's file exists, and SQLite does not treat it as empty, as it treats a file of one byte.
+    /// Whether the database's file exists and has more than one byte. SQLite treats a file of one byte as empty.
     package static func hasContent(_ path: String) -> Bool { DatabaseFile.hasContent(path) }
 
     /// Opens a connection that only reads.

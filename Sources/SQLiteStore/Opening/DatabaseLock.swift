@@ -4,14 +4,14 @@ import Glibc
 ///
 /// The offsets are those of SQLite's source: `os.h` for the database file, `wal.c` for the shared memory file.
 enum DatabaseLock {
-    /// Locked in the `-shm` by the connection that writes to the write-ahead log.
+    /// The byte of the `-shm` file that is locked by the connection that writes to the write-ahead log.
     private static let writeLock: off_t = 120
-    /// The bytes PENDING_BYTE to the last of the SHARED bytes. A connection that needs the whole database for itself, or
-    /// writes without a write-ahead log, has a write lock there.
+    /// The bytes from PENDING_BYTE to the last of the SHARED bytes of the database file. A connection that needs
+    /// exclusive access to the database, or writes without a write-ahead log, has a write lock there.
     private static let databaseLocks: (start: off_t, length: off_t) = (0x4000_0000, 512)
 
-    /// - Returns: nil if no other process has such a lock, or if the files cannot be opened. 0 if the process runs in
-    ///   another namespace.
+    /// - Returns: the identifier of the process; 0 if it runs in another namespace; nil if no other process has such a
+    ///   lock, or if the files cannot be opened.
     static func holder(of path: String) -> pid_t? {
         holder(of: path + "-shm", from: writeLock, length: 1, conflictingWith: F_WRLCK)
             ?? holder(of: path, from: databaseLocks.start, length: databaseLocks.length, conflictingWith: F_RDLCK)

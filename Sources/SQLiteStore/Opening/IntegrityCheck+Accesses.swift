@@ -33,7 +33,7 @@ extension IntegrityCheck {
     static func inconsistentAccesses(
         in db: Database, after previous: Int, _ records: AuditedAccesses
     ) throws -> Batch {
-        // An access may have changed since the last batch.
+        // Reads the audit records that were added since the last batch, because they may describe changes of accesses.
         var records = records
         try records.read(to: try lastSequence(in: db), in: db)
         let reader = StoreReader(db: db)

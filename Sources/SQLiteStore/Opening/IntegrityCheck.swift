@@ -7,7 +7,8 @@ import Vocabulary
 /// Finds rows and schema objects that another program has changed. SQLite's own checks do not find such changes,
 /// because the changed rows satisfy the schema.
 enum IntegrityCheck {
-    /// After about this many findings in all, the present stage ends, and each later stage checks only its first batch.
+    /// Limits the findings of a check of a store that is in use. After about this many findings in all, the present
+    /// stage ends, and each later stage checks only its first batch.
     private static let maximumFindings = 20
     private static let keyPairsPerBatch = 2000
     static let recordsPerBatch = 20_000
@@ -86,8 +87,8 @@ enum IntegrityCheck {
         return found
     }
 
-    /// Runs all stages, each batch in a read transaction of its own. Stops a stage early if there are already
-    /// ``maximumFindings`` findings.
+    /// Runs all stages, each batch in a read transaction of its own. Ends a stage after the present batch if there are
+    /// already ``maximumFindings`` findings.
     static func findings(in store: SQLiteStore) async throws -> [String] {
         var found: [String] = []
         var next: Stage? = .first

@@ -17,8 +17,8 @@ package struct OpenedDatabase: Sendable {
     ///   - clock: gives the time that is stored with each applied migration.
     ///   - trace: receives the text of each statement, without its values, on the thread that runs the statement.
     ///   - migrations: the migrations of the schema, oldest first; tests pass their own.
-    /// - Throws: ``MerchantError`` `storeUnavailable` for a file that other users may read or write, that another
-    ///   program created, or that a newer version of this program wrote. Such a file is not changed.
+    /// - Throws: ``MerchantError`` `storeUnavailable` for a file that other users can access, that another program
+    ///   created, or that a newer version of this program wrote. Such a file is not changed.
     package init(
         path: String, clock: any WallClock, trace: (@Sendable (String) -> Void)? = nil,
         migrations: [(name: String, sql: String)] = Schema.migrations

@@ -34,7 +34,7 @@ extension StoreTransaction {
         try writeDomains(changes, to: id)
     }
 
-    /// Writes the changes of domains that follow the registration's own row.
+    /// Writes the changes of domains that must come after the write of the registration's own row.
     private func writeDomains(_ changes: RegistrationDomainChanges, to id: Int64) throws {
         for name in changes.removedAfter { try removeDomain(name, of: id) }
         for domain in changes.written {

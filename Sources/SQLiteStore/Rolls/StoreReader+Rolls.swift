@@ -30,8 +30,8 @@ extension StoreReading {
             index = "INDEXED BY rolls_open"
             conditions.append("ended_at IS NULL")
         case .state(let state, let quietCutoff):
-            // A quiet roll is stored with the step `promoted`: a promoted roll is quiet if its `idle_since` is not later
-            // than `quietCutoff`.
+            // A quiet roll is stored with the step `promoted`: a promoted roll is quiet if its `idle_since` is not
+            // later than `quietCutoff`.
             index = "INDEXED BY rolls_by_step"
             conditions.append("step = ?")
             arguments += [state == .quiet ? RollState.promoted.rawValue : state.rawValue]

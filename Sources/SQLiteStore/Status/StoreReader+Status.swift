@@ -94,7 +94,7 @@ extension StoreReading {
     }
 }
 
-// MARK: - Certificates whose issuer was not verified
+// MARK: - Key pairs whose issuer was not verified, and standby key pairs in use
 
 extension StoreReading {
     func countIssuerNotVerified() throws -> Int {
@@ -148,8 +148,8 @@ private let standbyKeyPairIdsInUse = """
     """
 
 extension ActiveKeyPairFilter {
-    /// The SQL that selects the filter's key pairs: the index and the beginning of the condition. Each index contains
-    /// exactly the rows that fulfil its condition, so a count reads only the index.
+    /// The SQL that selects the filter's key pairs: the name of the index and the beginning of the clause `WHERE`. Each
+    /// index contains exactly the rows that fulfil its condition, so a count reads only the index.
     fileprivate var indexAndCondition: String {
         switch self {
         case .active: "INDEXED BY key_pairs_ending WHERE state IN ('standby', 'current', 'retiring')"

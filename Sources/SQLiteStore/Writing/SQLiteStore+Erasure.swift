@@ -11,8 +11,8 @@ extension SQLiteStore {
     private static let nearlyOnePage = 4000
 
     /// Removes the remaining copies of destroyed keys from the write-ahead log and from memory: checkpoints the log,
-    /// truncates the log to zero bytes, and frees the caches of every connection. Other writes continue between two
-    /// attempts.
+    /// truncates the log to zero bytes, and frees the caches of every connection. Repeats this while readers use the
+    /// log. Other writes run between two attempts.
     ///
     /// This method cannot remove the bytes from earlier copies of the files, or from disk blocks that the file system
     /// has freed.
@@ -87,8 +87,8 @@ extension SQLiteStore {
         } catch { throw queue.translatedAndRecorded(error) }
     }
 
-    /// Overwrites the buffer in which the connection builds each new row, because it still contains the last row. The
-    /// buffer has the size of one page, and SQLite does not free it while the connection is open. So this method
+    /// Overwrites the buffer in which the connection builds each new row, because the buffer still contains the last
+    /// row. It has the size of one page, and SQLite does not free it while the connection is open. So this method
     /// inserts a row that nearly fills a page, and rolls the insertion back.
     private static func overwriteRowBuffer(_ db: Database) throws {
         try db.inTransaction {

@@ -49,7 +49,7 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
     private let longestQueue: Int
     private let clock: any WallClock
     private let body: Body
-    /// Writes more than any transaction may write, and then frees the space. If this succeeds, the storage works again.
+    /// Writes many bytes, and then frees the space. If this succeeds, the storage works again.
     private let trialWrite: @Sendable (Database) throws -> Void
     private let state = Mutex(State())
     let metrics = WriteMetrics()
@@ -132,7 +132,7 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
         do { try openedFiles.requireOriginalFiles() } catch { throw translatedAndRecorded(error) }
     }
 
-    /// Commits one write in a transaction of its own, on the calling thread.
+    /// Commits one write in a transaction of its own. Blocks the calling thread.
     func writeNow(_ body: (Database) throws -> Void) throws {
         try requireWritesAccepted()
         do {
@@ -159,7 +159,7 @@ final class WriteGroups<Write: GroupedWrite>: Sendable {
         }
     }
 
-    /// Refuses new writes, and returns when all waiting writes are done. Blocks the thread.
+    /// Refuses new writes, and returns when all waiting writes are done. Blocks the calling thread.
     func finish() {
         state.withLock { $0.refusal = $0.refusal ?? MerchantError(.storeUnavailable, "the store is closed") }
         // An empty write returns after the group that was scheduled before it. That group may have scheduled another

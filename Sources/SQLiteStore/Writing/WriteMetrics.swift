@@ -23,11 +23,12 @@ final class WriteMetrics: Sendable {
 
 /// The metrics of the databases.
 package struct StoreMetrics: MetricsSource {
-    /// What the metrics say about one database at one time.
+    /// One database, and where its metrics are read.
     struct Database: Sendable {
         /// The value of the label `database`.
         let name: String
         let metrics: WriteMetrics
+        /// Returns how many writes wait for the next commit.
         let waiting: @Sendable () -> Int
         /// The path of the database's file.
         let path: String

@@ -71,10 +71,10 @@ final class WriteQueue: Sendable {
     func fail(_ error: MerchantError) { groups.fail(error) }
     func translatedAndRecorded(_ error: any Error) -> any Error { groups.translatedAndRecorded(error) }
 
-    /// The size of the trial write in bytes: more than any transaction writes.
+    /// The size of the trial write in bytes: more than most transactions write.
     private static let trialSize = 64 * 1024
 
-    /// Writes a long text, and then replaces it by an empty text, to find out whether the disk has space.
+    /// Writes a long text, and then replaces it with an empty text, to find out whether the disk has space.
     private static func trialWrite(_ db: Database) throws {
         for text in [String(repeating: "-", count: trialSize), ""] {
             try db.inTransaction(.immediate) {

@@ -3,8 +3,7 @@ import SwiftASN1
 package import Vocabulary
 import X509
 
-/// Certificates of web servers in tests: the HTTPS server that stands in for Apple's registration API, and
-/// merchants' web sites.
+/// Certificates of web servers in tests: the server that stands in for Apple's gateway, and merchants' web sites.
 extension SandboxAuthority {
     /// The certificate and the private key of a server, both in PEM.
     package struct ServerCredentials: Sendable {

@@ -12,7 +12,8 @@ package struct RegisteredMerchant: Codable, Hashable, Sendable {
     package var domainNames: [String]
     package var merchantUrl: String?
     /// The hash of the platform's identifier, from the identity certificate with which the merchant was registered.
-    /// Only this platform may request sessions for the merchant. Nil in files of older versions: any platform may.
+    /// Only this platform may request sessions for the merchant. Nil in records of older versions: then any platform
+    /// may.
     package var registeredBy: String?
 }
 

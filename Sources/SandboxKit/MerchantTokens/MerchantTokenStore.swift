@@ -50,7 +50,7 @@ final class MerchantTokenStore: Sendable {
 
     func insert(_ event: SandboxTokenEvent) { state.withLock { $0.events[event.eventIdentifier] = event } }
 
-    /// Counts a fetch of an event.
+    /// Returns an event of a merchant, and counts the fetch.
     ///
     /// - Returns: nil if the merchant has no such event.
     func fetch(_ identifier: String, of merchant: String) -> SandboxTokenEvent? {

@@ -9,7 +9,7 @@ package struct TokenMetadata: Sendable {
     package var expirationDate = "311231"
     /// A card number that is reserved for tests.
     package var mpan = "4111111111111111"
-    /// Apple leaves the identifier out if it has not changed.
+    /// Nil leaves the identifier out, as Apple does if it has not changed.
     package var mpanIdentifier: String?
 
     package init() {}
@@ -32,7 +32,7 @@ extension SandboxAuthority {
     ///
     /// - Parameters:
     ///   - certificate: a payment processing certificate, PEM or DER.
-    ///   - hasValidSignature: whether the signature covers the data. If false, it covers other bytes.
+    ///   - hasValidSignature: whether the signature is valid. If false, the signature covers other bytes.
     /// - Returns: the JSON object with `data`, `publicKeyHash`, `signature`, and `ephemeralPublicKey` or `wrappedKey`.
     package func encryptedTokenMetadata(
         _ metadata: TokenMetadata, certificate: [UInt8], signingTime: Timestamp, hasValidSignature: Bool = true

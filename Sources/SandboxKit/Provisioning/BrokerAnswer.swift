@@ -19,7 +19,7 @@ package struct BrokerAnswer: Sendable {
         return "\(status) \(Self.refusal)\n" + reasons.joined()
     }
 
-    /// The response over HTTP. The reasons are in the header that ``GatewayReply`` sends with every error.
+    /// The response over HTTP. The reasons are in the header `x-apay-service-response-details`.
     var reply: GatewayReply {
         guard !findings.isEmpty else { return .empty }
         return .error(

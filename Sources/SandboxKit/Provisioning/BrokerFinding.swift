@@ -1,6 +1,6 @@
 import PassProvisioning
 
-/// A fault that only the broker can find, because it compares the card data with other values.
+/// A fault that only the broker can find: an invalid body, or card data that differs from what Wallet handed out.
 package enum BrokerFinding: ProvisioningFinding {
     /// The body is not a JSON object. The description says why.
     case malformedBody(String)

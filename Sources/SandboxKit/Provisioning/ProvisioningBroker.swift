@@ -34,7 +34,7 @@ package struct ProvisioningBroker: Sendable {
         do {
             privateKey = try P256.KeyAgreement.PrivateKey(pemRepresentation: pem)
         } catch {
-            throw SandboxError("'\(path)' is not a P-256 private key in PEM: name the file provisioning-leaf.key.pem")
+            throw SandboxError("'\(path)' is not a P-256 private key in PEM: use the file provisioning-leaf.key.pem")
         }
     }
 

@@ -10,7 +10,7 @@ struct PaymentSessionRequest: Decodable {
         case inApp = "in_app"
     }
 
-    /// At most this many bytes of UTF-8.
+    /// The maximum length in bytes of UTF-8.
     private static let longestDisplayName = 64
 
     let merchantIdentifier: String

@@ -3,7 +3,7 @@ import Vocabulary
 
 /// Converts a session to and from its row in `portal_sessions`.
 package enum PortalSessionRow {
-    /// The columns of the session, and `invitation` and `merchant_identifier` of its row in `invitations`.
+    /// The columns of the session, and the identifier and the merchant of its invitation, if it has one.
     package static let columns = """
         portal_sessions.secret_identifier, portal_sessions.secret_digest, operator_uid, operator_groups,
         portal_sessions.created_at, last_seen_at, invitations.identifier AS invitation, merchant_identifier

@@ -14,12 +14,14 @@ package enum PendingClaim: GroupedWrite {
     }
 }
 
+/// The claim of a token, and the functions that send its result to the caller.
 package struct PendingTokenClaim: Sendable {
     package let claim: TokenClaim
     package let returnOutcome: @Sendable (Result<ClaimOutcome, MerchantError>) -> Void
     package let refuse: @Sendable (any Error) -> Void
 }
 
+/// The claim of a nonce, and the functions that send its result to the caller.
 package struct PendingNonceClaim: Sendable {
     package let claim: NonceClaim
     /// Gets the earlier claim of the same nonce; nil if the nonce is claimed now.

@@ -15,7 +15,7 @@ package struct CopiedTable: Equatable, Sendable {
         self.references = references.subtracting([name])
     }
 
-    /// The index of a column in a ``CopiedRow``.
+    /// The index of a column in a ``CopiedRow``; nil if the table has no such column.
     package func index(of column: String) -> Int? { columns.firstIndex { $0.name == column } }
 
     /// The values of the primary key of a row.
@@ -24,11 +24,11 @@ package struct CopiedTable: Equatable, Sendable {
 
 package struct CopiedColumn: Equatable, Sendable {
     package enum Kind: Equatable, Sendable {
-        /// Also a truth value, as 0 or 1: SQLite has no type for truth values.
+        /// Also for truth values, as 0 or 1, because SQLite has no type for them.
         case integer
         case text
         case bytes
-        /// A type that only one of the databases has.
+        /// A type that cannot be copied, with its name.
         case other(String)
     }
 

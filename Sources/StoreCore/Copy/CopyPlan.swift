@@ -49,6 +49,7 @@ package struct CopyPlan: Sendable {
         ).compactMap { source[$0] }
     }
 
+    /// - Throws: `internalError` if the plan does not contain the table.
     package func table(_ name: String) throws(MerchantError) -> CopiedTable {
         guard let found = tables.first(where: { $0.name == name }) else {
             throw Self.mismatch("there is no table \(name)")
@@ -61,7 +62,8 @@ package struct CopyPlan: Sendable {
             tables.filter { exceptions[$0.name] == nil }.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// - Returns: the names, each after the names that it refers to, otherwise in alphabetical order.
+    /// - Parameter references: for each table, the tables that its foreign keys reference.
+    /// - Returns: the names of the tables, each after the tables that it references.
     private static func sorted(_ references: [String: Set<String>]) throws(MerchantError) -> [String] {
         var sorted: [String] = []
         var waiting = references

@@ -43,7 +43,7 @@ package struct DatabaseCopy {
     /// - Parameters:
     ///   - copied: the result of ``copyRows(report:)``.
     ///   - report: called with a text for the operator before each table.
-    /// - Returns: the tables, and one sentence for each difference.
+    /// - Returns: the result for each table, and one sentence for each difference.
     package func compare(
         copied: [String: Int] = [:], report: (String) -> Void = { _ in }
     ) throws -> (tables: [Table], faults: [String]) {
@@ -57,8 +57,7 @@ package struct DatabaseCopy {
         return (tables, differing + (try numbersThatDiffer()))
     }
 
-    /// One sentence for each table in which the target would assign a number again that the source has already
-    /// assigned.
+    /// One sentence for each table in which the target would assign a number that the source has already assigned.
     private func numbersThatDiffer() throws -> [String] {
         let assigned = try target.assignedNumbers()
         return try source.assignedNumbers().sorted { $0.key < $1.key }.compactMap { table, number in

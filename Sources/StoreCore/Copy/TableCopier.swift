@@ -1,8 +1,9 @@
 /// Copies the rows of tables from one database to another. Uses little memory, whatever the size of the tables.
 package struct TableCopier {
-    /// A row has at most about a megabyte, and usually less than a kilobyte.
+    /// How many rows are in memory at once. A row has at most about a megabyte, and usually less than a kilobyte.
     static let rowsPerRead = 500
-    /// Fewer transactions take less time. After an interruption, the rows of the last transaction are copied again.
+    /// About how many rows one transaction copies. Fewer transactions take less time. After an interruption, the rows
+    /// of the last transaction are copied again.
     static let rowsPerTransaction = 20_000
 
     private let source: any TableReading
@@ -23,8 +24,8 @@ package struct TableCopier {
         self.rowsPerTransaction = rowsPerTransaction ?? Self.rowsPerTransaction
     }
 
-    /// Copies the rows whose primary keys are above the highest primary key in the target. An interrupted copy has
-    /// already copied the other rows.
+    /// Copies the rows whose primary keys are above the highest primary key in the target. The target has the other
+    /// rows already, from an interrupted copy.
     ///
     /// - Returns: the number of rows that were copied.
     package func copy(_ table: CopiedTable) throws -> Int {
@@ -33,8 +34,8 @@ package struct TableCopier {
         var isComplete = false
         while !isComplete {
             try target.write(to: table) { insert in
-                var inTransaction = 0
-                while inTransaction < rowsPerTransaction {
+                var rowsInTransaction = 0
+                while rowsInTransaction < rowsPerTransaction {
                     let rows = try source.rows(of: table, after: key, limit: rowsPerRead)
                     guard let last = rows.last else {
                         isComplete = true
@@ -42,9 +43,9 @@ package struct TableCopier {
                     }
                     try insert(rows)
                     key = table.key(of: last)
-                    inTransaction += rows.count
+                    rowsInTransaction += rows.count
                 }
-                copied += inTransaction
+                copied += rowsInTransaction
             }
         }
         return copied

@@ -1,6 +1,6 @@
 /// Reads the tables of a database for a copy. Each method blocks the calling thread.
 package protocol TableReading {
-    /// Every table of the database, except the tables of the database program itself.
+    /// Every table of the schema, without the own tables of SQLite or PostgreSQL.
     func tables() throws -> [CopiedTable]
 
     /// The first rows after a key, in the order of the primary key.
@@ -19,6 +19,7 @@ package protocol TableReading {
 /// Writes the tables of a new database, and reads them back. Each method blocks the calling thread.
 package protocol TableWriting: TableReading {
     associatedtype Reader: TableReading
+    /// Reads the tables that this type writes.
     var reader: Reader { get }
 
     /// Runs `body` in one transaction, in which no trigger of the schema fires for the table: the rows already contain

@@ -3,7 +3,8 @@ package import Vocabulary
 
 /// Converts a webhook to and from its row in `event_webhooks`.
 package enum WebhookRow {
-    /// Converts a row with the columns of the webhook and `oldest_at`, the time of its oldest undelivered event.
+    /// Converts a row with the columns of the webhook and `oldest_at`, the time of its oldest undelivered event that is
+    /// not parked.
     package static func state(_ row: some StoredRow) throws -> WebhookState {
         var state = WebhookState(name: try row.text("name"))
         state.undelivered = try row.integer("undelivered")

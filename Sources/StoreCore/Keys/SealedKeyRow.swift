@@ -15,7 +15,7 @@ package enum SealedKeyRow {
         [sealedPrivateKey.version, sealedPrivateKey.dataKeyIdentifier, sealedPrivateKey.bytes]
     }
 
-    /// The columns of ``SealedKeyRow``, the id of the row, and the columns of its key pair.
+    /// The id of the row, its ``columns``, and the columns of its key pair.
     package static let joinedColumns = "sealed_private_keys.id AS row, \(columns), \(KeyPairRow.columns)"
 
     /// Converts a row with ``joinedColumns``.

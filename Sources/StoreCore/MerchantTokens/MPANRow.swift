@@ -1,7 +1,8 @@
 package import MerchantCore
 import Vocabulary
 
-/// Converts a row of `sealed_mpans`, joined with its row of `merchant_tokens`, to a sealed account number.
+/// Converts a sealed account number to and from its row in `sealed_mpans`. To read, the row is joined with its row of
+/// `merchant_tokens`.
 package enum MPANRow {
     package static let columns =
         "identifier, merchant_identifier, seal_version, data_key_id, sealed_bytes, received_at"
@@ -16,7 +17,7 @@ package enum MPANRow {
             receivedAt: try row.timestamp("received_at"))
     }
 
-    /// Converts a row that also has the column `row`.
+    /// Converts a row that also has the column `row`, the id of the row in `sealed_mpans`.
     package static func sealedRow(_ row: some StoredRow) throws -> SealedMPANRow {
         SealedMPANRow(row: try row.integer("row"), sealed: try stored(row).sealed)
     }

@@ -65,7 +65,9 @@ extension StoredRow {
         try value(Case(rawValue: try text(column)), of: column)
     }
 
-    /// Throws if the conversion of a column's value has returned nil.
+    /// Returns a column's converted value.
+    ///
+    /// - Throws: `storeUnavailable` if `value` is nil, because the conversion failed.
     @inline(__always)
     package func value<Value>(_ value: Value?, of column: String) throws -> Value {
         guard let value else { throw MerchantError.invalidValue(of: column) }

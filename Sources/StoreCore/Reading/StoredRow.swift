@@ -3,7 +3,8 @@ package import Vocabulary
 /// One row of a query's result. Each store conforms its own type of rows to this protocol. So the conversions from rows
 /// to values exist once, and not once for each database.
 ///
-/// The methods throw an error if a column has no valid value. Methods with `IfAny` in their name return nil for NULL.
+/// The methods throw an error if a column has no valid value. Methods with `IfAny` in their name return nil for NULL;
+/// for the other methods, NULL is not a valid value.
 /// The conversions are generic and take `some StoredRow`, so that reading a column allocates nothing for the row.
 package protocol StoredRow {
     func text(_ column: String) throws -> String

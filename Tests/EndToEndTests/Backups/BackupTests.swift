@@ -213,7 +213,7 @@ import Vocabulary
         #expect(severities.filter { $0 == "critical" }.count == 1 && severities.count == Set(severities).count)
     }
 
-    /// Settings for a backup each second.
+    /// Creates a directory for backups, and writes settings for a backup each second.
     private func schedule(keep: Int) throws -> (directory: String, config: String) {
         let directory = installation.path("backups")
         try FileManager.default.createDirectory(
@@ -231,7 +231,7 @@ import Vocabulary
             })
     }
 
-    @Test func `a backup with a later time in its name is neither counted nor deleted, and the newest backup is kept`()
+    @Test func `a backup with a future time in its name is neither counted nor deleted, and the newest backup is kept`()
         throws
     {
         let (directory, config) = try schedule(keep: 1)
@@ -249,7 +249,7 @@ import Vocabulary
         #expect(try scheduled(directory).subtracting([later]).count >= 1)
     }
 
-    @Test func `backups that fail verification neither accumulate nor displace good ones`() throws {
+    @Test func `backups that fail verification neither accumulate nor replace good ones`() throws {
         let (directory, config) = try schedule(keep: 2)
         try installation.start(config: config)
         #expect(try installation.ctl("merchant", "add", "merchant.com.example.two").status == 0)

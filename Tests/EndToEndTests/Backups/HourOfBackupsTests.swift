@@ -17,12 +17,13 @@ import Vocabulary
     /// One in each second of an hour.
     static let changes = 3_600
 
-    /// Onboards merchants, and rolls and revokes keys. Records how decryptors may use each key after each change.
+    /// Onboards merchants, and rolls and revokes keys. Records which status each key should have on the
+    /// decryptor socket.
     private final class Work {
         private let client: LoadClient
         private let authority: SandboxAuthority
         private(set) var changes = 0
-        /// The status of resolving each key, by publicKeyHash.
+        /// The expected status of resolving each key, by publicKeyHash.
         private(set) var statuses: [String: Int] = [:]
         private var next: [(Work) throws -> Void] = []
         private var merchants = 0
@@ -93,7 +94,7 @@ import Vocabulary
             let verification = try work.request("POST", "/v1/backups/verification", body)
             #expect(verification["good"] as? Bool == true, "round \(round): \(verification)")
             let keys = verification["keyPairsVerified"] as? Int ?? 0
-            // The schedule also generates successors.
+            // The daemon also generates successors of keys, so there may be more key pairs.
             #expect(keys >= work.statuses.count, "round \(round): \(verification)")
             keysVerified += keys
             verified += 1

@@ -199,7 +199,9 @@ import Vocabulary
         #expect(try installation.uses(stored[0]).first == "200")
     }
 
-    @Test func `an import into an empty daemon repeats everything, although its report lists it as done`() throws {
+    @Test func `an import into an empty daemon repeats everything, although its report lists every merchant as done`()
+        throws
+    {
         let csv = try installation.write("merchantIdentifier\nmerchant.com.a\nmerchant.com.b\n", "m.csv")
         #expect(try installation.ctlJSON("merchant", "import", csv)["done"] as? Int == 2)
         #expect(try installation.ctlJSON("merchant", "import", csv)["skipped"] as? Int == 2)
@@ -225,7 +227,7 @@ import Vocabulary
         #expect(try installation.ctlJSON("certificate", "upload", signed)["skipped"] as? Int == 1)
     }
 
-    @Test func `a missing CSR file is written again, although the report lists it as done`() throws {
+    @Test func `a missing CSR file is written again, although the report lists it as written`() throws {
         #expect(try installation.ctl("key", "generate", Self.merchant).status == 0)
         let out = installation.path("out")
         func files() throws -> [String] {
@@ -262,7 +264,7 @@ import Vocabulary
         #expect(try restoreJSON()["unknownBecause"] is String)
     }
 
-    @Test func `each merchant shows whether a verified backup holds its newest key`() throws {
+    @Test func `merchant show reports whether a verified backup contains the merchant's newest key`() throws {
         func backedUp() throws -> Bool? {
             try installation.ctlJSON("merchant", "show", Self.merchant)["newestKeyBackedUp"] as? Bool
         }

@@ -70,10 +70,10 @@ struct DestroyedKeyTests {
         var search = MemorySearch()
         for (number, bytes) in try numbers(name, names) {
             search.add("\(name): \(number)", bytes)
-            // Libraries hold it as little-endian machine words.
+            // Libraries keep the number as little-endian machine words.
             search.add("\(name): \(number) backwards", bytes.reversed())
         }
-        // As an import sends it, without the beginning and end that all such files share.
+        // The key file as an import sends it, without the beginning and end that all such files share.
         let file = Data(
             try Data(contentsOf: URL(filePath: installation.path("\(name).pem"))).base64EncodedString().utf8)
         search.add("\(name): the file", file.dropFirst(96).dropLast(48))

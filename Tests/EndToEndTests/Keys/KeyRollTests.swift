@@ -23,7 +23,7 @@ import Testing
         #expect(try installation.ctl("merchant", "add", Self.merchant).status == 0)
     }
 
-    private func kill() throws {
+    private func killAndRestart() throws {
         installation.stop(SIGKILL)
         try installation.start(config: config)
     }
@@ -56,17 +56,17 @@ import Testing
         return try #require((list["items"] as? [[String: Any]])?.first)
     }
 
-    /// Waits longer than the few seconds after which the daemon stores the observed uses.
+    /// Waits up to 15 seconds, because the daemon stores the uses of keys only every few seconds.
     private func wait(until state: String) throws {
         try installation.eventually("the roll is \(state)", within: .seconds(15)) {
             try roll()["state"] as? String == state
         }
     }
 
-    @Test func `during a roll of two commands, tokens for both keys decrypt without a failure`() throws {
+    @Test func `during a roll by two commands, tokens for both keys decrypt without a failure`() throws {
         let first = try installation.certifiedKey(Self.merchant, "first")
         #expect(try installation.ctl("key", "promote", first).status == 0)
-        // Certificates differ by the second in which their validity begins.
+        // The validity of the next certificate must begin in a later second.
         Installation.waitForNextSecond()
         let client = DecryptingClient(installation.decryptorSocket)
         defer { client.stop() }
@@ -105,19 +105,19 @@ import Testing
         #expect(try decrypt("first").refusalCode == "keyRevoked")
     }
 
-    @Test func `a roll of two commands succeeds with a kill of the daemon between any two steps`()
+    @Test func `a roll by two commands succeeds, although the daemon is killed between any two steps`()
         throws
     {
         let first = try installation.certifiedKey(Self.merchant, "first")
         #expect(try installation.ctl("key", "promote", first).status == 0)
-        // Certificates differ by the second in which their validity begins.
+        // The validity of the next certificate must begin in a later second.
         Installation.waitForNextSecond()
-        try kill()
+        try killAndRestart()
 
         let started = try installation.ctlJSON("roll", "start", Self.merchant, "--csr", installation.path("second.csr"))
         let second = try #require(started["to"] as? String)
         #expect(started["state"] as? String == "started" && started["from"] as? String == first)
-        try kill()
+        try killAndRestart()
         #expect(try roll()["state"] as? String == "started")
         let again = try installation.ctlJSON("roll", "start", Self.merchant)
         #expect(again["rollId"] as? String == started["rollId"] as? String)
@@ -126,11 +126,11 @@ import Testing
             "issue", "--csr", installation.path("second.csr"), "--merchant", Self.merchant, "--out",
             installation.path("second.cer"))
         #expect(try installation.ctl("certificate", "upload", installation.path("second.cer")).status == 0)
-        try kill()
+        try killAndRestart()
         #expect(try roll()["state"] as? String == "certificateStored")
         try expectDecryption("before the switch")
         try wait(until: "promoted")
-        try kill()
+        try killAndRestart()
         let use = try installation.ctlJSON("key", "show", second)["use"] as? [String: Any]
         #expect((use?["decryptions"] as? [String: Any])?["count"] as? Int == 1, "\(String(describing: use))")
 
@@ -138,10 +138,10 @@ import Testing
         let early = try installation.ctl("roll", "finish", Self.merchant, "--yes")
         #expect(early.status == 1 && early.refusalCode == "rollNotQuiet", "\(early.error)")
         try wait(until: "quiet")
-        try kill()
+        try killAndRestart()
         let finished = try installation.ctl("roll", "finish", Self.merchant, "--yes")
         #expect(finished.status == 0, "\(finished.error)")
-        try kill()
+        try killAndRestart()
         #expect(try roll()["state"] as? String == "finished")
         #expect(try decrypt("second").status == 0)
         #expect(try decrypt("first").refusalCode == "keyRevoked")
@@ -183,7 +183,7 @@ import Testing
         #expect(try openRolls() == 0)
         #expect(try start(within: "900d")["done"] as? Int == 12)
         #expect(try openRolls() == 12)
-        // Times of rolls have whole seconds.
+        // The times of rolls are stored in whole seconds.
         Installation.waitForNextSecond()
         #expect(try start(within: "900d")["unchanged"] as? Int == 12)
         #expect(try openRolls() == 12)

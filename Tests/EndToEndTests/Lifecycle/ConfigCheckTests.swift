@@ -49,7 +49,7 @@ import Testing
         #expect(settings["master-key.source"] == ["value": "file", "origin": "default"])
     }
 
-    @Test(.onlyOnSQLite) func `a setting that does not work is a warning of the check, and the daemon starts with it`()
+    @Test(.onlyOnSQLite) func `a missing backup directory is a warning of the check, and does not prevent the start`()
         throws
     {
         let yaml = "environment: sandbox\nbackup:\n  directory: \(installation.path("nowhere"))\n"

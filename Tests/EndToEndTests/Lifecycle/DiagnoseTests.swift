@@ -83,8 +83,7 @@ import Testing
         #expect(try installation.diagnose().outcome("daemon") == "success")
     }
 
-    /// Only these files cause the refusal, and each file alone passes its own check.
-    @Test func `the next start fails where the daemon refuses to start`() throws {
+    @Test func `diagnose reports that the next start will fail if the daemon refuses to start`() throws {
         let (database, lock) = (installation.database, installation.path("state/merchantkeyd.lock"))
         try installation.start()
         installation.stop()
@@ -132,7 +131,9 @@ import Testing
     }
 
     /// Such a command may need a token that only the daemon's unit has.
-    @Test func `a running daemon whose key command works only in its own environment could start again`() throws {
+    @Test func `diagnose expects a start to succeed if the key command works only in the running daemon's environment`()
+        throws
+    {
         let key = installation.path("own.key")
         try #require(try Installation.run(["openssl", "rand", "-out", key, "32"]).status == 0)
         let script = try installation.write(
@@ -149,7 +150,7 @@ import Testing
         #expect(diagnosis.failures.isEmpty && diagnosis.outcome("next start") == "success", "\(diagnosis)")
         #expect(try runs() == before + 1)
         installation.stop()
-        // The daemon cannot start from here either.
+        // Now only the test's environment is left, in which the command fails.
         #expect(try installation.diagnose("--config", config).outcome("next start") == "failure")
     }
 
@@ -212,7 +213,10 @@ import Testing
                 == "failure")
     }
 
-    @Test func `diagnose fails exactly where a start is refused`() throws {
+    @Test
+    func `diagnose accepts a linked master key, and refuses readable, damaged and altered files of the databases`()
+        throws
+    {
         let (state, key) = (installation.path("state"), installation.path("kept.key"))
         try installation.start()
         installation.stop(SIGKILL)
@@ -259,7 +263,7 @@ import Testing
         #expect(rootsDatabase.detail("database").contains("belongs to uid 0"), "\(rootsDatabase)")
     }
 
-    @Test func `a missing write-ahead log fails diagnose and the start`() throws {
+    @Test func `diagnose and the start fail if the write-ahead log is missing`() throws {
         try installation.start()
         #expect(try installation.ctl("merchant", "add", "merchant.com.example.last").status == 0)
         installation.stop(SIGKILL)

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// A database that is used with another environment than before, and keys of a production daemon without protection.
+/// A database that is used with another environment than before, and a production daemon's findings about unverified
+/// issuers and missing backups.
 @Suite(.onlyOnSQLite) struct EnvironmentChangeTests {
     let installation: Installation
 
@@ -29,7 +30,10 @@ import Testing
         #expect(try installation.diagnose("--config", sandbox).outcome("environment") == nil)
     }
 
-    @Test func `an issuer that was not verified is reported until it is verified by another upload`() throws {
+    @Test
+    func `an unverified issuer is reported until another upload verifies it, and a missing backup until there is one`()
+        throws
+    {
         try installation.apple("init")
         try installation.start(config: config("production"))
         #expect(try installation.ctl("merchant", "add", "merchant.com.example").status == 0)

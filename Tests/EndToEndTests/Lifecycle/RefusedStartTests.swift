@@ -58,7 +58,8 @@ import Testing
         try installation.start()
     }
 
-    /// These settings name files, which the start and `config check` both read. `SettingsTests` has all other settings.
+    /// All but the first of these settings name files, which the start and `config check` both read. `SettingsTests`
+    /// tests all other settings.
     @Test(arguments: [
         ("enviroment: sandbox", "'enviroment'"),
         ("trust:\n  token-roots: [/nowhere.pem]", "'trust.token-roots' names /nowhere.pem"),
@@ -68,7 +69,9 @@ import Testing
         ("domain-check:\n  trust-roots: [/nowhere.pem]", "'domain-check.trust-roots' names /nowhere.pem"),
         ("apple:\n  gateway:\n    identity:\n      certificate: /nowhere.pem", "/nowhere.pem"),
     ])
-    func `the start and config check refuse a wrong setting by name`(yaml: String, value: String) throws {
+    func `the start and config check refuse a wrong setting, and name the setting or its file`(
+        yaml: String, value: String
+    ) throws {
         let file = try installation.write(yaml, "bad.yaml")
         try expectRefusal("--config", file, "--state-directory", installation.path("state"), naming: value)
         let check = try installation.ctl("config", "check", "--config", file)
@@ -76,7 +79,7 @@ import Testing
         #expect(!check.error.contains("Domain="), "\(check.error)")
     }
 
-    @Test func `the settings of Apple's gateway and of domain checks take effect`() throws {
+    @Test func `the daemon starts with settings of Apple's gateway and of domain checks`() throws {
         try installation.apple("init")
         try installation.apple(
             "issue-server", "--name", "localhost", "--certificate", installation.path("server.pem"), "--private-key",
@@ -141,7 +144,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: installation.path("state")), "refused before a file is created")
     }
 
-    @Test func `files and sockets belong to the daemon's user alone`() throws {
+    @Test func `only the daemon's user can open its files and sockets`() throws {
         try installation.start()
         for (name, mode) in [
             ("", 0o700), ("/master.key", 0o600), ("/merchantkeyd.sqlite", 0o600), ("/admin.sock", 0o600),

@@ -11,7 +11,7 @@ import Testing
 
     init() throws { installation = try Installation() }
 
-    /// Writes the settings file. The user that runs the tests may always reload.
+    /// Writes the settings file. By default, the user that runs the tests may reload.
     private func write(permits: String = "read, administer, resolve", _ more: String = "") throws {
         _ = try installation.write(
             """
@@ -200,6 +200,22 @@ import Testing
         #expect(!installation.log.contains(#"{"time""#))
         // Another reload still names it.
         #expect(try Installation.items(reload()["needsRestart"]).count == pending.count)
+    }
+
+    @Test func `a changed private key of usage information needs a restart`() throws {
+        let key = installation.path("usage.key")
+        func createKey() throws {
+            let generated = try Installation.run(
+                ["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-384", "-out", key])
+            try #require(generated.status == 0, "\(generated.error)")
+            #expect(chmod(key, 0o600) == 0)
+        }
+        try createKey()
+        try start("merchant-tokens: {usage-information: {url: \"http://127.0.0.1:9/\", private-key: \(key)}}")
+        #expect(try Installation.items(reload()["needsRestart"]).isEmpty)
+        try createKey()
+        let names = try Installation.items(reload()["needsRestart"]).compactMap { $0["name"] as? String }
+        #expect(names == ["merchant-tokens.usage-information.private-key"])
     }
 
     @Test func `the fields of a list that changed are reported with both values, and never the URL of a webhook`()

@@ -31,8 +31,8 @@ import Testing
         #expect(installation.stop() == 0)
     }
 
-    /// Sends a request, whose last byte waits for a file. The arguments are the socket, the file that the script creates
-    /// after the first bytes, and the file for which it waits.
+    /// Sends a request, and its last byte only when a file exists. The arguments are the socket, the file that the
+    /// script creates after the first bytes, and the file for which it waits.
     private static let slowRequest = """
         import os, socket, sys, time
         path, begun, proceed = sys.argv[1:]

@@ -20,8 +20,8 @@ import Testing
         }
         var last: Int32 = 0
         try installation.eventually("the socket's buffers are full") {
-            defer { last = waiting(client) }
-            return waiting(client) > 100_000 && waiting(client) == last
+            defer { last = unreadCount(client) }
+            return unreadCount(client) > 100_000 && unreadCount(client) == last
         }
         #expect(installation.stop() == 0, "\(installation.log.suffix(500))")
     }
@@ -76,7 +76,7 @@ import Testing
     }
 
     /// The number of received bytes that were not read.
-    private func waiting(_ descriptor: Int32) -> Int32 {
+    private func unreadCount(_ descriptor: Int32) -> Int32 {
         var count: Int32 = 0
         return ioctl(descriptor, UInt(FIONREAD), &count) == 0 ? count : -1
     }

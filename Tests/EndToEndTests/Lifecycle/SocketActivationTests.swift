@@ -26,7 +26,8 @@ import Testing
             && installation.curl(installation.decryptorSocket, "/v1/health").output == "200" || !daemon.isRunning
     }
 
-    /// The second pair of names are those of socket units without `FileDescriptorName=`: the path decides.
+    /// The second pair are the names of socket units without `FileDescriptorName=`. The daemon then recognizes
+    /// the sockets by their paths.
     @Test(arguments: [
         ["admin", "decryptor"], ["merchantkeyd-admin.socket", "merchantkeyd-decryptor.socket"], ["", "admin"],
     ])
@@ -58,7 +59,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: installation.adminSocket))
     }
 
-    /// Sockets that are not the daemon's, with a part of the reason. `{}` is the test's directory.
+    /// Sockets that the daemon refuses, with a part of the reason. `{}` is the test's directory.
     private static let refused: [(sockets: [String], reason: String)] = [
         (["admin=stream={}/other.sock"], "systemd passed the socket 'admin' at {}/other.sock"),
         (["other=stream={}/other.sock"], "systemd passed the socket {}/other.sock"),
@@ -71,7 +72,7 @@ import Testing
     ]
 
     @Test(arguments: refused.indices)
-    func `a start with other sockets is refused before the daemon creates a file`(number: Int) throws {
+    func `a start with wrong sockets is refused before the daemon creates its database`(number: Int) throws {
         func inDirectory(_ text: String) -> String {
             text.replacingOccurrences(of: "{}", with: installation.directory)
         }

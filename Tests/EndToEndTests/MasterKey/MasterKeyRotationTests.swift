@@ -82,7 +82,7 @@ import Testing
         #expect(end.masterKey != first)
         #expect(try masterKeyFiles() == ["master.key"])
         #expect(try population.symmetricKeys(by: installation.decryptorSocket) == expected)
-        // The backup's verification opens every key pair, also those generated meanwhile, and checks the audit.
+        // The backup's verification unseals every private key, also those generated meanwhile, and checks the audit.
         let verification = try installation.ctl("backup", "create", installation.path("after.backup"))
         #expect(verification.status == 0, "\(verification.output) \(verification.error)")
         print(
@@ -153,7 +153,8 @@ import Testing
     }
 
     @Test(.onlyOnSQLite)
-    func `a rotation creates a lost master key file again, and every key can be used after a restart`() throws {
+    func `a rotation creates a new master key if its file was lost, and every key can be used after a restart`() throws
+    {
         try installation.start()
         let population = try KeyPopulation(20, certified: 5, by: installation.adminSocket)
         let expected = try population.symmetricKeys(by: installation.decryptorSocket)

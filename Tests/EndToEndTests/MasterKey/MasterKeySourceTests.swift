@@ -1,13 +1,16 @@
 import Foundation
 import Testing
 
-/// Sources of master keys that the daemon can read but not write.
+/// The sources of the master key: a file, a command and a systemd credential.
 @Suite struct MasterKeySourceTests {
     let installation: Installation
 
     init() throws { installation = try Installation() }
 
-    private func key(_ name: String) throws -> String {
+    /// Writes a new random master key to a file.
+    ///
+    /// - Returns: the file's path.
+    private func createKey(_ name: String) throws -> String {
         let created = try Installation.run([
             "sh", "-c", "umask 077; head -c 32 /dev/urandom > \(installation.path(name))",
         ])
@@ -21,7 +24,7 @@ import Testing
 
     @Test(.onlyOnSQLite) func `a rotation replaces the key of the previous command by that of the current one`() throws
     {
-        let (old, new) = (try key("old.key"), try key("new.key"))
+        let (old, new) = (try createKey("old.key"), try createKey("new.key"))
         let first = try installation.write("master-key:\n  source: command\n  command: [/bin/cat, \(old)]\n", "1.yaml")
         try installation.start(config: first)
         _ = try KeyPopulation(20, certified: 5, by: installation.adminSocket)
@@ -63,9 +66,9 @@ import Testing
         try installation.start()
         _ = try KeyPopulation(20, certified: 5, by: installation.adminSocket)
         installation.stop()
-        let (file, new) = (installation.path("state/master.key"), try key("new.key"))
+        let (file, new) = (installation.path("state/master.key"), try createKey("new.key"))
         // The state after a rotation that was killed before its first step.
-        let leftover = try identifier(try key("state/master.key.next"))
+        let leftover = try identifier(try createKey("state/master.key.next"))
         try FileManager.default.moveItem(atPath: file, toPath: file + ".old")
         try FileManager.default.copyItem(atPath: new, toPath: file)
         let old = try identifier(file + ".old")
@@ -91,7 +94,7 @@ import Testing
         let state = installation.path("state")
         let without = try installation.failedStart("--config", config, "--state-directory", state)
         #expect(without.error.contains("CREDENTIALS_DIRECTORY"), "\(without.error)")
-        try FileManager.default.moveItem(atPath: try key("mk-new"), toPath: installation.path("mk"))
+        try FileManager.default.moveItem(atPath: try createKey("mk-new"), toPath: installation.path("mk"))
         #expect(chmod(installation.path("mk"), 0o440) == 0)
         try installation.start(config: config, environment: ["CREDENTIALS_DIRECTORY": installation.directory])
         let refused = try installation.ctl("master-key", "rotate", "--yes")
@@ -115,7 +118,7 @@ import Testing
     func `config check trusts the running daemon only for the credential that the daemon has read`() throws {
         let config = try credentialConfig()
         try installation.start()
-        // A restart would be refused: the daemon that runs reads its master key from a file.
+        // A restart with these settings would be refused, because the running daemon reads its master key from a file.
         let changed = try runOffline(config, "config", "check")
         #expect(changed.status == 4 && changed.output.contains("not checked"), "\(changed.output) \(changed.error)")
         #expect(try installation.diagnose("--config", config).outcome("master key fits") == "warning")
@@ -136,7 +139,7 @@ import Testing
     func `without the daemon, a credential is not checked, and commands for backups ask for a file`() throws {
         let config = try credentialConfig()
         let (backup, key) = (installation.path("b"), installation.path("mk"))
-        try FileManager.default.moveItem(atPath: try self.key("mk-new"), toPath: key)
+        try FileManager.default.moveItem(atPath: try createKey("mk-new"), toPath: key)
         try installation.start(config: config, environment: ["CREDENTIALS_DIRECTORY": installation.directory])
         #expect(try installation.ctl("backup", "create", backup).status == 0)
         installation.stop()
@@ -168,7 +171,7 @@ import Testing
         ("source: systemd-credential\n  credential: a/b", "master-key.credential"),
         ("previous:\n    timeout: 3s", "master-key.previous.source: command"),
     ])
-    func `an invalid master key setting is refused by name`(setting: String, named: String) throws {
+    func `the refusal of an invalid master key setting names the setting`(setting: String, named: String) throws {
         let config = try installation.write("master-key:\n  \(setting)\n", "bad.yaml")
         let refused = try installation.failedStart("--config", config, "--state-directory", installation.path("state"))
         #expect(refused.status == 1 && refused.error.contains(named), "\(refused.error)")

@@ -2,7 +2,7 @@ import Foundation
 import MerchantTestSupport
 import Testing
 
-/// A slow master key command delays only the operation that needs the key.
+/// Master key commands that are slow, or that print a different key each time.
 @Suite struct SlowMasterKeyTests {
     let installation: Installation
 

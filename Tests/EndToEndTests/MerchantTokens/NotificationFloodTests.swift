@@ -29,7 +29,8 @@ struct NotificationFloodTests {
         try installation.apple("init")
         let apple = try ApplePeer(.sandbox, for: installation)
         let webhook = try WebhookReceiver(for: installation)
-        // The rate of an address would refuse most of the junk. Without it, the bounds of the queue must hold.
+        // The default limit for the requests of an address would refuse most of the junk. Without it, the limits of the
+        // queue must suffice.
         let settings = try installation.subscriptionSettings(
             apple, webhook, port: Installation.freePort(), ["notifications-per-minute: 1000000"])
         try installation.start(config: settings)

@@ -22,7 +22,7 @@ import Testing
                 "config.yaml"))
     }
 
-    /// Starts the daemon with a merchant, and decrypts a payment token that carries a merchant token.
+    /// Starts the daemon with a merchant, and decrypts a payment token that contains a merchant token.
     private func pay(recordsPayments: Bool?) throws {
         try start(recordsPayments: recordsPayments)
         #expect(try installation.ctl("merchant", "add", Self.merchant).status == 0)

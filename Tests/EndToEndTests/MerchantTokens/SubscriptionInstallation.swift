@@ -21,9 +21,10 @@ extension Installation {
         return Int(UInt16(bigEndian: address.sin_port))
     }
 
-    /// Settings of a daemon that receives notifications on its portal and has a webhook.
+    /// Writes the settings of a daemon that receives notifications on its portal and has a webhook.
     ///
     /// - Parameter further: further settings of the group `merchant-tokens`.
+    /// - Returns: the file's path.
     func subscriptionSettings(
         _ apple: ApplePeer, _ webhook: WebhookReceiver, port: Int, _ further: [String] = []
     ) throws -> String {
@@ -45,6 +46,7 @@ extension Installation {
             "no URL for notifications")
     }
 
+    /// The merchant token in the daemon's mirror; nil if the daemon does not know it.
     func merchantToken(_ token: String) throws -> [String: Any]? {
         Self.items(try ctlJSON("merchant-token", "list")["items"]).first {
             $0["merchantTokenIdentifier"] as? String == token
@@ -53,7 +55,7 @@ extension Installation {
 }
 
 extension WebhookReceiver {
-    /// Waits for the delivery of an event of Apple's, and expects that there is exactly one event for it.
+    /// Waits until an event of Apple is delivered, and expects that the daemon made exactly one event of it.
     func delivery(
         of eventIdentifier: String, to installation: Installation, within limit: Duration = .seconds(30),
         sourceLocation: SourceLocation = #_sourceLocation

@@ -38,6 +38,7 @@ struct SubscriptionTests {
     ) throws {
         let apple = try ApplePeer(kind, for: installation, wrapsEvents: isWrapped)
         let webhook = try WebhookReceiver(for: installation)
+        // The runs with wrapped events also use another identity and another method to fetch events.
         let hash = try start(
             apple, webhook, hasOwnIdentity: isWrapped, "event-method: \(isWrapped ? "POST" : "GET")")
 
@@ -131,7 +132,7 @@ struct SubscriptionTests {
     }
 
     @Test(arguments: ApplePeer.Kind.allCases)
-    func `a notification without a secret path is fetched for the only platform integrator`(
+    func `after a notification without a secret path, the event is fetched for the only platform integrator`(
         kind: ApplePeer.Kind
     ) throws {
         let apple = try ApplePeer(kind, for: installation)

@@ -131,7 +131,7 @@ struct TokenEventFaultTests {
         #expect(try webhook.events().isEmpty)
         #expect(try apple.event(event).fetches == 0)
         _ = try installation.certifiedKey(other, "other", "--purpose", "identity")
-        // Less than the pause of 30 s: the new key ends it.
+        // Without the new key, the daemon would pause for 30 s.
         #expect(try webhook.delivery(of: event, to: installation, within: .seconds(15)).merchant == other)
     }
 }

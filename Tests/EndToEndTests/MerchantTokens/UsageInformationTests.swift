@@ -9,8 +9,8 @@ struct UsageInformationTests {
     private static let token = "DAPLMC0002"
     private static let authenticationToken = "device-token-1"
 
-    /// A backend that accepts one authentication token. Responds with the content of the file that its third argument
-    /// names, or with 404 if there is no such file.
+    /// A backend that accepts the authentication token in its first argument. Responds with the content of the file
+    /// in its second argument, or with 404 if there is no such file.
     private static let backend = """
         import http.server, json, os, sys
         token, package = sys.argv[1:3]
@@ -71,9 +71,9 @@ struct UsageInformationTests {
             ["python3", "-c", Self.backend, Self.authenticationToken, package],
             output: installation.path("backend.out"))
         let key = installation.path("usage.key")
-        let made = try Installation.run(
+        let generated = try Installation.run(
             ["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-384", "-out", key])
-        try #require(made.status == 0, "\(made.error)")
+        try #require(generated.status == 0, "\(generated.error)")
         let publicKey = try Installation.run(["openssl", "pkey", "-in", key, "-pubout", "-outform", "DER"])
         let settings = try installation.subscriptionSettings(
             apple, webhook, port: port,
@@ -134,12 +134,12 @@ struct UsageInformationTests {
         #expect(try request().status == "401")
     }
 
-    @Test func `a start with a private key that others can read, or that is not on P-384, is refused`() throws {
+    @Test func `config check refuses a private key that others can read, or that is not on P-384`() throws {
         for (name, curve, mode) in [("open.key", "P-384", 0o644), ("other.key", "P-256", 0o600)] {
             let key = installation.path(name)
-            let made = try Installation.run(
+            let generated = try Installation.run(
                 ["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:\(curve)", "-out", key])
-            try #require(made.status == 0, "\(made.error)")
+            try #require(generated.status == 0, "\(generated.error)")
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: key)
             let file = try installation.write(
                 """

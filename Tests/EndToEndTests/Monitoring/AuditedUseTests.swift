@@ -8,7 +8,7 @@ import Testing
 
     init() throws { installation = try Installation() }
 
-    /// How many refused requests for this key the audit records.
+    /// The number of refused requests for this key, summed over the audit records.
     private func refusals(of hash: String) throws -> Int {
         try installation.auditRecords("requestsRefused").filter { $0["publicKeyHash"] as? String == hash }
             .compactMap { ($0["reason"] as? String)?.split(separator: " ").first.flatMap { Int($0) } }.reduce(0, +)
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(.onlyOnSQLite, .enabled(if: SmallDisk.isPossible, "mounting a small file system takes root"))
-    func `on a full disk exports and unverified decryptions are refused, and keys are resolved`() throws {
+    func `on a full disk exports and unverified decryptions are refused, and keys can be resolved`() throws {
         let disk = try SmallDisk(at: installation.path("state"), megabytes: 12)
         let permits =
             "administer, read, resolve, symmetricKey, decrypt, decryptUnverified, judgeAtOtherTime, exportPrivateKey"

@@ -24,7 +24,7 @@ import Testing
         #expect((listed["items"] as? [[String: Any]])?.compactMap { $0["sequence"] as? Int } == [11, 12])
     }
 
-    /// The revocation of a pending key pair is one event.
+    /// Creates events: the revocation of a pending key pair is one event.
     private func createEvents(_ count: Int, _ installation: Installation) throws {
         for _ in 0..<count {
             let generated = try installation.ctlJSON("key", "generate", "merchant.com.example.shop")

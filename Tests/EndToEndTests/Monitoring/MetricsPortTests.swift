@@ -2,7 +2,7 @@ import Foundation
 import MerchantTestSupport
 import Testing
 
-/// The settings `metrics.listen`, `log.format` and `log.requests`, with a running daemon.
+/// The settings `metrics.listen`, `log.format`, `log.requests` and `log.spans`, with a running daemon.
 @Suite struct MetricsPortTests {
     private static let hasPromtool = ChildProcess.succeeds("promtool", "--version")
 
@@ -13,7 +13,9 @@ import Testing
         }
     }
 
-    /// The address that the log line about the open port has.
+    /// Waits until the port for metrics is open.
+    ///
+    /// - Returns: its address, from the log.
     private func openAddress(_ installation: Installation) throws -> String {
         var address: String?
         try installation.eventually("the port is open") {
@@ -68,7 +70,7 @@ import Testing
         let page = try PrometheusPage(curl(openAddress(installation), "/metrics"))
         let labels = Dictionary(grouping: page.values.keys, by: \.name)
             .mapValues { $0.reduce(into: Set<String>()) { $0.formUnion($1.labels.keys) } }
-        // Prometheus adds the first two.
+        // Prometheus adds `instance` and `job`. The buckets of a histogram have `le`.
         let added: Set = ["instance", "job", "le"]
         var checked = 0
         for file in ["etc/alerts/merchantkeyd.rules.yml", "etc/grafana/merchantkeyd.json"] {

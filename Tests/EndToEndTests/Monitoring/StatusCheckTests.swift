@@ -8,7 +8,7 @@ import Testing
 
     init() throws { installation = try Installation() }
 
-    @Test func `a daemon that does not answer is unknown after the timeout`() throws {
+    @Test func `status --check has the result UNKNOWN if the daemon does not respond within the timeout`() throws {
         try installation.start()
         #expect([0, 1].contains(try installation.checkStatus()))
         let process = try #require(installation.process)
@@ -21,9 +21,9 @@ import Testing
         #expect(checked.status == 3 && checked.output.contains("UNKNOWN"), "\(checked.output)")
     }
 
-    /// A monitoring system reads 2 as critical.
+    /// A monitoring system reads exit status 2, which is that of wrong usage elsewhere, as critical.
     @Test(arguments: [["--timeout", "0s"], ["--timeout", "2h"], ["--timeout", "2"], ["--no-such-option"]])
-    func `wrong usage is unknown, not critical`(options: [String]) throws {
+    func `wrong usage of status --check has the result UNKNOWN, not critical`(options: [String]) throws {
         let program = ["\(Installation.programs)/merchantkeyctl", "--socket", installation.adminSocket]
         let checked = try Installation.run(program + ["status", "--check"] + options)
         #expect(checked.status == 3 && checked.output.hasPrefix("merchantkeyd UNKNOWN: "), "\(checked.output)")

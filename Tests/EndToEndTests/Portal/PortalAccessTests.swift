@@ -47,7 +47,9 @@ struct PortalAccessTests {
         try run("reload")
     }
 
-    @Test func `a record of another merchant is answered exactly as a record that does not exist`() throws {
+    @Test func `requests for another merchant's records get the same responses as for records that do not exist`()
+        throws
+    {
         try run("others")
     }
 

@@ -4,7 +4,7 @@ import Testing
 /// The checker of `scripts/cluster-test` finds histories, deliveries and audit records that are wrong.
 @Suite struct ClusterHistoryTests {
     @Test(.enabled(if: Installation.hasPythonSQLite, "needs python3"))
-    func `each rule finds a made-up history that breaks it, and accepts one that does not`() throws {
+    func `each rule detects an invented history that breaks it, and accepts one that does not`() throws {
         let cluster = URL(filePath: #filePath).deletingLastPathComponent().appending(
             path: "../../../scripts/cluster"
         ).standardized.path

@@ -35,8 +35,7 @@ import Testing
             """, in: database)
     }
 
-    /// The number of rows of a table in a schema.
-    private func rows(_ table: String, in database: String) throws -> Int? {
+    private func rowCount(_ table: String, in database: String) throws -> Int? {
         Int(try postgres.server.execute("SELECT count(*) FROM \(table)", in: database))
     }
 
@@ -112,12 +111,12 @@ import Testing
         installation.stop()
         let refused = try restore(backup, config: config)
         #expect(refused.status == 1 && refused.error.contains("--replace"), "\(refused.error)")
-        #expect(try rows("merchantkeyd.merchants", in: database) == 2)
+        #expect(try rowCount("merchantkeyd.merchants", in: database) == 2)
 
         let restored = try restore(backup, config: config, "--replace")
         try #require(restored.status == 0, "\(restored.error)")
         let schema = try restored.text("aside")
-        #expect(try rows("\(schema).merchants", in: database) == 2)
+        #expect(try rowCount("\(schema).merchants", in: database) == 2)
         let undone = try #require(try restored.json()["undone"] as? [String: Any])
         #expect(undone["merchantsCount"] as? Int == 1, "\(undone)")
         #expect(undone["firstMissingAuditRecord"] != nil)
@@ -158,7 +157,8 @@ import Testing
         #expect(try installation.auditRecords("databaseRestored").isEmpty)
     }
 
-    @Test func `a restore that was killed is refused by daemons, and its repetition keeps claims and old data`() throws
+    @Test func `after a killed restore no daemon starts, and a repeated restore keeps the claims and the old data`()
+        throws
     {
         let database = try postgres.server.createDatabase()
         let config = try postgres.config(database)
@@ -245,10 +245,10 @@ import Testing
         }
         try waitForBackups(2)
         #expect(try installation.auditRecords("backupCreated").count >= 2)
-        let leader = installation.path("state")
+        let formerLeader = installation.path("state")
         installation.stop(SIGKILL)
         // The other daemon becomes the leader.
         try waitForBackups(seen.count + 2)
-        #expect(try other.findings().isDisjoint(with: ["backupFailed", "backupOverdue"]), "after \(leader)")
+        #expect(try other.findings().isDisjoint(with: ["backupFailed", "backupOverdue"]), "after \(formerLeader)")
     }
 }

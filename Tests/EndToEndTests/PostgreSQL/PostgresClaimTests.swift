@@ -6,7 +6,7 @@ import Testing
 @Suite struct PostgresClaimTests {
     @Test(.tags(.slow), .skippedInQuickRuns)
     func
-        `each of 1,000 tokens that 64 processes claim on three daemons at the same time is claimed exactly once, also if a daemon is killed`()
+        `each of 1,000 tokens that 64 processes claim on three daemons at the same time is claimed exactly once, even if a daemon is killed`()
         throws
     {
         let postgres = try PostgresInstallation()

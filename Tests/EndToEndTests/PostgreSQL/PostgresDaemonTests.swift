@@ -35,7 +35,7 @@ import Testing
     @Test func `a roll replaces the key`() throws {
         try installation.start(config: postgres.config(postgres.server.createDatabase()))
         let first = try postgres.onboard()
-        // Certificates differ by the second in which their validity begins.
+        // The validity of the next certificate must begin in a later second.
         Installation.waitForNextSecond()
         let request = installation.path("second.csr")
         #expect(
@@ -111,7 +111,9 @@ import Testing
         #expect(outcome.status == 1 && checks.map { $0["name"] as? String } == ["settings"], "\(outcome.output)")
     }
 
-    @Test func `status and metrics work, and no backup is missing`() throws {
+    @Test func `status has no finding about backups or storage, and the metrics include the store and the audit`()
+        throws
+    {
         try installation.start(config: postgres.config(postgres.server.createDatabase()))
         _ = try postgres.onboard()
         #expect(try installation.findings().isDisjoint(with: ["backupMissing", "storeFailing", "diskNearlyFull"]))

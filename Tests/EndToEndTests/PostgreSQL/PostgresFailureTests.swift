@@ -142,7 +142,7 @@ import Testing
         #expect(try installation.ctl("audit", "verify").status == 0)
     }
 
-    /// Gives the other database the name of the first, which is dropped.
+    /// Drops a database, and gives its name to the other.
     private func replace(_ database: String, by other: String) throws {
         try postgres.server.dropDatabase(database)
         try postgres.server.execute("ALTER DATABASE \(other) RENAME TO \(database)")

@@ -15,12 +15,12 @@ final class PostgresInstallation: Sendable {
         try installation.apple("init")
     }
 
-    /// Settings for a database of the server.
+    /// Writes the settings for a database of the server.
     ///
     /// - Parameters:
-    ///   - connection: nil: connects as the owner of the server, without a password.
+    ///   - connection: libpq's connection string; nil to connect as the owner of the server, without a password.
     ///   - lines: further lines of the file.
-    ///   - node: nil: the name of the host.
+    ///   - node: the daemon's name; nil for the name of the host.
     ///   - serveStale: how long the daemon uses its keys after the end of its lease.
     /// - Returns: the file's path.
     func config(
@@ -87,6 +87,7 @@ final class PostgresInstallation: Sendable {
         try installation.mintTokens(for: certificate, to: "token-\(UUID().uuidString).json")
     }
 
+    /// The status of resolving a key.
     func resolve(_ hash: String) throws -> String {
         try installation.curl(installation.decryptorSocket, "/v1/keys/\(pathSpelling(hash))").output
     }

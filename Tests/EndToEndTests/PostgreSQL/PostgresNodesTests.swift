@@ -26,7 +26,7 @@ import Testing
         try node.curl(node.decryptorSocket, "/v1/keys/\(pathSpelling(hash))").output
     }
 
-    /// Writes the same two master keys for each node: `old.key` and `new.key`.
+    /// Writes two master keys, the same for every node, to the files `old.key` and `new.key`.
     private func writeMasterKeys(_ node: Installation) throws {
         for (name, byte) in [("old.key", UInt8(1)), ("new.key", 2)] {
             let bytes = Data((0..<32).map { $0 &* 7 &+ byte })
@@ -40,7 +40,7 @@ import Testing
         try startBoth()
         _ = try postgres.onboard()
         for (round, name) in ["a", "b", "c", "d"].enumerated() {
-            // Certificates differ by the second in which their validity begins.
+            // The validity of the next certificate must begin in a later second.
             Installation.waitForNextSecond()
             let hash = try first.certifiedKey(Self.merchant, name)
             let token = try postgres.token(for: name)
@@ -109,7 +109,7 @@ import Testing
         #expect(try revoke(hashes[0]) == nil)
         #expect(try first.ctl("node", "remove", "two", "--yes").refusalCode == "nodeInUse")
         second.stop(SIGKILL)
-        // Waits for the lease of the killed daemon.
+        // The revocation waits until the lease of the killed daemon has ended.
         #expect(try revoke(hashes[1]) == ["two"])
         #expect(try first.ctl("node", "remove", "two", "--yes").status == 0)
         #expect(try first.ctl("node", "remove", "two", "--yes").refusalCode == "notFound")
@@ -243,7 +243,7 @@ import Testing
         #expect(refused.refusalCode == "masterKeyConflict" && refused.error.contains("two"), "\(refused.error)")
         try restart(second, "two")
         // Within a second of its start, a daemon reports which keys it has.
-        try first.eventually("the rotation begins") {
+        try first.eventually("a rotation is possible") {
             try first.ctl("master-key", "rotate", "--yes", "--dry-run").status == 0
         }
         let new = try first.ctlJSON("master-key", "identify", first.path("new.key"))["masterKeyIdentifier"] as? String

@@ -6,7 +6,7 @@ import Testing
 /// `merchantkeyctl store copy` with the real programs and a real PostgreSQL server.
 @Suite(.onlyOnSQLite) struct StoreCopyTests {
     let postgres: PostgresInstallation
-    /// The settings of the daemon on SQLite, and of the daemon on PostgreSQL. Both use the same state directory.
+    /// The settings files of the daemon on SQLite, and of the daemon on PostgreSQL. Both use the same state directory.
     private let sqlite: String
     private let postgresql: String
 
@@ -46,7 +46,7 @@ import Testing
         return result
     }
 
-    private func rows(_ result: [String: Any], _ table: String) -> Int? {
+    private func rowCount(_ result: [String: Any], _ table: String) -> Int? {
         Installation.items(result["tables"]).first { $0["name"] as? String == table }?["rows"] as? Int
     }
 
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// The key resolves, the claimed token is still refused, and another token can be claimed.
+    /// Expects that the key resolves, the claimed token is still refused, and another token can be claimed.
     private func expectSameData(_ hash: String, claimed token: String) throws {
         #expect(try postgres.resolve(hash) == "200")
         #expect(try installation.ctl("token", "decrypt", token).status == 0)
@@ -78,7 +78,7 @@ import Testing
         #expect(installation.stop() == 0)
 
         let there = try copied(from: sqlite, to: postgresql)
-        #expect(there["keyPairsVerified"] as? Int ?? 0 >= 1 && rows(there, "claims") == 1)
+        #expect(there["keyPairsVerified"] as? Int ?? 0 >= 1 && rowCount(there, "claims") == 1)
         let next = try #require(there["next"] as? [String])
         #expect(next.contains { $0.contains(installation.database) })
         let refused = try installation.failedStart(["--config", postgresql])
@@ -91,7 +91,7 @@ import Testing
         installation.stop()
 
         let back = try copied(from: postgresql, to: sqlite)
-        #expect(rows(back, "claims") == 2 && rows(back, "merchants") == 2)
+        #expect(rowCount(back, "claims") == 2 && rowCount(back, "merchants") == 2)
         try installation.start(config: sqlite)
         try expectSameData(hash, claimed: token)
         #expect(try installation.ctl("merchant", "show", "merchant.com.example.later").status == 0)
@@ -177,7 +177,7 @@ import Testing
         #expect(named.status == 0, "\(named.error)")
     }
 
-    @Test func `a killed copy is completed when repeated, and no daemon starts on its target before`() throws {
+    @Test func `a killed copy is completed when it is repeated, and a daemon then starts on its target`() throws {
         try installation.start(config: sqlite)
         let hash = try postgres.onboard()
         installation.stop()

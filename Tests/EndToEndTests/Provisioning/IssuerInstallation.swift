@@ -4,8 +4,8 @@ import Testing
 
 /// A daemon with an issuer socket, the sandbox's provisioning certificates, and an issuer that sends cards.
 struct IssuerInstallation: Sendable {
-    /// A card number for tests. The examples in openapi.yaml have another one, because the daemon has this document in
-    /// its memory.
+    /// A card number for tests, which must not remain in the daemon's memory. It differs from the number in
+    /// openapi.yaml, because the daemon keeps that document in its memory.
     static let cardNumber = "5204829137460858"
     static let cardholder = "Jo Cardholder Example"
 
@@ -51,7 +51,7 @@ struct IssuerInstallation: Sendable {
 
     /// Writes a request as an issuer's server sends it.
     ///
-    /// - Parameter nonce: nil for the nonce that Wallet handed to the app.
+    /// - Parameter nonce: nil for the nonce that Wallet passed to the app.
     /// - Returns: the file's path.
     func request(nonce: String? = nil, _ change: (inout [String: Any]) -> Void = { _ in }) throws -> String {
         let wallet = try JSONSerialization.jsonObject(

@@ -149,7 +149,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: path("trace")))
     }
 
-    @Test func `a card with faults is refused with every fault, and without card data`() throws {
+    @Test func `the refusal of a card names every fault and contains no card data`() throws {
         let wrong = "5555555555554445"
         let card = [
             "primaryAccountNumber": wrong, "expiration": "13/30", "name": "Alex Example", "productType": "MCD",

@@ -100,7 +100,7 @@ struct GatewayTests {
     }
 
     /// Expects that a registration with these settings is refused.
-    private func refusal(
+    private func expectRefusal(
         _ code: String, _ config: String, naming values: String..., sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         try installation.start(config: config)
@@ -116,7 +116,10 @@ struct GatewayTests {
             try installation.ctlJSON("status")["registrationCallsOpen"] as? Int == 0, sourceLocation: sourceLocation)
     }
 
-    @Test func `an identity or a server that is not valid is refused, with the reason`() throws {
+    @Test
+    func `a registration names the reason if the client certificate or the server's certificate is not accepted`()
+        throws
+    {
         let (sandbox, python) = (
             try AppleServer.sandbox.start(for: installation), try AppleServer.python.start(for: installation)
         )
@@ -129,22 +132,24 @@ struct GatewayTests {
         try installation.identityFiles(
             "expired", ["--not-before", "2024-01-01T00:00:00Z", "--not-after", "2025-01-01T00:00:00Z"])
         for url in [AppleServer.sandbox.url(of: sandbox), AppleServer.python.url(of: python)] {
-            try refusal("gatewayUnauthorized", installation.gatewaySettings(url, identity: "untrusted"))
-            try refusal(
+            try expectRefusal("gatewayUnauthorized", installation.gatewaySettings(url, identity: "untrusted"))
+            try expectRefusal(
                 "gatewayNotConfigured", installation.gatewaySettings(url, identity: "expired"), naming: "2025-01-01")
-            try refusal("gatewayNotConfigured", installation.gatewaySettings(url))
-            try refusal(
+            try expectRefusal("gatewayNotConfigured", installation.gatewaySettings(url))
+            try expectRefusal(
                 "gatewayUntrusted", installation.gatewaySettings(url, identity: "good", trusts: false),
                 naming: "localhost", "apple.gateway.trust-roots")
         }
         #expect(try installation.registeredAtApple().isEmpty)
     }
 
-    @Test func `a server with another name, an expired certificate or no listener is refused by name`() throws {
+    @Test func `a server with another name, an expired certificate or no listener is refused, and the error names it`()
+        throws
+    {
         try installation.identityFiles("good")
         let other = try AppleServer.python.start(
             for: installation, certificate: installation.serverCertificate("other", names: ["elsewhere.example"]))
-        try refusal(
+        try expectRefusal(
             "gatewayUntrusted", installation.gatewaySettings(AppleServer.python.url(of: other), identity: "good"),
             naming: "elsewhere.example", "localhost")
         let old = try AppleServer.python.start(
@@ -152,24 +157,24 @@ struct GatewayTests {
             certificate: installation.serverCertificate(
                 "old", names: ["localhost"],
                 ["--not-before", "2024-01-01T00:00:00Z", "--not-after", "2025-01-01T00:00:00Z"]))
-        try refusal(
+        try expectRefusal(
             "gatewayUntrusted", installation.gatewaySettings(AppleServer.python.url(of: old), identity: "good"),
             naming: "localhost", "2025-01-01T00:00:00Z")
         for url in ["https://localhost:1", "https://nowhere.invalid"] {
-            try refusal("gatewayUnavailable", installation.gatewaySettings(url, identity: "good"), naming: url)
+            try expectRefusal("gatewayUnavailable", installation.gatewaySettings(url, identity: "good"), naming: url)
         }
     }
 
-    @Test func `a domain is checked as Apple checks it, and each defect is reported`() throws {
+    @Test func `a domain check needs a domain file, and reports an internal address and wrong content`() throws {
         let certified = try installation.serverCertificate("site", names: ["shop.example"])
         let file = try installation.write("the integrator's file", "association")
         let site = try TestServer(
             ["python3", TestScript.site, certified.certificate, certified.privateKey, file],
             output: installation.path("site.out"))
-        func check(_ internals: Bool) throws -> Installation.Outcome {
+        func check(_ allowsInternalAddresses: Bool) throws -> Installation.Outcome {
             let settings = """
                 domain-check:
-                  allow-internal-addresses: \(internals)
+                  allow-internal-addresses: \(allowsInternalAddresses)
                   trust-roots: [\(installation.path("apple/root.pem"))]
                   resolve: ["shop.example=127.0.0.1:\(site.announced)"]
 
@@ -186,8 +191,8 @@ struct GatewayTests {
         #expect(try installation.ctl("domain", "file", "--set", file).status == 0)
         let ready = try installation.ctl("domain", "check", "shop.example")
         #expect(ready.status == 0, "\(ready.output) \(ready.error)")
-        let internals = try check(false)
-        #expect(try internals.status == 1 && kinds(internals) == ["addressRefused"], "\(internals.output)")
+        let refused = try check(false)
+        #expect(try refused.status == 1 && kinds(refused) == ["addressRefused"], "\(refused.output)")
         let other = try installation.write("another file", "other")
         #expect(try installation.ctl("domain", "file", "--set", other).status == 0)
         let wrong = try check(true)

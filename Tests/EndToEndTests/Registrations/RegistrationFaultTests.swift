@@ -5,8 +5,9 @@ import Testing
 
 /// Apple's record and the daemon's record while the gateway has every kind of fault and the daemon is killed.
 ///
-/// `MERCHANTKEYD_REGISTRATION_REQUESTS` sets the number of requests. The test then also waits until the outcome of every call is
-/// known, which takes two minutes. Otherwise it makes few requests and skips merchants with a call of unknown outcome.
+/// `MERCHANTKEYD_REGISTRATION_REQUESTS` sets the number of requests. The test then also waits until the outcome of
+/// every call is known, which takes two minutes. Otherwise it sends few requests and skips merchants with a call of
+/// unknown outcome.
 @Suite struct RegistrationFaultTests {
     static let requestedCount = ProcessInfo.processInfo.environment["MERCHANTKEYD_REGISTRATION_REQUESTS"].flatMap(
         Int.init)
@@ -32,7 +33,7 @@ import Testing
 
     @Test(.tags(.slow), .skippedInQuickRuns)
     func
-        `after faults and kills, Apple has every acknowledged and only requested domains, and sync reports each difference`()
+        `after faults and kills, Apple has all acknowledged and no unrequested domains, and sync reports differences`()
         throws
     {
         let server = try AppleServer.sandbox.start(for: installation)

@@ -35,7 +35,8 @@ import Testing
         #expect(try installation.ctlJSON("registration", "sync")["compared"] as? Int == Self.merchants)
     }
 
-    @Test func `an import keeps Apple's rate limit: every merchant is registered, and few requests are refused`() throws
+    @Test func `an import keeps to Apple's rate limit: every merchant is registered, and few requests are refused`()
+        throws
     {
         let server = try start("--rate-limit", "40")
         let begin = ContinuousClock.now
@@ -44,7 +45,7 @@ import Testing
         #expect(done["done"] as? Int == Self.merchants, "\(done)")
         try expectAllRegistered()
         let limit = try #require(try installation.control("/statistics")["limit"] as? [String: Int])
-        // In each second, at most the 16 requests that were sent before the first response of 429.
+        // In each second, Apple refuses at most the 16 requests that were sent before the first 429 response arrived.
         #expect(try #require(limit["refused"]) > 0 && limit["refused", default: 0] <= 16 * seconds, "\(limit) \(done)")
         withExtendedLifetime(server) {}
     }
@@ -69,9 +70,9 @@ import Testing
     @Test func `an import that was killed resumes after the merchants in its report`() throws {
         let server = try start("--rate-limit", "40")
         let process = try installation.startCtl("registration", "import", file)
-        try installation.eventually("more than 20 merchants are in the report") { try lines() > 20 }
+        try installation.eventually("more than 20 merchants are in the report") { try lineCount() > 20 }
         process.killAndWait()
-        let before = try lines()
+        let before = try lineCount()
         #expect(before < Self.merchants)
 
         let rest = try installation.ctlJSON("registration", "import", file)
@@ -84,7 +85,7 @@ import Testing
     }
 
     /// The number of lines in the report without its header.
-    private func lines() throws -> Int {
+    private func lineCount() throws -> Int {
         guard let text = try? String(contentsOfFile: report, encoding: .utf8) else { return 0 }
         return text.utf8.count { $0 == UInt8(ascii: "\n") } - 1
     }

@@ -61,7 +61,7 @@ import Testing
         ).output
     }
 
-    /// What a request could have changed.
+    /// The numbers of records, which a request could have changed.
     private func state() throws -> NSDictionary {
         let counted: Set = [
             "merchants", "keyPairs", "certificates", "rolls", "registrations", "awaitingDestruction", "auditRecords",

@@ -1,4 +1,4 @@
-"""Plays Apple's gateway: registrations, merchant sessions and merchant tokens. A second server beside the sandbox.
+"""A server in Apple's place, independent of the sandbox: registrations, merchant sessions and merchant tokens.
 
 Uses only Python's standard library and the package cryptography. The routes, fields, limits and errors are those of Apple's
 reference. Prints the port of the gateway. Client certificates are required and verified in TLS.
@@ -53,7 +53,7 @@ def sha256_hex(text):
     return hashlib.sha256(text.encode()).hexdigest().upper()
 
 
-def text(data):
+def base64_text(data):
     return base64.b64encode(data).decode()
 
 
@@ -158,16 +158,16 @@ def merchant_token_call(method, merchant, event, operation, headers, body, clien
 
 # --- encryption and signatures of Apple's servers
 
-def member(name):
+def authority_file(name):
     with open(f"{options.authority}/{name}", "rb") as file:
         return file.read()
 
 
 def signature(content):
     """A detached CMS signature by the token signer, with its intermediate certificate."""
-    key = serialization.load_pem_private_key(member("token-signer-ec.key.pem"), None)
-    certificate = x509.load_pem_x509_certificate(member("token-signer-ec.pem"))
-    issuer = x509.load_pem_x509_certificate(member("token-issuer.pem"))
+    key = serialization.load_pem_private_key(authority_file("token-signer-ec.key.pem"), None)
+    certificate = x509.load_pem_x509_certificate(authority_file("token-signer-ec.pem"))
+    issuer = x509.load_pem_x509_certificate(authority_file("token-issuer.pem"))
     builder = (pkcs7.PKCS7SignatureBuilder().set_data(content).add_signer(certificate, key, hashes.SHA256())
                .add_certificate(issuer))
     flags = [pkcs7.PKCS7Options.DetachedSignature, pkcs7.PKCS7Options.Binary, pkcs7.PKCS7Options.NoCapabilities]
@@ -194,8 +194,8 @@ def encrypted_metadata(order):
     if "mpanId" in order:
         metadata["mpanId"] = order["mpanId"]
     key_hash, ephemeral, data = encrypted(json.dumps(metadata), order["certificate"])
-    return {"data": text(data), "ephemeralPublicKey": text(ephemeral), "publicKeyHash": text(key_hash),
-            "signature": text(signature(ephemeral + data))}
+    return {"data": base64_text(data), "ephemeralPublicKey": base64_text(ephemeral),
+            "publicKeyHash": base64_text(key_hash), "signature": base64_text(signature(ephemeral + data))}
 
 
 def payment_token(order):
@@ -203,15 +203,16 @@ def payment_token(order):
         "applicationPrimaryAccountNumber": "4111111111111111", "applicationExpirationDate": "311231",
         "currencyCode": "840", "transactionAmount": order.get("amount", 1000),
         "deviceManufacturerIdentifier": "040010030273", "paymentDataType": "3DSecure",
-        "paymentData": {"onlinePaymentCryptogram": text(os.urandom(20)), "eciIndicator": "7"},
+        "paymentData": {"onlinePaymentCryptogram": base64_text(os.urandom(20)), "eciIndicator": "7"},
         "merchantTokenIdentifier": order["merchantTokenIdentifier"],
         "merchantTokenMetadata": {"cardMetadata": {"cardCountry": "US", "fpanSuffix": "1111"}, "cardArt": []},
     })
     key_hash, ephemeral, data = encrypted(plaintext, order["certificate"])
     transaction = os.urandom(32)
     return {"paymentData": {
-        "version": "EC_v1", "data": text(data), "signature": text(signature(ephemeral + data + transaction)),
-        "header": {"ephemeralPublicKey": text(ephemeral), "publicKeyHash": text(key_hash),
+        "version": "EC_v1", "data": base64_text(data),
+        "signature": base64_text(signature(ephemeral + data + transaction)),
+        "header": {"ephemeralPublicKey": base64_text(ephemeral), "publicKeyHash": base64_text(key_hash),
                    "transactionId": transaction.hex()}},
         "paymentMethod": {"displayName": "Visa 1111", "network": "Visa", "type": "debit"},
         "transactionIdentifier": transaction.hex().upper()}
@@ -242,7 +243,7 @@ def store_token(order):
         token = tokens.setdefault(order["merchantTokenIdentifier"], {
             "merchantTokenIdentifier": order["merchantTokenIdentifier"],
             "merchantIdentifier": order["merchantIdentifier"], "state": "linked", "usageNotifications": 0,
-            "publicKey": text(ec.generate_private_key(ec.SECP384R1()).public_key().public_bytes(
+            "publicKey": base64_text(ec.generate_private_key(ec.SECP384R1()).public_key().public_bytes(
                 serialization.Encoding.X962, serialization.PublicFormat.UncompressedPoint))})
         if "tokenNotificationURL" in order:
             token["tokenNotificationURL"] = order["tokenNotificationURL"]
@@ -254,7 +255,7 @@ def create_event(order):
                 if key in order}
     response["reason"] = order.get("reason", "UNLINKDEVICE")
     if "encryptedMetadata" in order:
-        # The name of the field is not published.
+        # Apple does not publish the name of this field.
         response["encryptedData"] = encrypted_metadata(order["encryptedMetadata"])
     if order.get("wrapped", options.wrap_token_events):
         response = {"statusCode": 200, "merchantTokenEvent": response}

@@ -1,11 +1,12 @@
 """Many processes claim the same payment tokens at the same time, over HTTP on the decryptor sockets of one or several daemons.
 
 usage: claim_tokens.py TOKENS MERCHANT PROCESSES REPORT_AFTER SOCKET...
-TOKENS contains one whole payment token on each line. Every process claims each token with an Idempotency-Key of its
+TOKENS contains one complete payment token on each line. Every process claims each token with an Idempotency-Key of its
 own, and uses one socket. When a connection fails, the process repeats the request with the same key for at most 30
 seconds. After REPORT_AFTER responses the script prints a line to standard error, so that a test can kill the daemon in
-the middle of the work. Prints one JSON object: the number of tokens, the number of tokens for each number of claims,
-refusals by code, and how many responses repeated a claim whose first response was not received.
+the middle of the work. At the end it prints one JSON object: "tokens" is the number of tokens, "tokensByClaims" says
+how many tokens were claimed 0, 1, 2 or more times, "refused" counts the refusals by code, and "repeated" counts the
+claims that had succeeded in an earlier attempt whose response was not received.
 """
 import collections
 import json

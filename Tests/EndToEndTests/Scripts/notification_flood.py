@@ -2,14 +2,15 @@
 
 usage: notification_flood.py CONTROL CA_FILE RECEIVED REPORT JUNK REAL URL MERCHANT
 
-CONTROL is the sandbox's control socket, on which the real events are created. RECEIVED is the file in which the receiver of
-webhooks records deliveries. JUNK and REAL are numbers. URL is a tokenNotificationURL of MERCHANT with a secret. The sender
-of junk knows the URL, too: junk consists of valid identifiers that Apple does not know, with and without the secret, and of
-invalid identifiers and secrets. Junk comes from 127.0.0.2, real notifications from 127.0.0.3 while the junk arrives. A real
-notification without a 200 is repeated at once, at most three times, as Apple does.
+CONTROL is the sandbox's control socket, on which the real events are created. RECEIVED is the file in which the
+receiver of webhooks records deliveries. JUNK and REAL are the numbers of notifications of each sort. URL is a
+tokenNotificationURL of MERCHANT with a secret. The sender of junk knows the URL, too: junk consists of valid
+identifiers that Apple does not know, with and without the secret, and of invalid identifiers and secrets. Junk comes
+from 127.0.0.2, real notifications from 127.0.0.3 while the junk arrives. A real notification without a 200 is repeated
+at once, at most three times, as Apple does.
 
-Writes REPORT: {"junk": {status: number}, "junkSeconds", "refused": [event, ...], "delays": [seconds from the first attempt to
-the delivery, ...], "missing": [event, ...]}.
+Writes REPORT: {"junk": {status or error: number}, "junkSeconds", "refused": [event, ...], "delays": [seconds from the
+first attempt to the delivery, ...], "missing": [event, ...]}.
 """
 import collections
 import http.client
@@ -103,7 +104,7 @@ class ControlConnection(http.client.HTTPConnection):
 
 
 def notify(event):
-    """Whether the daemon answered with 200."""
+    """Sends a notification up to four times. Returns whether the daemon answered 200."""
     for _ in range(4):
         try:
             connection = http.client.HTTPSConnection(
@@ -136,7 +137,7 @@ def send_real():
 
 
 class Deliveries(threading.Thread):
-    """Notes when each event was delivered."""
+    """Records when each event was first delivered."""
 
     def __init__(self):
         super().__init__(daemon=True)

@@ -4,8 +4,9 @@ usage: notification_stream.py CONTROL CA_FILE REPORT URL MERCHANT [URL MERCHANT 
 
 CONTROL is the sandbox's control socket, on which the events are created. URL is a tokenNotificationURL of MERCHANT. Some
 notifications are sent twice, as Apple does when it gets no response. A notification without a 200 is sent again later.
-After SIGTERM, sends every notification that has no 200 yet, and writes REPORT: {"acknowledged": [event, ...],
-"unacknowledged": [event, ...], "repeated": number, "failures": number}.
+After SIGTERM, sends every notification that has no 200 yet again, for at most 60 seconds, and writes REPORT:
+{"acknowledged": [event, ...], "unacknowledged": [event, ...], "repeated": number, "failures": number}. "repeated"
+counts the notifications that were sent again after a 200, "failures" the attempts without a 200.
 """
 import http.client
 import json
@@ -55,7 +56,7 @@ class Sender(threading.Thread):
         return url, json.load(self.control.getresponse())["eventId"]
 
     def send(self, url, event):
-        """Whether the daemon answered 200."""
+        """Sends a notification once. Returns whether the daemon answered 200."""
         parts = urllib.parse.urlsplit(url)
         try:
             if self.connection is None:

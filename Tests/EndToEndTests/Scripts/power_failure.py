@@ -1,7 +1,7 @@
 """Rebuilds the disk as it may be after a power failure, and checks that everything acknowledged is on it.
 
-Usage: power_failure.py RECORD DIRECTORY ROUNDS. RECORD contains kind, file, offset, length and bytes
-of each event, as the test's library wrote them.
+Usage: power_failure.py RECORD DIRECTORY ROUNDS. RECORD contains kind, file, offset, length and bytes of each event, as
+the library in PowerFailureTests.swift wrote them. DIRECTORY is for the rebuilt files.
 """
 import base64, json, os, random, sqlite3, struct, sys
 
@@ -53,6 +53,7 @@ def apply_some(content, writes, rng):
 
 
 def acknowledged(reply):
+    """What a response acknowledges: kind, identifier, state and number of certificates."""
     head, _, body = reply.partition(b"\r\n\r\n")
     try:
         document = json.loads(body)

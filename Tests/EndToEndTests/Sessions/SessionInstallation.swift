@@ -34,7 +34,7 @@ extension Installation {
         return end.addingTimeInterval(1)
     }
 
-    /// Adds the platform, and registers a merchant with Apple.
+    /// Adds the platform integrator with its identity, and registers a merchant with Apple.
     func register(_ partner: String, _ domains: String...) throws {
         try addWithIdentity(Self.integrator)
         let outcome = try Self.run(

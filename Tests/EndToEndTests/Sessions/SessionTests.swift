@@ -21,7 +21,10 @@ struct SessionTests {
         Hex.encode(Array(SHA256.hash(data: Array(identifier.utf8))))
     }
 
-    /// Expects that the answer is the session that Apple issued last, byte for byte, and returns what Apple received.
+    /// Expects that the answer is the session that Apple issued last, byte for byte.
+    ///
+    /// - Parameter count: the number of sessions that Apple has issued so far.
+    /// - Returns: what Apple received.
     private func expectLastSession(
         _ answer: Installation.SessionAnswer, of apple: ApplePeer, count: Int,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -111,7 +114,7 @@ struct SessionTests {
     }
 
     @Test(arguments: ApplePeer.Kind.allCases)
-    func `Apple's refusals keep their codes when the daemon only warns about unregistered domains`(
+    func `if the daemon only warns about unregistered domains, they and the integrator still get no session`(
         kind: ApplePeer.Kind
     ) throws {
         let apple = try ApplePeer(kind, for: installation)

@@ -4,7 +4,7 @@ import SandboxKit
 import Testing
 import Vocabulary
 
-/// `kill -9` under load: every acknowledged change is present after the restart.
+/// After `kill -9` under load, every acknowledged change is present.
 ///
 /// `scripts/crash-test` runs a thousand rounds of this test.
 @Suite(.onlyOnSQLite, .tags(.slow), .skippedInQuickRuns) struct CrashTests {
@@ -31,8 +31,8 @@ import Vocabulary
             try installation.start()
             let client = try LoadClient(installation.adminSocket)
             for worker in workers {
-                let missing = try worker.missing(by: client)
-                #expect(missing.isEmpty, "round \(round): \(missing)")
+                let differences = try worker.missing(by: client)
+                #expect(differences.isEmpty, "round \(round): \(differences)")
                 acknowledged += worker.acknowledged
             }
             var cursor = ""
@@ -43,9 +43,9 @@ import Vocabulary
             } while !cursor.isEmpty
         }
         #expect(acknowledged > 20 * Self.rounds)
-        let audit = try #require(try installation.ctlJSON("status")["auditRecords"] as? Int)
-        #expect(audit >= acknowledged)
-        // The backup's verification opens every key pair and checks the database.
+        let auditRecords = try #require(try installation.ctlJSON("status")["auditRecords"] as? Int)
+        #expect(auditRecords >= acknowledged)
+        // The backup's verification unseals every private key and checks the database.
         let verification = try installation.ctl("backup", "create", installation.path("after.backup"))
         #expect(verification.status == 0, "\(verification.output) \(verification.error)")
         print("crash test: \(Self.rounds) rounds, \(acknowledged) acknowledged changes, none lost")

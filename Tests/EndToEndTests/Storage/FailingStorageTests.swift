@@ -16,7 +16,7 @@ import Testing
 
     /// Adds merchants and generates key pairs until a request is refused.
     ///
-    /// - Returns: the problem.
+    /// - Returns: the problem document; empty if no request was refused.
     func refusal() throws -> [String: Any] {
         let client = try LoadClient(installation.adminSocket)
         for number in 0..<64 {
@@ -32,9 +32,10 @@ import Testing
     }
 
     @Test(.enabled(if: SmallDisk.isPossible, "only root can mount a file system"))
-    func `on a full disk changes are refused, keys are answered, and changes resume once space is free`() throws {
+    func `on a full disk changes are refused, keys stay usable, and changes resume once space is free`() throws {
         let disk = try SmallDisk(at: installation.path("state"), megabytes: 12)
-        // The start audits the configured webhooks, which must not block it on a full disk. Nothing listens at this address.
+        // The start records the configured webhooks in the audit. This must not prevent the start on a full disk.
+        // Nothing listens at this address.
         let secret = try installation.write("0123456789abcdef0123456789abcdef", "webhook.secret")
         chmod(secret, 0o600)
         let config = try installation.write(
@@ -65,11 +66,12 @@ import Testing
         #expect(try refusal()["code"] as? String == "storeUnavailable")
         #expect(try installation.checkStatus() == 2)
 
-        // Also after a clean shutdown, when it must create the shared memory file, and when other files took the freed space.
+        // The daemon also starts after a clean shutdown, when it must create the shared memory file, and when other
+        // files have taken the freed space.
         for signal in [SIGTERM, SIGKILL, SIGTERM, SIGTERM] {
             installation.stop(signal)
             try disk.fill()
-            #expect(try checkStatus(config) == 4)
+            #expect(try configCheckStatus(config) == 4)
             try installation.start(config: config, answering: ["200", "503"])
             #expect(try installation.uses(hash) == ["200", "200"])
         }
@@ -90,14 +92,14 @@ import Testing
         // Without its reserve, the daemon cannot start.
         try FileManager.default.removeItem(atPath: "\(disk.path)/merchantkeyd.reserve")
         try disk.fill()
-        #expect(try checkStatus(config) == 4)
+        #expect(try configCheckStatus(config) == 4)
         #expect(try installation.diagnose().outcome("next start") == "warning")
         let refused = try installation.failedStart(["--config", config, "--state-directory", disk.path])
         #expect(refused.status == 1, "\(refused.error)")
     }
 
     /// The exit status of `config check`.
-    private func checkStatus(_ config: String) throws -> Int32 {
+    private func configCheckStatus(_ config: String) throws -> Int32 {
         try installation.ctl("config", "check", "--config", config, "--state-directory", installation.stateDirectory)
             .status
     }
@@ -107,7 +109,7 @@ import Testing
         let config = try installation.write("environment: sandbox\n", "sandbox.yaml")
         let disk = try SmallDisk(at: installation.path("state"), megabytes: 1)
         try disk.fill()
-        #expect(try checkStatus(config) == 4)
+        #expect(try configCheckStatus(config) == 4)
         let refused = try installation.failedStart(["--config", config, "--state-directory", disk.path])
         #expect(refused.status == 1, "\(refused.error)")
     }
@@ -130,7 +132,7 @@ import Testing
     @Test(
         .enabled(if: FailingCalls.isPossible, "a C compiler is not installed"),
         arguments: ["fsync EIO", "write EIO", "write EROFS"])
-    func `after a failed write or sync nothing is written until a restart, and keys are answered`(failure: String)
+    func `after a failed write or sync nothing is written until a restart, and keys stay usable`(failure: String)
         throws
     {
         try installation.start(environment: try FailingCalls.environment(in: installation))
@@ -139,7 +141,7 @@ import Testing
         let refused = try installation.ctl("key", "generate", "merchant.com.disk")
         #expect(refused.status == 1)
         #expect(refused.refusalCode == "storeUnavailable", "\(refused.error)")
-        // The storage works again, but after a failed sync the daemon does not know what is on it.
+        // The storage works again, but the daemon does not know which writes have reached it.
         try FileManager.default.removeItem(atPath: installation.path(FailingCalls.file))
         let next = try installation.ctl("key", "generate", "merchant.com.disk")
         #expect(next.refusalCode == "storeUnavailable", "\(next.error)")

@@ -7,7 +7,7 @@ import Testing
 @Suite(.onlyOnSQLite) struct OlderDatabaseTests {
     let installation: Installation
     let config: String
-    var head: String { installation.path("heads") }
+    var headFile: String { installation.path("heads") }
 
     init() throws {
         installation = try Installation()
@@ -27,7 +27,8 @@ import Testing
 
     /// Adds a merchant and kills the daemon, so that the write-ahead log contains the change.
     ///
-    /// After each start, the daemon empties the log once. If that happens after the change, another round follows.
+    /// After each start, the daemon empties the log once. If this removes the change from the log, the function
+    /// changes the merchant again.
     private func addAndKill(_ merchant: String, config: String? = nil) throws {
         let log = URL(filePath: installation.path("state/merchantkeyd.sqlite-wal"))
         #expect(try installation.ctl("merchant", "add", merchant).status == 0)
@@ -48,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `an audit head from an event detects an older copy of the database`() throws {
+    @Test func `audit verify detects an older copy of the database by the audit head from an event`() throws {
         let events = try installation.write("audit:\n  head:\n    event-every: 1s\n", "events.yaml")
         try installation.start(config: events)
         #expect(try installation.ctl("merchant", "add", "merchant.com.first").status == 0)
@@ -83,7 +84,7 @@ import Testing
         try installation.start(config: config)
         #expect(try installation.ctl("merchant", "add", "merchant.com.second").status == 0)
         installation.stop()
-        let lines = try String(contentsOfFile: head, encoding: .utf8).split(separator: "\n")
+        let lines = try String(contentsOfFile: headFile, encoding: .utf8).split(separator: "\n")
         #expect(lines.count >= 2 && lines.allSatisfy { $0.wholeMatch(of: /\S+Z \d+:[0-9a-f]{64}/) != nil }, "\(lines)")
 
         try copy("old.sqlite", "state/merchantkeyd.sqlite")
@@ -96,7 +97,7 @@ import Testing
         // The next start compares with the accepted database.
         try installation.start(config: config)
         #expect(try installation.ctl("audit", "verify").status == 0)
-        let shipped = try #require(try String(contentsOfFile: head, encoding: .utf8).split(separator: "\n").first)
+        let shipped = try #require(try String(contentsOfFile: headFile, encoding: .utf8).split(separator: "\n").first)
         let kept = try #require(shipped.split(separator: " ").last)
         #expect(try installation.ctl("audit", "verify", "--head", String(kept)).status == 0)
         let forged = String(kept.dropLast()) + (kept.hasSuffix("0") ? "1" : "0")
@@ -105,16 +106,18 @@ import Testing
         #expect(breaks.contains { $0["kind"] as? String == "rewritten" }, "\(breaks)")
     }
 
-    @Test func `a head of the same number with another hash fails diagnose and the start`() throws {
+    @Test func `diagnose and the start fail if the hash of a shipped head differs from that of the audit record`()
+        throws
+    {
         try installation.start(config: config)
         installation.stop()
         #expect(try installation.diagnose("--config", config).outcome("audit head") == "success")
         // As if another daemon had written its heads to the same file.
-        let heads = try String(contentsOfFile: head, encoding: .utf8)
+        let heads = try String(contentsOfFile: headFile, encoding: .utf8)
         let last = try #require(heads.split(separator: "\n").last)
         let record = try #require(last.firstMatch(of: /(\S+ \d+):/)).1
         try "\(heads)\(record):\(String(repeating: "0", count: 64))\n".write(
-            toFile: head, atomically: false, encoding: .utf8)
+            toFile: headFile, atomically: false, encoding: .utf8)
         try expectDiagnosis("databaseOlderThanShippedHead")
         try expectRefusedStart("databaseOlderThanShippedHead")
     }
@@ -155,7 +158,7 @@ import Testing
         #expect(try installation.auditRecords("olderDatabaseAccepted").count == 1)
     }
 
-    @Test func `a database that is lost together with the claims is found by the lock file`() throws {
+    @Test func `the loss of the database together with the claims is detected by the lock file`() throws {
         try installation.start()
         installation.stop()
         for file in try FileManager.default.contentsOfDirectory(atPath: installation.stateDirectory)
@@ -255,7 +258,9 @@ import Testing
     }
 
     @Test(arguments: ["a write-ahead log", "a newer database"])
-    func `an accepted loss is kept until it is in the audit, even if the start fails`(lost: String) throws {
+    func `if the start that accepts a loss fails, later starts are refused until the loss is in the audit`(
+        lost: String
+    ) throws {
         try installation.start(config: config)
         let database = installation.path("state/merchantkeyd.sqlite")
         let code: String
@@ -283,7 +288,7 @@ import Testing
         try FileManager.default.removeItem(atPath: key)
         try FileManager.default.moveItem(atPath: kept, toPath: key)
 
-        // The failed starts created a log again: only their mark in the lock file shows the loss.
+        // The failed starts created a log again, so only their mark in the lock file shows that the first log was lost.
         try expectRefusedStart(code)
         try expectDiagnosis(code)
         try installation.start(config: config, ["--accept-older-database"])
@@ -301,7 +306,7 @@ import Testing
             socket, installation.path("received"),
         ])
         try installation.eventually("the listener listens") { FileManager.default.fileExists(atPath: socket) }
-        // A file that cannot be created does not delay the syslog daemon.
+        // A file of heads that cannot be created does not delay the message to syslog.
         let config = try installation.write(
             "audit:\n  head:\n    syslog: \(socket)\n    file: \(installation.path("nowhere/heads"))\n", "s.yaml")
         try installation.start(config: config)

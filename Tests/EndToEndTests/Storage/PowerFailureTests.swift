@@ -6,8 +6,9 @@ import Vocabulary
 
 /// A power failure: of the writes after a file's last sync, any part may be on the disk.
 ///
-/// The daemon runs under load while a library records every write, sync and response in their order. Then a script rebuilds the
-/// disk as a power failure at hundreds of points in time may leave it: all that was synced, and a random part of the rest.
+/// The daemon runs under load while a library records every write, sync and successful response in their order.
+/// Then a script rebuilds the disk as a power failure at hundreds of points in time may leave it: all that was synced,
+/// and a random part of the rest.
 @Suite(.onlyOnSQLite) struct PowerFailureTests {
     static let isPossible =
         FailingCalls.isPossible && Installation.hasPythonSQLite
@@ -43,7 +44,8 @@ import Vocabulary
         print(checked.output)
     }
 
-    /// Records of kind, file, offset, length and bytes. Kinds: w write, t truncation, s end of a sync, a successful response.
+    /// Writes records of kind, file, offset, length and bytes. The kinds are `w`: a write, `t`: a truncation, `s`: the
+    /// end of a sync, and `a`: an acknowledgement, which is a successful response.
     private static let recorder = """
         #define _GNU_SOURCE
         #include <dlfcn.h>

@@ -40,7 +40,7 @@ struct TamperedDatabaseTests {
         return (document["findings"] as? [String] ?? []).joined(separator: "\n")
     }
 
-    @Test func `swapped private keys are refused, and other keys are answered`() throws {
+    @Test func `requests for swapped private keys are refused, and other keys stay usable`() throws {
         _ = try installation.sql(
             """
             CREATE TEMP TABLE t AS SELECT id, sealed_bytes b FROM sealed_private_keys WHERE id IN (1, 2);
@@ -63,7 +63,7 @@ struct TamperedDatabaseTests {
         #expect(coverage?["merchantsWithoutBackup"] as? Int == 3 && coverage?["lastVerified"] == nil)
     }
 
-    @Test func `an altered certificate and its key are refused, and other keys are answered`() throws {
+    @Test func `requests for a key with an altered certificate are refused, and other keys stay usable`() throws {
         _ = try installation.sql(
             "UPDATE certificates SET der = CAST(substr(der, 1, 60) || x'00' || substr(der, 62) AS BLOB) WHERE id = 1")
         try installation.start()
@@ -167,7 +167,7 @@ struct TamperedDatabaseTests {
     }
 
     @Test(arguments: [("key_pairs", "id = 1"), ("merchants", "identifier = 'merchant.com.a'")])
-    func `a removed row is detected by the audit record that created it`(table: String, row: String) throws {
+    func `a removed row is detected by the audit record of its creation`(table: String, row: String) throws {
         let kept = try installation.sql("SELECT sql FROM sqlite_schema WHERE name = '\(table)_are_kept'")
         #expect(kept.contains("CREATE TRIGGER"))
         // The trigger is created again, so that the schema is unaltered.
@@ -188,7 +188,7 @@ struct TamperedDatabaseTests {
         #expect(try installation.ctl("backup", "create", installation.path("b")).status == 1)
     }
 
-    @Test func `a missing index is detected and hides no other alteration`() throws {
+    @Test func `a missing index is detected, and so are other alterations`() throws {
         _ = try installation.sql(
             """
             CREATE TABLE of_a_replicator (x); DROP INDEX audit_of_key_pair; DROP TRIGGER audit_is_never_changed;
@@ -217,7 +217,7 @@ struct TamperedDatabaseTests {
         #expect(try installation.uses(keys[0]) == ["200", "200"])
     }
 
-    @Test func `a damaged page is detected after the start and stops all changes, and keys are answered`() throws {
+    @Test func `a damaged page is detected after the start and stops all changes, and keys stay usable`() throws {
         try damage("audit_of_caller")
         let diagnosis = try installation.diagnose()
         #expect(diagnosis.status == 1 && diagnosis.outcome("database content") == "failure", "\(diagnosis)")

@@ -2,7 +2,7 @@ import Foundation
 import MerchantTestSupport
 import Testing
 
-/// A server in Apple's place that has registrations, merchant sessions and merchant tokens. It is killed when this
+/// A server that takes Apple's place for registrations, merchant sessions and merchant tokens. It is killed when this
 /// value is released.
 final class ApplePeer: Sendable {
     /// The sandbox, and a server in Python that shares no code with this project.
@@ -55,14 +55,15 @@ final class ApplePeer: Sendable {
     func createEvent(
         _ type: String, of token: String, _ merchant: String, _ further: [String: Any] = [:]
     ) throws -> String {
-        let order = ["eventType": type, "merchantTokenIdentifier": token, "merchantIdentifier": merchant].merging(
+        let request = ["eventType": type, "merchantTokenIdentifier": token, "merchantIdentifier": merchant].merging(
             further
         ) { $1 }
-        let answer = try installation.control("/merchant-tokens/events", "-X", "POST", "-d", Self.json(order))
+        let answer = try installation.control("/merchant-tokens/events", "-X", "POST", "-d", Self.json(request))
         return try #require(answer["eventId"] as? String, "\(answer)")
     }
 
-    /// What the server knows about an event: `fetches`, and the results of its `notifications`.
+    /// How often the daemon has fetched an event, and the result of each attempt to send its notification: the HTTP
+    /// status or an error.
     func event(_ identifier: String) throws -> (fetches: Int, notifications: [String]) {
         let event = try installation.control("/merchant-tokens/events/\(identifier)")
         return (event["fetches"] as? Int ?? 0, event["notifications"] as? [String] ?? [])
@@ -84,8 +85,8 @@ final class ApplePeer: Sendable {
             try installation.apple(
                 "mint-token", "--certificate", path, "--merchant-token", merchantToken, "--out", file)
         case .python:
-            let order = try Self.json(["certificate": path, "merchantTokenIdentifier": merchantToken])
-            let token = try installation.control("/payment-tokens", "-X", "POST", "-d", order)
+            let request = try Self.json(["certificate": path, "merchantTokenIdentifier": merchantToken])
+            let token = try installation.control("/payment-tokens", "-X", "POST", "-d", request)
             try JSONSerialization.data(withJSONObject: token).write(to: URL(filePath: file))
         }
         return file

@@ -23,17 +23,18 @@ final class TestServer: Sendable {
     deinit { process.killAndWait() }
 }
 
-/// The two servers that take Apple's place in tests of the unchanged daemon.
+/// The servers that take the place of Apple's gateway: the sandbox, and a server in Python without merchant
+/// tokens.
 enum AppleServer: String, CaseIterable, Sendable {
     case sandbox, python
 
     static let controlSocket = "control.sock"
 
-    /// Runs the server. ``url(of:)`` returns its URL.
+    /// Starts the server. ``url(of:)`` returns its URL.
     ///
     /// - Parameters:
     ///   - options: further options of the sandbox.
-    ///   - certificate: of the server in Python; nil for a valid one for localhost.
+    ///   - certificate: the certificate of the server in Python; nil for a valid certificate for localhost.
     func start(
         for installation: Installation, _ options: [String] = [],
         certificate: (certificate: String, privateKey: String)? = nil
@@ -70,7 +71,9 @@ enum AppleServer: String, CaseIterable, Sendable {
 extension Installation {
     static let integrator = "platformintegrator.com.example"
 
-    /// A web server's certificate that the sandbox's root issues, and its private key, in PEM files.
+    /// Has the sandbox's root issue a certificate for a web server.
+    ///
+    /// - Returns: the paths of the certificate and of its private key, in PEM.
     func serverCertificate(
         _ name: String, names: [String], _ options: [String] = []
     ) throws -> (certificate: String, privateKey: String) {
@@ -84,9 +87,9 @@ extension Installation {
         return (certificate, privateKey)
     }
 
-    /// An identity in PEM files: `NAME.pem` and `NAME.key`.
+    /// Creates a client certificate `NAME.pem` and its private key `NAME.key`.
     ///
-    /// - Parameter hierarchy: the directory of the sandbox's hierarchy that issues the certificate.
+    /// - Parameter hierarchy: the sandbox's directory whose authority issues the certificate.
     func identityFiles(_ name: String, by hierarchy: String = "apple", _ options: [String] = []) throws {
         for command in [
             [
@@ -104,11 +107,12 @@ extension Installation {
         }
     }
 
-    /// Settings that name a gateway.
+    /// Writes a settings file that names a gateway.
     ///
     /// - Parameters:
     ///   - identity: the name of identity files; nil for an identity key in custody.
-    ///   - trusts: whether the sandbox's root is trusted.
+    ///   - trusts: whether the daemon trusts the sandbox's root.
+    /// - Returns: the file's path.
     func gatewaySettings(
         _ url: String, identity: String? = nil, trusts: Bool = true, further: [String] = []
     ) throws -> String {
@@ -123,7 +127,7 @@ extension Installation {
         return try write((lines + further).joined(separator: "\n") + "\n", "gateway.yaml")
     }
 
-    /// The response of the sandbox's gateway on its control socket.
+    /// The response on the control socket of the server in Apple's place; empty if the response has no body.
     func control(_ path: String, _ arguments: String...) throws -> [String: Any] {
         let answer = try Self.run(
             ["curl", "-s", "--unix-socket", self.path(AppleServer.controlSocket)] + arguments + [
@@ -132,7 +136,7 @@ extension Installation {
         return answer.bytes.isEmpty ? [:] : try answer.json()
     }
 
-    /// The domains of each merchant that the sandbox's gateway has registered.
+    /// The domains of each merchant that is registered at the sandbox's gateway.
     func registeredAtApple() throws -> [String: Set<String>] {
         let items = try #require(try control("/registrations")["items"] as? [[String: Any]])
         return Dictionary(

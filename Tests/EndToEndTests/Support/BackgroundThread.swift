@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// Runs work on a thread of its own, which may block.
+/// Runs work that may block on a new thread.
 final class BackgroundThread: Sendable {
     private let work = DispatchGroup()
 

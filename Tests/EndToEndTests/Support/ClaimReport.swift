@@ -5,14 +5,14 @@ import Testing
 /// The report of 64 processes that claim the same payment tokens at the same time.
 struct ClaimReport: Decodable, Equatable {
     let tokens: Int
-    /// The number of tokens that were claimed once, twice and so on, by the number of claims.
+    /// How many tokens were claimed N times; the key is N, such as "0" or "1".
     let tokensByClaims: [String: Int]
     /// The number of refused claims, by the code of the refusal.
     let refused: [String: Int]
 
     private static let processes = 64
 
-    /// The report if one process claimed each token, and all other claims were refused.
+    /// The report if exactly one process claimed each token, and all other claims were refused.
     static func eachClaimedOnce(_ tokens: Int) -> ClaimReport {
         ClaimReport(
             tokens: tokens, tokensByClaims: ["1": tokens],
@@ -33,14 +33,14 @@ struct ClaimReport: Decodable, Equatable {
         let claimants = try ChildProcess(
             ["python3", script, tokens, merchant, "\(processes)", "20000"] + daemons.map(\.decryptorSocket),
             output: .file(output), error: .file(errors))
-        func reported() throws -> String { try String(contentsOfFile: errors, encoding: .utf8) }
+        func errorText() throws -> String { try String(contentsOfFile: errors, encoding: .utf8) }
         try first.eventually("20,000 claims have a response", within: .seconds(300)) {
-            try reported().contains("20000 responses") || !claimants.isRunning
+            try errorText().contains("20000 responses") || !claimants.isRunning
         }
         try interruption()
         let end = claimants.wait()
-        let report = try reported()
-        try #require(end == .exited(0), "\(report)")
+        let errorText = try errorText()
+        try #require(end == .exited(0), "\(errorText)")
         return try JSONDecoder().decode(ClaimReport.self, from: Data(contentsOf: URL(filePath: output)))
     }
 }

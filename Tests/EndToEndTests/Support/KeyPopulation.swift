@@ -14,7 +14,7 @@ struct KeyPopulation {
 
     /// - Parameters:
     ///   - count: how many key pairs.
-    ///   - certified: how many of them get a certificate.
+    ///   - certified: how many of them get a certificate, rounded up to the same number for each merchant.
     init(_ count: Int, certified: Int, by socket: String) throws {
         let authority = try SandboxAuthority(createdAt: Timestamp(Date()))
         let merchants = (count + Self.keysPerMerchant - 1) / Self.keysPerMerchant
@@ -61,9 +61,9 @@ struct KeyPopulation {
         return object
     }
 
-    /// Restores a symmetric key with each key pair that has a certificate and the same ephemeral public key.
+    /// Restores a symmetric key with each certified key pair, always from the same ephemeral public key.
     ///
-    /// - Returns: the symmetric keys by publicKeyHash. Where a request was refused, its status and code.
+    /// - Returns: the symmetric key by publicKeyHash; for a refused request, the status and code instead.
     func symmetricKeys(by socket: String) throws -> [String: String] {
         let client = try LoadClient(socket)
         var keys: [String: String] = [:]

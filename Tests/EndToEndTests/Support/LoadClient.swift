@@ -3,7 +3,7 @@ import Glibc
 
 /// A blocking client on one persistent connection to a Unix socket, fast enough to put a daemon under load.
 final class LoadClient {
-    /// The connection ended before a complete response.
+    /// The connection failed, or ended before a complete response.
     struct ConnectionLost: Error {}
 
     private let descriptor: Int32
@@ -51,7 +51,9 @@ final class LoadClient {
         return (status, body)
     }
 
-    /// The same, but returns the response's JSON object; an empty one if the body is no JSON object.
+    /// Sends a request.
+    ///
+    /// - Returns: the status and the JSON object of the response; an empty object if the body is no JSON object.
     func object(_ method: String, _ path: String, _ body: [UInt8] = []) throws -> (Int, [String: Any]) {
         let (status, data) = try call(method, path, body)
         return (status, (try? JSONSerialization.jsonObject(with: data) as? [String: Any]) ?? [:])

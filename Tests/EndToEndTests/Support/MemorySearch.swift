@@ -3,7 +3,7 @@ import Glibc
 
 /// Searches for secrets in the memory of a process and in files: raw, as hexadecimal digits and as Base64.
 ///
-/// Any 16 bytes of a secret are a finding, because freed memory may be partly overwritten.
+/// It searches for each piece of 16 bytes of a secret, because freed memory may be partly overwritten.
 struct MemorySearch {
     /// Whether this user may read another process's memory; root may.
     static let isPossible = geteuid() == 0
@@ -17,7 +17,7 @@ struct MemorySearch {
     }
 
     private var needles: [Needle] = []
-    /// Whether a needle begins with these two bytes, and the indices of the needles that do.
+    /// Indexed by the first two bytes of a needle: whether there is such a needle, and the indices of these needles.
     private var isBeginning = [Bool](repeating: false, count: 65_536)
     private var byBeginning = [[Int]](repeating: [], count: 65_536)
     private var longest = 0
@@ -33,7 +33,7 @@ struct MemorySearch {
         let starts = Array(stride(from: 0, through: secret.count - Self.piece, by: Self.piece))
         for start in Set(starts + [secret.count - Self.piece]) {
             let piece = Array(secret[start..<start + Self.piece])
-            // Runs of one byte, as in a header, occur everywhere.
+            // A piece of few different bytes, as in a header, occurs everywhere.
             guard Set(piece).count > 4 else { continue }
             for (form, bytes) in Self.forms(of: piece) { insert("\(name), byte \(start), \(form)", bytes) }
         }
@@ -47,12 +47,12 @@ struct MemorySearch {
         longest = max(longest, bytes.count)
     }
 
-    /// - Returns: for each finding the place and the secret's name, at most 100.
+    /// - Returns: for each finding the mapping or file and the secret's name, at most 100.
     func findings(inMemoryOf process: Int32) throws -> [String] {
         let memory = try ProcessMemory(of: process)
         var findings: [String] = []
         for mapping in try memory.mappings() where mapping.permissions.hasPrefix("r") {
-            // The process did not write the code of programs and libraries.
+            // The code of programs and libraries contains no secrets, because the process cannot write it.
             guard !mapping.permissions.hasPrefix("r-xp") || mapping.name == nil else { continue }
             search(memory.descriptor, from: mapping.start, to: mapping.end) {
                 findings.append("memory \(mapping.name ?? ""): \($0)")
@@ -61,7 +61,7 @@ struct MemorySearch {
         return Array(findings.prefix(100))
     }
 
-    /// The same for every file below a directory.
+    /// Searches every regular file below a directory.
     func findings(inFilesBelow directory: String) throws -> [String] {
         let names = try FileManager.default.subpathsOfDirectory(atPath: directory)
         return try names.flatMap { name in

@@ -2,15 +2,16 @@ import Foundation
 import SandboxKit
 import Vocabulary
 
-/// A client that onboards merchants and rolls their keys. It records which changes were acknowledged and which only requested,
-/// to compare them with the daemon's records later.
+/// A client that onboards merchants and rolls their keys. It records which changes were
+/// acknowledged and which were only requested, to compare them with the daemon's records later.
 final class OnboardingWorker: @unchecked Sendable {
     // Proof for @unchecked Sendable: one thread fills it, and it is read after that thread has ended.
 
     /// The state of a key pair.
     struct Entry {
         var acknowledged: String
-        /// Requested without a response so far; the key pair may be in this state or in the acknowledged one.
+        /// The state that was requested, until the response arrives; the key pair may be in this state or in the
+        /// acknowledged one.
         var requested: String?
     }
 
@@ -83,7 +84,7 @@ final class OnboardingWorker: @unchecked Sendable {
         return object
     }
 
-    /// - Returns: each difference between the daemon's records and what it acknowledged.
+    /// - Returns: each unexpected response, and each difference between the daemon's records and what it acknowledged.
     func missing(by client: LoadClient) throws -> [String] {
         var findings = unexpected
         for merchant in merchants {
@@ -109,7 +110,7 @@ final class OnboardingWorker: @unchecked Sendable {
                 }
             }
             let promoted = keys.values.filter { $0.merchant == merchant && $0.entry.requested == "current" }
-            // A promotion and the end of the former current key are one change.
+            // One transaction makes the new key current and the former current key retiring.
             if promoted.count == 1, items.count == 2 {
                 let states = Set(items.compactMap { $0["state"] as? String })
                 if states != ["current", "standby"], states != ["current", "retiring"] {

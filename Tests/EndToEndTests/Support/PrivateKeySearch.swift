@@ -14,7 +14,7 @@ struct PrivateKeySearch {
     private struct Window: Hashable {
         let words: SIMD4<UInt64>
 
-        /// Whether the bytes may be random. Of 10,000 random windows, fewer than 2 are refused.
+        /// Whether the bytes may be random. This is false for fewer than 2 of 10,000 random windows.
         var looksRandom: Bool {
             // This excludes pointers, small numbers and text, which fill most of the memory.
             let bytes = unsafeBitCast(words, to: SIMD32<UInt8>.self)

@@ -6,7 +6,7 @@ final class RegistrationWorker: @unchecked Sendable {
     // Proof for @unchecked Sendable: one thread fills it, and it is read after that thread has ended.
 
     private(set) var ledger = RegistrationLedger()
-    /// Responses that no rule allows.
+    /// Responses that are neither a success nor an expected error.
     private(set) var unexpected: [String] = []
 
     private let socket: String
@@ -76,7 +76,9 @@ final class RegistrationWorker: @unchecked Sendable {
         }
     }
 
-    /// Waits until a daemon that was killed has been started again.
+    /// Waits up to 10 seconds until a daemon that was killed has been started again.
+    ///
+    /// - Returns: nil if no daemon accepts a connection.
     private func connected() -> LoadClient? {
         for _ in 0..<1000 where client == nil {
             client = try? LoadClient(socket)

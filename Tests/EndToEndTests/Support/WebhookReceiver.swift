@@ -48,10 +48,10 @@ final class WebhookReceiver: Sendable {
         """
     }
 
-    /// The received events of merchant tokens, in the order of their arrival, with repeats of a delivery.
+    /// The received events of merchant tokens, in the order of their arrival, including repeated deliveries.
     func events() throws -> [Delivery] { try received().compactMap(Delivery.init) }
 
-    /// The kinds of all received events, in the order of their arrival, with repeats of a delivery.
+    /// The kinds of all received events, in the order of their arrival, including repeated deliveries.
     func kinds() throws -> [String] { try received().compactMap { $0["kind"] as? String } }
 
     private func received() throws -> [[String: Any]] {
@@ -76,7 +76,7 @@ final class WebhookReceiver: Sendable {
         let eventType: String?
         let mpanIdentifier: String?
         let card: [String: Any]?
-        /// The whole document.
+        /// All fields of the event, as text.
         let text: String
 
         /// - Returns: nil for an event that does not concern a merchant token.

@@ -2,11 +2,11 @@ import Foundation
 import MerchantTestSupport
 import Testing
 
-/// A payment token can be claimed once, also when many processes claim it and the daemon is killed.
+/// A payment token can be claimed once, even if many processes claim it and the daemon is killed.
 @Suite struct ClaimTests {
     static let merchant = "merchant.com.example.claims"
 
-    /// A daemon that serves one merchant with one key.
+    /// Starts a daemon with one merchant that has one key.
     func serving() throws -> Installation {
         let installation = try Installation()
         try installation.apple("init")
@@ -16,6 +16,9 @@ import Testing
         return installation
     }
 
+    /// Writes the settings file.
+    ///
+    /// - Returns: the file's path.
     static func config(of installation: Installation) throws -> String {
         try installation.write(
             "environment: sandbox\ntrust:\n  token-roots: [\(installation.path("apple/root.pem"))]\nlog:\n  level: warning\n",
@@ -25,7 +28,7 @@ import Testing
     @Test(
         .tags(.slow), .skippedInQuickRuns, .enabled(if: Installation.hasPython, "needs Python's package cryptography"))
     func
-        `each of 1,000 tokens that 64 processes claim at the same time is claimed exactly once, also if the daemon is killed`()
+        `each of 1,000 tokens that 64 processes claim at the same time is claimed exactly once, even if the daemon is killed`()
         throws
     {
         let installation = try serving()
@@ -38,7 +41,9 @@ import Testing
         #expect(report == .eachClaimedOnce(1000))
     }
 
-    @Test func `a claim survives a kill, and its repeated request gets the same response`() throws {
+    @Test func `a claim survives a kill, its request can be repeated, and the command line claims only with --claim`()
+        throws
+    {
         let installation = try serving()
         let token = try installation.mintTokens()
         let paymentData = try JSONSerialization.data(
@@ -75,7 +80,7 @@ import Testing
     }
 
     @Test(.onlyOnSQLite, .enabled(if: Installation.hasPythonSQLite, "python3 is not installed"))
-    func `after a claim was made with a clock that was ahead, refused claims are critical until the file is replaced`()
+    func `after a claim with a clock that was ahead, claims are refused until the claims file is removed`()
         throws
     {
         let installation = try serving()
@@ -104,7 +109,7 @@ import Testing
     }
 
     @Test(.onlyOnSQLite)
-    func `a claims file that was never touched is not reported, although the database was moved meanwhile`()
+    func `claims are not reported as lost if only the database was moved`()
         throws
     {
         let installation = try serving()
@@ -122,7 +127,7 @@ import Testing
         #expect(try installation.ctl("token", "decrypt", token, "--claim").refusalCode == "tokenAlreadyClaimed")
     }
 
-    @Test(.onlyOnSQLite) func `a claims file that the daemon cannot use has no write-ahead log that could be missing`()
+    @Test(.onlyOnSQLite) func `for a claims file that the daemon cannot use, no missing write-ahead log is reported`()
         throws
     {
         let installation = try serving()
@@ -138,7 +143,8 @@ import Testing
         #expect(!installation.log.contains("finding=claims"))
     }
 
-    @Test(.onlyOnSQLite) func `a claims file that cannot be opened at the start is opened as soon as it can`() throws {
+    @Test(.onlyOnSQLite) func `a claims file that cannot be opened at the start is opened as soon as possible`() throws
+    {
         let installation = try serving()
         let token = try installation.mintTokens()
         #expect(try installation.ctl("token", "decrypt", token, "--claim").status == 0)

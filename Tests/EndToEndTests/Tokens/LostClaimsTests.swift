@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `an older copy of the claims file is found after a clean shutdown`() throws {
+    @Test func `an older copy of the claims file is detected after a clean shutdown`() throws {
         try claim()
         installation.stop()
         let copy = installation.path("copy")
@@ -60,7 +60,7 @@ import Testing
         try expectFinding(nil)
     }
 
-    @Test func `an emptied log of the claims file is found after a kill`() throws {
+    @Test func `an emptied log of the claims file is detected after a kill`() throws {
         try claim()
         installation.stop(SIGKILL)
         #expect(truncate(claims + "-wal", 0) == 0)
@@ -132,7 +132,9 @@ import Testing
         #expect(try installation.ctl("token", "decrypt", token, "--claim").refusalCode == "tokenAlreadyClaimed")
     }
 
-    @Test func `the newer claims file that replaces a used older copy lacks the claims of that copy`() throws {
+    @Test func `after the use of an older claims file, the newer file is reported as older, because it lacks claims`()
+        throws
+    {
         try claim()
         installation.stop()
         let older = installation.path("older")
@@ -151,7 +153,7 @@ import Testing
         try expectFinding("claimsOlder")
     }
 
-    @Test func `an older claims file is found also after a restore of the database`() throws {
+    @Test func `an older claims file is detected also after a restore of the database`() throws {
         let backup = installation.path("a.backup")
         #expect(try installation.ctl("backup", "create", backup).status == 0)
         installation.stop()

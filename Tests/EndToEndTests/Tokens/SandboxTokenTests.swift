@@ -50,11 +50,11 @@ import Testing
         try expectContent(serving)
         let stored = try #require(serving["storedKey"] as? [String: Any])
         #expect(stored["state"] as? String == "standby" && stored["merchantIdentifier"] as? String == Self.merchant)
-        let minted = try Installation.run([
+        let printed = try Installation.run([
             "openssl", "x509", "-in", installation.path("apple/token-issuer.pem"), "-enddate", "-noout", "-dateopt",
             "iso_8601",
         ])
-        let end = minted.output.dropFirst("notAfter=".count).trimmingCharacters(in: .whitespacesAndNewlines)
+        let end = printed.output.dropFirst("notAfter=".count).trimmingCharacters(in: .whitespacesAndNewlines)
             .replacingOccurrences(of: " ", with: "T")
         let certificates = try #require(serving["certificates"] as? [[String: Any]])
         #expect(certificates.last?["notAfter"] as? String == end)

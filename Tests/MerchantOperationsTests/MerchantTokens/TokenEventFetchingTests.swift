@@ -127,6 +127,28 @@ import Vocabulary
         #expect(try await bench.events() == [])
     }
 
+    @Test("more than 1,000 events that are closed because Apple answers with 403 are a finding")
+    func forbiddenFinding() async throws {
+        var policy = MerchantTokenPolicy()
+        policy.waitingPerAddress = 6
+        let bench = try await TokenBench(gateway: ScriptedMerchantTokenGateway { _ in .forbidden }, policy: policy)
+        let now = bench.clock.now
+        func hasFinding() async throws -> Bool {
+            try await bench.operations.monitoring.status().findings.contains { $0.code == .tokenEventsUnknown }
+        }
+        // Three of them keep their places.
+        for (first, last, isFinding) in [(1, 1_003, false), (1_004, 1_004, true)] {
+            try await bench.repository.write { transaction in
+                for number in first...last {
+                    try transaction.insertTokenNotification(
+                        eventName("junk-\(number)"), of: Bench.integrator, from: "192.0.2.1", at: now)
+                }
+            }
+            while try await bench.fetchDue().contains(where: { if case .forbidden = $0 { true } else { false } }) {}
+            #expect(try await hasFinding() == isFinding)
+        }
+    }
+
     @Test("an event that Apple refuses after 7 days is reported as lost, because Apple no longer has real ones")
     func refusedLate() async throws {
         let bench = try await TokenBench(gateway: ScriptedMerchantTokenGateway { _ in .refused })

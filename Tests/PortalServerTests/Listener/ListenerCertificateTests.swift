@@ -16,14 +16,14 @@ import Vocabulary
         }
     }
 
-    @Test("files that cannot be used are refused with the setting, the file and what to do")
+    @Test("a file that cannot be used is refused, and the error says why")
     func unusableFiles() throws {
-        let made = try TestCertificates()
-        try made.issue("other")
-        try made.write("not a certificate\n", "text.pem")
-        try made.write("", "empty.pem")
-        #expect(chmod(made.path("server.pem"), 0o644) == 0)
-        let good = made.settings()
+        let issued = try TestCertificates()
+        try issued.issue("other")
+        try issued.write("not a certificate\n", "text.pem")
+        try issued.write("", "empty.pem")
+        #expect(chmod(issued.path("server.pem"), 0o644) == 0)
+        let good = issued.settings()
         #expect(error(good) == nil)
         func expect(_ change: (inout PortalTLS.Files) -> Void, _ parts: String...) {
             var files = good
@@ -31,26 +31,26 @@ import Vocabulary
             let found = error(files) ?? "no error"
             for part in parts { #expect(found.contains(part), "\(found)") }
         }
-        expect({ $0.certificate = made.path("absent.pem") }, "'portal.tls.certificate'", "absent.pem", "No such file")
-        expect({ $0.certificate = made.path("text.pem") }, "'portal.tls.certificate'", "no certificate in PEM")
-        expect({ $0.certificate = made.path("empty.pem") }, "'portal.tls.certificate'", "has 0 bytes")
+        expect({ $0.certificate = issued.path("absent.pem") }, "'portal.tls.certificate'", "absent.pem", "No such file")
+        expect({ $0.certificate = issued.path("text.pem") }, "'portal.tls.certificate'", "no certificate in PEM")
+        expect({ $0.certificate = issued.path("empty.pem") }, "'portal.tls.certificate'", "has 0 bytes")
         expect({ $0.certificate = "/dev/null" }, "'portal.tls.certificate'", "not a regular file")
-        expect({ $0.privateKey = made.path("other.key") }, "'portal.tls.private-key'", "does not belong")
-        expect({ $0.privateKey = made.path("server.pem") }, "other users can access", "chmod 0600")
-        expect({ $0.clientCA = made.path("text.pem") }, "'portal.tls.client-ca'", "no certificate in PEM")
-        #expect(chmod(made.path("server.pem"), 0o600) == 0)
-        expect({ $0.privateKey = made.path("server.pem") }, "no private key in PEM")
-        #expect(chmod(made.path("server.key"), 0o640) == 0)
+        expect({ $0.privateKey = issued.path("other.key") }, "'portal.tls.private-key'", "does not belong")
+        expect({ $0.privateKey = issued.path("server.pem") }, "other users can access", "chmod 0600")
+        expect({ $0.clientCA = issued.path("text.pem") }, "'portal.tls.client-ca'", "no certificate in PEM")
+        #expect(chmod(issued.path("server.pem"), 0o600) == 0)
+        expect({ $0.privateKey = issued.path("server.pem") }, "no private key in PEM")
+        #expect(chmod(issued.path("server.key"), 0o640) == 0)
         #expect(error(good) == nil, "the group may read the key")
-        #expect(chmod(made.path("server.key"), 0o604) == 0)
+        #expect(chmod(issued.path("server.key"), 0o604) == 0)
         #expect(error(good)?.contains("has mode 0604") == true)
     }
 
     @Test("a certificate that is not valid now is refused")
     func validity() throws {
-        let made = try TestCertificates()
-        defer { withExtendedLifetime(made) {} }
-        let files = made.settings()
+        let issued = try TestCertificates()
+        defer { withExtendedLifetime(issued) {} }
+        let files = issued.settings()
         let now = Timestamp(Date())
         #expect(error(files, at: now.adding(.seconds(3 * 86_400)))?.contains("expired at") == true)
         #expect(error(files, at: now.adding(.seconds(-86_400)))?.contains("is not valid before") == true)
@@ -106,7 +106,7 @@ import Vocabulary
         }
     }
 
-    @Test("new files that do not fit are reported, and the former pair stays in use")
+    @Test("a new certificate that does not belong to the private key is reported, and the former pair stays in use")
     func badReload() async throws {
         try await ListenerFixture.run { portal in
             try portal.files.issue("other")
@@ -130,24 +130,24 @@ import Vocabulary
 
     @Test("a change of the key's mode alone is noticed")
     func modeChange() throws {
-        let made = try TestCertificates()
+        let issued = try TestCertificates()
         let logger = Logger(label: "listener") { _ in SwiftLogNoOpLogHandler() }
-        let certificates = try PortalCertificates(made.settings(), now: { Timestamp(Date()) }, logger: logger)
-        #expect(chmod(made.path("server.key"), 0o644) == 0)
+        let certificates = try PortalCertificates(issued.settings(), now: { Timestamp(Date()) }, logger: logger)
+        #expect(chmod(issued.path("server.key"), 0o644) == 0)
         certificates.reloadIfChanged()
         #expect(certificates.finding?.contains("chmod 0600") == true)
-        #expect(chmod(made.path("server.key"), 0o600) == 0)
+        #expect(chmod(issued.path("server.key"), 0o600) == 0)
         certificates.reloadIfChanged()
         #expect(certificates.finding == nil)
     }
 
     @Test("a certificate that expires while the portal runs is reported")
     func expiry() throws {
-        let made = try TestCertificates()
-        // Read after openssl made the certificate, which is valid from that second on.
+        let issued = try TestCertificates()
+        // Read after openssl has issued the certificate, which is not valid before that second.
         let time = Guarded(Timestamp(Date()))
         let logger = Logger(label: "listener") { _ in SwiftLogNoOpLogHandler() }
-        let certificates = try PortalCertificates(made.settings(), now: { time.value }, logger: logger)
+        let certificates = try PortalCertificates(issued.settings(), now: { time.value }, logger: logger)
         certificates.reloadIfChanged()
         #expect(certificates.finding == nil)
         time.value = certificates.notAfter.adding(.seconds(1))

@@ -12,7 +12,7 @@ import ServiceLifecycle
 import Testing
 import Vocabulary
 
-/// A listener on a free port of 127.0.0.1, with a certificate of its own, for the length of a closure.
+/// A listener on a free port of 127.0.0.1, with its own certificate. It runs while a closure runs.
 ///
 /// It answers every request with the peer's and the client's address, the fingerprint of the client certificate and the
 /// length of the body. The path `/slow` answers after 0.7 s, `/large` with 32 MiB.
@@ -20,6 +20,7 @@ struct ListenerFixture: Sendable {
     let port: Int
     let files: TestCertificates
     let certificates: PortalCertificates
+    /// The findings that the certificates have reported, in order; nil where the problem has ended.
     let findings: Guarded<[String?]>
     /// The clock of the listener.
     let time: Guarded<Timestamp>
@@ -34,7 +35,7 @@ struct ListenerFixture: Sendable {
     ) async throws {
         let files = try TestCertificates()
         if withClientCA { try files.issue("ca") }
-        // A minute ahead: certificates that openssl issues during the test are valid from the second of their issue on.
+        // A minute ahead, because a certificate that openssl issues during the test is not valid before its issue.
         let time = Guarded(Timestamp(Date()).adding(.seconds(60)))
         let findings = Guarded<[String?]>([])
         let arrivals = Guarded(0)
@@ -119,7 +120,7 @@ struct ListenerFixture: Sendable {
     }
 }
 
-/// Runs programs on threads of their own, because they block.
+/// Runs programs on separate threads, because waiting for a program blocks its thread.
 enum TestCommand {
     static func run(_ command: [String]) async throws -> ChildProcess.Outcome {
         try await withCheckedThrowingContinuation { continuation in
@@ -135,7 +136,7 @@ enum TestCommand {
         return outcome.output
     }
 
-    /// A client of TLS, and a client of HTTP/2 that can break its rules. `port` and `ca` are the script's arguments.
+    /// A client of TLS, and one of HTTP/2 that can send invalid frames. `port` and `ca` are the script's arguments.
     static let pythonClient = """
         import socket, ssl, struct, sys, time
         port, ca = int(sys.argv[1]), sys.argv[2]

@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test("a client that reads nothing loses the connection")
+    @Test("a client that reads no response loses the connection, or with HTTP/2 the stream")
     func slowReader() async throws {
         let limits = Self.limits { $0.responseTime = .milliseconds(500) }
         try await ListenerFixture.run(limits: limits) { portal in
@@ -287,7 +287,8 @@ import Testing
     {
         let limits = Self.limits { $0.idleGrace = .seconds(10) }
         try await ListenerFixture.run(limits: limits) { portal in
-            // A second connection ends at once, because its TLS handshake is not complete. Then the shutdown has begun.
+            // The shutdown closes the connection `silent` at once, because its TLS handshake is not complete. So the
+            // end of `silent` shows that the shutdown has begun.
             async let client = portal.python(
                 """
                 silent = tcp()

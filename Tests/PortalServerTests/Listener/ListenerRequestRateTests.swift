@@ -18,7 +18,7 @@ import Testing
         return limits
     }
 
-    @Test("a caller may send a burst, and then its rate; Retry-After says when")
+    @Test("a caller may send a burst and then requests at its rate; a refusal has the seconds to wait")
     func caller() {
         let rates = rates(Self.limits(perMinute: 6, burst: 3))
         #expect((0..<3).allSatisfy { _ in rates.count(caller: "a") == nil })

@@ -46,7 +46,7 @@ import Vocabulary
         }
     }
 
-    @Test("a server name that the certificate does not have is answered like any other")
+    @Test("the handshake succeeds with a server name that the certificate does not have")
     func unknownServerName() async throws {
         try await ListenerFixture.run { portal in
             let outcome = try await portal.sClient(["-servername", "unknown.example"])

@@ -73,7 +73,7 @@ import Vocabulary
         #expect(Diagnosis(of: profile) == .provisioningProfile)
     }
 
-    static let otherFiles: [(String, CertificateUploadDiagnosis)] = [
+    static let shortFiles: [(String, CertificateUploadDiagnosis)] = [
         ("", .empty), (" \r\n\t", .empty), ("\u{FEFF}\n<!DOCTYPE html><title>x", .webPage),
         ("<html lang=en>", .webPage), ("<!-- x -->\n<HTML>", .webPage), ("%PDF-1.7", .otherFile),
         ("PK\u{03}\u{04}", .otherFile), ("hello", .otherFile), ("-----BEGIN PUBLIC KEY-----\nAAAA\n", .otherFile),
@@ -81,12 +81,12 @@ import Vocabulary
         ("-----BEGIN RSA PRIVATE KEY-----", .privateKey), ("0", .otherFile), ("0\u{01}", .otherFile),
     ]
 
-    @Test(arguments: CertificateUploadDiagnosisTests.otherFiles)
-    func `other files are recognized`(_ text: String, _ diagnosis: CertificateUploadDiagnosis) {
+    @Test(arguments: CertificateUploadDiagnosisTests.shortFiles)
+    func `the kind of a short file is recognized`(_ text: String, _ diagnosis: CertificateUploadDiagnosis) {
         #expect(Diagnosis(of: Array(text.utf8)) == diagnosis)
     }
 
-    @Test func `a file that is too large is not read`() {
+    @Test func `a file above the limit is reported as too large`() {
         #expect(Diagnosis(of: [UInt8](repeating: 0x30, count: Diagnosis.longest + 1)) == .tooLarge)
     }
 
@@ -95,7 +95,7 @@ import Vocabulary
         #expect(Diagnosis(of: der) == .certificate(.init(merchantIdentifierHash: nil, isIdentity: true)))
     }
 
-    @Test func `every beginning and every change of a file is read without a fault`() throws {
+    @Test func `truncated and randomly changed files do not cause a crash`() throws {
         let files = try Files()
         defer { files.remove() }
         var generator = SeededGenerator(seed: 15)
@@ -114,7 +114,7 @@ import Vocabulary
     }
 }
 
-/// The words for an upload that the use case has refused.
+/// The problem that the page shows for an upload that the use case has refused.
 @Suite struct UploadProblemTests {
     private let merchant = Sample.merchantIdentifier
 
@@ -128,7 +128,7 @@ import Vocabulary
         UploadProblem(refusal: code, file: file, merchant: merchant, requestId: nil).kind
     }
 
-    @Test func `each error code of a certificate has its own words`() {
+    @Test func `each error code of an upload has its own kind of problem`() {
         let own = certificate(of: merchant)
         let expected: [(MerchantError.Code, UploadProblem.Kind)] = [
             (.certificateKeyUnknown, .unknownKey), (.certificateForAnotherMerchant, .otherMerchant),
@@ -140,7 +140,7 @@ import Vocabulary
         for (code, kind) in expected { #expect(self.kind(code, own) == kind, "\(code)") }
     }
 
-    @Test func `the certificate's content says more than an unknown key`() {
+    @Test func `the content of a certificate determines the problem if it says more than the error code`() {
         let other = certificate(of: Sample.identifier("merchant.com.example.other"))
         #expect(kind(.certificateKeyUnknown, other) == .otherMerchant)
         #expect(kind(.certificateKeyUnknown, certificate(of: nil)) == .unknownKey)
@@ -150,7 +150,7 @@ import Vocabulary
         #expect(kind(.certificateWrongKind, identity) == .identityCertificate)
     }
 
-    @Test func `another file than a certificate is named, whatever the error says`() {
+    @Test func `a file that is not a certificate is named by its kind, whatever the error code is`() {
         #expect(kind(.certificateMalformed, .webPage) == .webPage)
         #expect(kind(.privateKeyUploaded, .pkcs12) == .pkcs12)
         #expect(UploadProblem(file: certificate(of: nil), requestId: nil) == nil)

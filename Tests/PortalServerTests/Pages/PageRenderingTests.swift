@@ -39,7 +39,7 @@ import Vocabulary
 
     @Test func `pages with 1,000 rows are well-formed and accessible`() throws { try check(PageSamples.long) }
 
-    @Test func `no line of the timeline crosses a label on any day, on a narrow screen too`() throws {
+    @Test func `no line of the timeline crosses a label in any week, on a narrow screen too`() throws {
         let samples = stride(from: -800, through: 800, by: 7).flatMap { day -> [PageSample] in
             let current = Sample.key(1, .current, days: (day - 400, day + 360))
             let others = [
@@ -54,7 +54,7 @@ import Vocabulary
         try check(samples)
     }
 
-    @Test func `the page of a link has the token of the session only in the form to sign out`() {
+    @Test func `the page of a link has the CSRF token of the session only in the form to sign out`() {
         let context = PageContext(
             visitor: .merchant(Sample.merchantIdentifier, name: nil), csrf: "of-link", signOutToken: "of-session",
             environment: .sandbox, now: Sample.now)
@@ -71,10 +71,10 @@ import Vocabulary
         }
     }
 
-    @Test func `every mark in a text is replaced by its value`() throws {
+    @Test func `every placeholder in a text is replaced by its value`() throws {
         for sample in PageSamples.all + PageSamples.empty {
             let html = render(sample)
-            // The script replaces these marks.
+            // The script of the page replaces these placeholders.
             let texts = html.replacing("{name}", with: "").replacing("{size}", with: "")
             #expect(!texts.contains(/\{\w+\}/), "\(sample.name)")
             #expect(!html.contains("{{"), "\(sample.name)")
@@ -117,7 +117,7 @@ import Vocabulary
         }
     }
 
-    @Test func `a problem with a domain is beside the form with the domain`() throws {
+    @Test func `a problem is beside the form with the domain, unless the domain is not registered`() throws {
         for problem in MerchantProblem.allCases {
             let none: [PageRegistration] = []
             let page = DomainsPage(

@@ -127,8 +127,8 @@ enum PageSamples {
                     input: .init(domain: "shop.example.com"), check: Sample.report(finding))
             )
         }
-        // Whose key is used: another identifier's, and one without a certificate.
-        let keys = [
+        // The first registration uses the key of another identifier. The second one has no active key pair.
+        let otherRegistrations = [
             Sample.registration(
                 name: "Shop", domains: [PageDomain(name: "a.example.com", state: .registered)],
                 encryptTo: Sample.identifier("platformintegrator.com.example")),
@@ -140,7 +140,7 @@ enum PageSamples {
             (
                 "domains refused",
                 DomainsPage(
-                    merchant: Sample.merchant(), hasFile: true, registrations: keys,
+                    merchant: Sample.merchant(), hasFile: true, registrations: otherRegistrations,
                     input: .init(domain: "shop.example.com"), check: Sample.report(.wrongStatus(404)),
                     hasRefusedRegistration: true)
             ))

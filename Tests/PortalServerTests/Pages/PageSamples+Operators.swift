@@ -7,7 +7,7 @@ extension PageSamples {
     static let operators = PageContext.Visitor.operating("operator:1000")
 
     static var fleet: [PageSample] {
-        // Two findings of the same code become one with both as its subjects.
+        // Two findings with the same code are merged into one.
         let findings = [
             StatusFinding(severity: .warning, code: .backupOverdue, detail: "the newest backup is 31 hours old"),
             StatusFinding(severity: .critical, code: .certificateExpiring, detail: "3 days left"),

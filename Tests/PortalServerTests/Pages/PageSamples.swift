@@ -17,7 +17,7 @@ enum Sample {
     static let longIdentifier = identifier("merchant." + String(repeating: "a", count: 246))
     static let openInvitation = invitation(merchantIdentifier, note: "for Ms. Doe")
 
-    /// 21 November 2026 at 04:53:15 UTC, and some days later.
+    /// - Returns: the time `day` days after 21 November 2026 at 04:53:15 UTC.
     static func time(day: Int) -> Timestamp {
         Timestamp(millisecondsSince1970: 1_795_236_795_000 + Int64(day) * 86_400_000)
     }

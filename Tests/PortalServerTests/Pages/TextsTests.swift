@@ -4,7 +4,7 @@ import MerchantOperations
 import PortalServer
 import Testing
 
-/// The texts and the templates: that the program, the templates and `texts.json` fit together.
+/// Checks that the program, the templates and `texts.json` fit together.
 @Suite struct TextsTests {
     private let sources = PageTemplate.sources
 
@@ -76,7 +76,7 @@ import Testing
         #expect(labels.isDisjoint(with: ["t", "page", "site"]))
     }
 
-    /// Limits that texts name without a value.
+    /// Texts that contain a limit as words, each with this limit.
     static let limits: [(String, String)] = [
         ("invitation.once", "\(PortalSession.longestLife.components.seconds / 3600) hours"),
         ("invitation.once", "\(PortalSession.idleLimit.components.seconds / 60) minutes"),

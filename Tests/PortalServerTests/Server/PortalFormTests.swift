@@ -51,7 +51,7 @@ import Testing
             #expect(try await form.send(to: portal) == path)
             let page = try await portal.curl(path, headers: [form.cookie])
             #expect(page.body.contains(Self.link), "\(page)")
-            // The link waits for a minute only. After that, the form says that it was sent before.
+            // The portal keeps the link for one minute. After that, the response says that the form was sent before.
             portal.clock.advance(by: .seconds(61))
             let late = try await portal.curl("/fleet/invitations", headers: [form.cookie], form.arguments)
             #expect(late.status == "422" && !late.body.contains(Self.link), "\(late)")

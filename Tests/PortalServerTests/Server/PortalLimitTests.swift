@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: ["/fleet", "/fleet/search?q=shop"])
-    func `a page waits while as many reads of its session are running as REST permits`(path: String) async throws {
+    func `a page waits while its session runs as many reads as REST permits`(path: String) async throws {
         try await ServerFixture.run { portal in
             let cookie = try await portal.signInOperator()
             let running = Guarded(0)
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `curl sends 150 requests over one HTTP/2 connection`() async throws {
+    @Test func `a client may send 150 requests over one HTTP/2 connection`() async throws {
         try await ServerFixture.run { portal in
             let urls = Array(repeating: "https://127.0.0.1:\(portal.port)/v1/health", count: 149)
             let reply = try await portal.curl("/v1/health", ["--http2", "--fail-early"] + urls)

@@ -70,7 +70,7 @@ import Vocabulary
         }
     }
 
-    @Test func `the notice of a replacement says with what it began`() async throws {
+    @Test func `the notice of a replacement says whether a new or a reserve key pair is used`() async throws {
         try await ServerFixture.run { portal in
             let onboarding = portal.operations.onboarding
             func start() async throws -> MerchantNotice {

@@ -85,9 +85,11 @@ import Testing
         }
     }
 
-    /// Opens the page of a link, and presses its button.
+    /// Presses the button on the page of a link: sends the form of this page.
     ///
-    /// - Parameter cookies: those that the browser has.
+    /// - Parameters:
+    ///   - token: the CSRF token of the form.
+    ///   - cookies: those that the browser has.
     private func press(
         _ path: String, token: Substring, _ cookies: [String], _ portal: ServerFixture
     ) async throws -> (status: String, cookies: [String]) {

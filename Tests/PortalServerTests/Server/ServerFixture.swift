@@ -12,7 +12,7 @@ import Testing
 import Vocabulary
 import WireAPI
 
-/// The whole portal on a free port of 127.0.0.1, with a store in memory, for the length of a closure.
+/// The whole portal on a free port of 127.0.0.1, with a store in memory. It runs while a closure runs.
 struct ServerFixture: Sendable {
     static let operatorUID: UInt32 = 1000
     // swift-format-ignore: NeverForceUnwrap
@@ -87,7 +87,7 @@ struct ServerFixture: Sendable {
 
     // MARK: Sessions
 
-    /// - Returns: the cookie of an operator's session.
+    /// - Returns: the header field `Cookie` of an operator's session.
     func signInOperator() async throws -> String {
         let sessions = operations.portalSessions
         let login = try await sessions.createLogin(uid: Self.operatorUID, groups: [], for: Self.request).secret
@@ -95,7 +95,7 @@ struct ServerFixture: Sendable {
         return Self.cookie(secret)
     }
 
-    /// - Returns: the cookie of a session at the merchant.
+    /// - Returns: the header field `Cookie` of a session that began with an invitation to the merchant.
     func signInMerchant() async throws -> String {
         let invitation = try await operations.invitations.create(
             for: Self.merchant, expiresAt: nil, note: nil, for: Self.request
@@ -119,7 +119,7 @@ struct ServerFixture: Sendable {
         return "/invitations/\(invitation.secret.text)"
     }
 
-    /// Abandons the merchant's roll and revokes its key pair, so that the onboarding begins again.
+    /// Abandons the merchant's roll and revokes its pending key pairs, so that the onboarding begins again.
     func revokeKey() async throws {
         let rolls = try await operations.rolls.rolls(of: Self.merchant, state: nil, before: nil, limit: 1)
         let roll = try #require(rolls.first).roll.number
@@ -140,7 +140,8 @@ struct ServerFixture: Sendable {
 
     private static let documented = Result { try DocumentedResponses(of: "portal") }
 
-    /// Sends a `GET`, unless an argument says otherwise. Fails the test unless the contract lists the response.
+    /// Sends a `GET`, unless an argument says otherwise. If there are no arguments, fails the test unless the contract
+    /// lists the response.
     ///
     /// - Parameter headers: such as `Cookie: …`.
     func curl(_ path: String, headers: [String] = [], _ arguments: [String] = []) async throws -> Reply {
@@ -162,7 +163,7 @@ struct ServerFixture: Sendable {
     /// - Parameters:
     ///   - page: the path of the page with the form.
     ///   - fields: such as `domain=shop.example`.
-    ///   - cookie: of the session, as ``signInMerchant()`` returns it.
+    ///   - cookie: the header field of the session, as ``signInMerchant()`` returns it.
     ///   - options: further options of curl.
     func form(
         _ path: String, of page: String, _ fields: [String], cookie: String, _ options: [String] = []

@@ -54,7 +54,7 @@ import Vocabulary
         }
     }
 
-    @Test func `the query is ignored, a body is refused, and HEAD is the only other method`() async throws {
+    @Test func `the query is ignored, a body is refused, and the only methods are GET and HEAD`() async throws {
         try await ServerFixture.run(merchantTokens: Self.policy) { portal in
             #expect(try await portal.curl("\(Self.path)?cachebuster=1&x").status == "200")
             #expect(try await Self.waiting(portal) == 1)
@@ -107,7 +107,9 @@ import Vocabulary
         }
     }
 
-    @Test func `a secret decides about the merchant, and an unknown one gets 200 and is not stored`() async throws {
+    @Test func `a secret determines the merchant; with an unknown one, the response is 200 and nothing is stored`()
+        async throws
+    {
         try await ServerFixture.run { portal in
             let created = try await portal.operations.merchantTokens.createNotificationPath(
                 for: ServerFixture.merchant, for: ServerFixture.request)
@@ -116,7 +118,7 @@ import Vocabulary
                 let reply = try await portal.curl("/tokenapi/\(secret)/notification/merchantToken/\(Self.event)", [])
                 #expect(reply.status == "200" && reply.body.isEmpty, "\(reply)")
             }
-            // No merchant is determined by the settings or by a platform integrator.
+            // For a path without a secret, neither the settings nor a platform integrator determines the merchant.
             #expect(try await portal.curl(Self.path).status == "200")
             #expect(try await Self.waiting(portal) == 0)
             let reply = try await portal.curl("/tokenapi/\(created.secret)/notification/merchantToken/\(Self.event)")
@@ -125,7 +127,7 @@ import Vocabulary
         }
     }
 
-    @Test func `the prefix is a setting, and without it the path is one of the pages`() async throws {
+    @Test func `the prefix is a setting, and a path with another one gets the page for an unknown path`() async throws {
         let prefix = try #require(TokenNotificationPrefix(text: "/apple/hooks"))
         try await ServerFixture.run(
             notifications: TokenNotificationPolicy(prefix: prefix), merchantTokens: Self.policy
@@ -134,7 +136,7 @@ import Vocabulary
             #expect(standard.status == "404" && standard.contentType.hasPrefix("text/html"), "\(standard)")
             #expect(try await portal.curl("/apple/hooks/notification/merchantToken/\(Self.event)").status == "200")
             #expect(try await Self.waiting(portal) == 1)
-            // Only whole segments are the prefix.
+            // The prefix ends where a segment ends.
             #expect(try await portal.curl("/apple/hooksnotification/merchantToken/a").status == "404")
         }
     }
@@ -143,20 +145,20 @@ import Vocabulary
         "", "/", "tokenapi", "/tokenapi/", "//tokenapi", "/token api", "/v1", "/v1/x", "/assets", "/.well-known/x",
         "/login", "/a/../b", "/a/.", "/a%20b", "/" + String(repeating: "a", count: 64),
     ])
-    func `a prefix that could hide a page or a route, or that clients would change, is refused`(text: String) {
+    func `a prefix that is malformed, too long or could hide a page or a route is refused`(text: String) {
         #expect(TokenNotificationPrefix(text: text) == nil)
     }
 
     @Test func `each address has its own rate of notifications, which other requests do not use`() async throws {
         var notifications = TokenNotificationPolicy()
-        // 2 at once.
+        // A sixth of the rate may arrive at once: 2.
         notifications.perMinute = 12
         try await ServerFixture.run(notifications: notifications, merchantTokens: Self.policy) { portal in
             func status(_ number: Int, from address: String) async throws -> String {
                 try await portal.curl("\(Self.path)-\(number)", ["--interface", address]).status
             }
             #expect(try await status(1, from: "127.0.0.2") == "200")
-            // Junk counts, too.
+            // A notification with an invalid identifier counts, too.
             let junk = try await portal.curl(
                 "/tokenapi/notification/merchantToken/%20", ["--interface", "127.0.0.2"])
             #expect(junk.status == "200")
@@ -196,7 +198,7 @@ import Vocabulary
     @Test func `behind a trusted proxy, the client's address counts`() async throws {
         var notifications = TokenNotificationPolicy()
         notifications.sources = try Self.ranges("17.58.0.0/18", "2001:db8::/32")
-        // One at once.
+        // A sixth of the rate may arrive at once: 1.
         notifications.perMinute = 6
         try await ServerFixture.run(
             notifications: notifications, proxies: try Self.ranges("127.0.0.1"), merchantTokens: Self.policy
@@ -221,7 +223,7 @@ import Vocabulary
             #expect(try await portal.curl("\(Self.path)-1").status == "200")
             let head = try await Self.head(portal, "\(Self.path)-2")
             #expect(head[0].contains(" 503") && head.contains { $0.hasPrefix("retry-after:") }, "\(head)")
-            // A repeat needs no place.
+            // A repeat does not wait a second time, so the limit does not apply.
             #expect(try await portal.curl("\(Self.path)-1").status == "200")
             #expect(try await Self.waiting(portal) == 1)
         }
@@ -238,12 +240,12 @@ import Vocabulary
         }
     }
 
-    @Test func `the log contains no event and no secret`() async throws {
+    @Test func `the log contains no event identifier and no secret`() async throws {
         let log = Guarded<[String]>([])
         var logger = Logger(label: "portal") { _ in ListLogHandler(lines: log) }
         logger.logLevel = .trace
         var notifications = TokenNotificationPolicy()
-        // 10 at once.
+        // A sixth of the rate may arrive at once: 10.
         notifications.perMinute = 60
         try await ServerFixture.run(notifications: notifications, logger: logger, merchantTokens: Self.policy) {
             portal in

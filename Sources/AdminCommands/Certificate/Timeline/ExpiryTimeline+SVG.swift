@@ -1,7 +1,7 @@
 import Vocabulary
 import WireAPI
 
-/// The chart as an SVG file that needs no other file, and is readable on a light and on a dark background.
+/// The chart as an SVG file, which needs no other file and is readable in light and in dark mode.
 extension ExpiryTimeline {
     private static let width = 960.0
     private static let left = 280.0
@@ -71,7 +71,8 @@ extension ExpiryTimeline {
         }.joined()
     }
 
-    /// Merchant identifiers contain no character that must be escaped in XML.
+    /// The merchant's name, a line, and a mark for each expiry. The name is not escaped, because merchant identifiers
+    /// contain no character that has a meaning in XML.
     private func row(_ row: Row, y: Double) -> String {
         let name = row.merchant.rawValue
         let shown = name.count <= 36 ? name : "…" + name.suffix(35)
@@ -91,7 +92,7 @@ extension ExpiryTimeline {
         return Self.shape(ending.key.state, x: x(ofMonth: ending.month, share: share), y: y, title: title)
     }
 
-    /// The states differ by shape and by colour.
+    /// A mark whose shape and colour show the state of the key.
     private static func shape(_ state: KeyState, x: Double, y: Double, title: String) -> String {
         let (left, top) = (text(x), text(y))
         let shape =

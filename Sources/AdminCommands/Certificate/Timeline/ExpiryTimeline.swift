@@ -3,7 +3,7 @@ package import WireAPI
 
 /// The certificates of active key pairs that expire in the next months.
 package struct ExpiryTimeline: Sendable {
-    /// When the last certificate of a key pair expires.
+    /// The expiry of a key pair: the time at which its last certificate expires.
     package struct Ending: Sendable {
         package let key: KeyDocument
         package let end: Timestamp

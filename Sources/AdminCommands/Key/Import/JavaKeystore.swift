@@ -20,7 +20,8 @@ struct JavaKeystore {
 
     /// The private keys of the keystore.
     ///
-    /// - Throws: ``CommandFailure`` if keytool is not installed, or can't read the keystore.
+    /// - Throws: ``CommandFailure`` if keytool is not installed or can't read the keystore, or if the keystore contains
+    ///   no private key.
     func entries() throws(CommandFailure) -> [Entry] {
         var entries: [Entry] = []
         for alias in try aliases() { entries.append(try entry(alias)) }
@@ -43,8 +44,8 @@ struct JavaKeystore {
         return aliases
     }
 
-    /// Copies one entry into a PKCS#12 file, which is removed before this method returns, in a directory that only
-    /// this user can enter.
+    /// Exports one entry as PKCS#12. keytool writes the entry to a file in a temporary directory that only this user
+    /// can enter. The directory is removed before this method returns.
     private func entry(_ alias: String) throws(CommandFailure) -> Entry {
         let directory = FileManager.default.temporaryDirectory.appending(path: "merchantkeyctl-\(UUID().uuidString)")
         do {

@@ -7,7 +7,8 @@ import WireAPI
 struct KeyFileImport: Sendable {
     /// More private keys than a file of the largest size can contain.
     private static let maximumKeys = 1024
-    /// The code of the daemon's refusal if a file has several private keys, or fewer than the request's `keyNumber`.
+    /// The code of the daemon's refusal if the file has several private keys and the request has no `keyNumber`, or if
+    /// the file has fewer private keys than `keyNumber`.
     private static let notChosen = "privateKeyNotChosen"
 
     let admin: AdminClient

@@ -33,7 +33,7 @@ struct KeyFiles {
 
     /// With a final slash.
     let directory: String
-    /// The names of the files in the directory, sorted.
+    /// The names of the directory's files with one of the ``suffixes``, sorted; or only the name of the given file.
     let names: [String]
 
     /// - Parameter path: a directory, or one file.
@@ -60,9 +60,9 @@ struct KeyFiles {
         }
     }
 
-    /// The items of one file: none for a PEM file without a private key, such as a certificate, and one for each private
-    /// key of a Java keystore. A PKCS#12 file is one item, because only the daemon opens it. A file that can't be read is
-    /// an item with a failure.
+    /// The items of one file: none for a PEM file without a private key, such as a certificate, and one for each
+    /// private key of a Java keystore. A PKCS#12 file is one item, because only the daemon opens it. A file that can't
+    /// be read is an item with a failure.
     func items(ofFile name: String, passphrase: String?) -> [Item] {
         do throws(CommandFailure) {
             let isKeystore = JavaKeystore.suffixes.contains { name.lowercased().hasSuffix($0) }

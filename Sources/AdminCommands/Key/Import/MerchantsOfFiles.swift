@@ -35,7 +35,7 @@ struct MerchantsOfFiles {
         self.merchants = merchants
     }
 
-    /// The merchant of an item; nil if the item belongs to the merchant that its certificate names.
+    /// The merchant that the CSV file names for an item; nil if it does not list the item's file.
     subscript(item: String) -> MerchantIdentifier? {
         // The item of a keystore entry has a name such as `store.jks#alias`.
         merchants[item] ?? item.firstIndex(of: "#").flatMap { merchants[String(item[..<$0])] }

@@ -19,7 +19,7 @@ actor RecentPublicKeys {
     private let read: @Sendable (MerchantTokenIdentifier) async throws -> MerchantTokenPublicKey
     private var entries: [MerchantTokenIdentifier: Entry] = [:]
 
-    /// - Parameter read: asks Apple.
+    /// - Parameter read: requests the public key from Apple.
     init(_ read: @escaping @Sendable (MerchantTokenIdentifier) async throws -> MerchantTokenPublicKey) {
         self.read = read
     }

@@ -35,6 +35,8 @@ package struct UsageInformationOperations: Sendable {
         self.metrics = metrics
     }
 
+    /// The usage information of a merchant token for a device, encrypted.
+    ///
     /// - Parameters:
     ///   - identifier: the text that the device sent, which may not be a valid identifier.
     ///   - authenticationToken: the token of the header `Authorization`.
@@ -101,7 +103,8 @@ package struct UsageInformationOperations: Sendable {
 }
 
 extension UsageInformationOperations {
-    /// Turns Apple's refusals into an error that a device understands. The log contains the cause.
+    /// Gets the public key from Apple. Every failure becomes `usageInformationUnavailable`, which a device understands;
+    /// the log contains the cause.
     private func publicKey(of identifier: MerchantTokenIdentifier) async throws -> MerchantTokenPublicKey {
         do { return try await publicKeys.key(of: identifier) } catch let error as MerchantError {
             throw MerchantError(

@@ -40,7 +40,7 @@ struct KeyTimelineContent {
     /// The picture shows at most this many certificates.
     private static let maximumRows = 12
     private static let rowHeight = 44
-    /// Below the label of today.
+    /// The top of the first row, below the label of today.
     private static let top = 24
     private static let urgentDays = 30
 
@@ -56,7 +56,7 @@ struct KeyTimelineContent {
     let todayY = 13
     let todayAnchor: String
     let todayLabel: String
-    /// How many certificates the picture does not show; nil if it shows all.
+    /// A sentence that says how many of all certificates the picture shows; nil if it shows all.
     let more: String?
 
     /// - Parameter keys: in the order of the rows.

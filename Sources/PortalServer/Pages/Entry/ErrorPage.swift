@@ -1,4 +1,4 @@
-/// The answer to a request that failed, if the failure belongs to no form of a page.
+/// The page for a request that failed, unless the page with the form shows the failure.
 package struct ErrorPage: HTMLPage {
     package enum Kind: String, Sendable, CaseIterable {
         case badRequest

@@ -31,7 +31,7 @@ package struct InvitationPage: HTMLPage {
     }
 }
 
-/// The page for the link of an invitation that can no longer begin a session.
+/// The page for a link that cannot begin a session, because its invitation is used, expired, revoked or unknown.
 package struct InvitationRefusedPage: HTMLPage {
     package enum Reason: String, Sendable, CaseIterable {
         case used, expired, revoked, unknown

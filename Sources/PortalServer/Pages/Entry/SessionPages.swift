@@ -32,9 +32,10 @@ package struct SignedOutPage: HTMLPage {
     }
 }
 
-/// The page for a request whose session has ended. It says how to sign in again.
+/// The page for a request that needs a session but has none, usually because the session has ended. It says how to sign
+/// in again.
 package struct SessionEndedPage: HTMLPage {
-    /// The kind of request that was sent after the session had ended.
+    /// The kind of request that was sent without a valid session.
     package enum Attempt: Sendable, CaseIterable {
         case page, form, upload
     }

@@ -82,13 +82,14 @@ struct DomainsContent {
                 .domainsMore, ["shown": text.number(Self.maximumRows), "count": text.number(rows.count)]) : nil
     }
 
-    /// Whether the outcome is about the form with the domain. The page repeats what was entered there.
+    /// Whether the outcome is a problem that belongs to the form for checking and registering a domain.
     private static func isForForm(_ outcome: PageOutcome?) -> Bool {
         guard case .problem(let problem, _)? = outcome else { return false }
         return problem != .domainNotRegistered
     }
 
-    /// - Returns: nil if Apple encrypts to a key of the merchant that the daemon can use.
+    /// - Returns: nil if the registration has no `encryptTo` or no domains, or if Apple encrypts to a key of the
+    ///   merchant that the daemon can use.
     private static func encryption(
         of registration: PageRegistration, _ merchant: Merchant, _ text: PageText
     ) -> String? {
@@ -121,7 +122,7 @@ struct DomainCheckContent {
     static let identifier = "check-result"
 
     let hasPassed: Bool
-    /// The suffix of the style's name.
+    /// The suffix of the CSS class: `error` or `success`.
     let kind: String
     let role: String
     let title: String

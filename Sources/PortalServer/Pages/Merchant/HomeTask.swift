@@ -8,7 +8,7 @@ struct HomeTask {
         let path = PortalPaths.keys
     }
 
-    /// The three stages from the CSR to the upload.
+    /// The instructions for a certificate: download the CSR, create the certificate at Apple, upload the certificate.
     struct Certificate {
         let csrPath: String
         let csrFile: String
@@ -46,8 +46,9 @@ struct HomeTask {
     private(set) var upload: Upload?
     private(set) var activation: Activation?
     private(set) var awaitsPayment = false
-    /// Whether the page offers to replace the key, and whether it asks the merchant to do so.
+    /// Whether the page offers to replace the key.
     private(set) var offersRoll = false
+    /// Whether the page asks the merchant to replace the key now.
     private(set) var asksForRoll = false
 
     init(
@@ -168,7 +169,7 @@ struct HomeTask {
         if !isDue, hasReserve { paragraphs.append(text[.nowReserveReady]) }
     }
 
-    /// After a roll, the next key pair is generated. It waits for a certificate.
+    /// Shows the key pair for the next roll, which waits for its certificate.
     private mutating func showReserve(_ reserve: PageKey, _ keys: [PageKey], _ text: PageText) {
         isForMerchant = true
         offersRoll = true
@@ -178,7 +179,7 @@ struct HomeTask {
         certificate = Self.certificate(for: reserve, among: keys, warning: text[.nowReserveWarning], text)
     }
 
-    /// When the certificate of the current key pair expires.
+    /// A sentence that says when the key pair's certificate expires; nil if the key pair has none.
     private static func end(of key: PageKey, _ text: PageText) -> String? {
         guard let end = key.certificate?.notAfter else { return nil }
         return text.filled(.nowDoneEnds, ["date": text.day(end).text, "days": text.remaining(until: end)])

@@ -18,7 +18,7 @@ package struct MerchantHomePage: HTMLPage {
     /// - Parameters:
     ///   - steps: all steps in order.
     ///   - focus: the key pair that the steps are about; nil if it must be generated first.
-    ///   - hasDomains: whether a domain of the merchant is registered.
+    ///   - hasDomains: whether the merchant has a registration.
     ///   - outcome: the outcome of the form that led to this page.
     ///   - liveTag: the ETag of the onboarding document that this page shows. The script compares it with newer ones.
     package init(

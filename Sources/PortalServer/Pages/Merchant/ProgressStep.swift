@@ -2,7 +2,7 @@ package import MerchantCore
 package import MerchantOperations
 package import Vocabulary
 
-/// A step of the onboarding as the pages show it.
+/// A step of the onboarding as the pages show it. The properties mean the same as in ``OnboardingProgress/Step``.
 package struct ProgressStep: Hashable, Sendable {
     package let name: OnboardingProgress.StepName
     package let state: OnboardingProgress.StepState

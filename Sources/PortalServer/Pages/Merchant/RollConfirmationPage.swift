@@ -16,7 +16,7 @@ package struct RollConfirmationPage: HTMLPage {
     package func content(_ text: PageText) -> Any {
         let paragraphs: [String]
         switch preview {
-        // The form of the page returns the open roll, and shows its next step.
+        // The button starts no roll: it leads to the next step of the open roll.
         case .open: paragraphs = [text[.rollOpenBody]]
         case .generates: paragraphs = [text[.rollGenerated], text[.rollContinues], text[.rollApple]]
         case .pending(let hash):

@@ -32,7 +32,7 @@ package struct FleetPage: HTMLPage {
 
     /// - Parameters:
     ///   - findings: the most urgent first.
-    ///   - weeks: consecutive weeks, the present one first. The page shows 13.
+    ///   - weeks: consecutive weeks, the present one first. The page shows at most 13.
     ///   - rollsByState: the number of rolls in each state. The page shows the open ones.
     ///   - rollsByParty: the number of open rolls that wait for each party.
     ///   - belowTarget: the first merchants below their target.

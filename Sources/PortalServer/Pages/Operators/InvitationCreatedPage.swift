@@ -20,7 +20,7 @@ package struct InvitationCreatedPage: HTMLPage {
     package let area = PageArea.invitations
     package let template = PageTemplate.invitationCreated
 
-    /// - Parameter url: the link, which contains the secret; nil if it was already shown.
+    /// - Parameter url: the link, which contains the secret; nil if it was already shown or can no longer be shown.
     package init(_ invitation: Invitation, url: String?) {
         self.invitation = invitation
         self.url = url

@@ -3,7 +3,7 @@ package import Vocabulary
 /// The page on which operators search for merchants.
 package struct SearchPage: HTMLPage {
     package struct Result: Hashable, Sendable {
-        /// The kind of record in which the query was found.
+        /// What the query matched.
         package enum Match: Hashable, Sendable {
             case identifier
             case name
@@ -33,7 +33,7 @@ package struct SearchPage: HTMLPage {
         let path = PortalPaths.search
         let query: String
         let problem: String?
-        /// nil before the first search.
+        /// How many merchants were found; nil if there was no search.
         let summary: String?
         let hint: String?
         let hasResults: Bool

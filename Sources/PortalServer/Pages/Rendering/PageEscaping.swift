@@ -3,7 +3,7 @@ import Mustache
 /// Escapes the values that templates show, for text and for attributes in quotation marks.
 ///
 /// swift-mustache's own escaping compares whole characters. It misses a `<` that forms one character with a combining
-/// mark, although a browser reads the `<` as the beginning of a tag. This type looks at each Unicode scalar.
+/// mark, although a browser reads the `<` as the beginning of a tag. This type compares Unicode scalars.
 struct PageEscaping: MustacheContentType {
     /// The name of this content type in templates.
     private static let name = "PORTAL"

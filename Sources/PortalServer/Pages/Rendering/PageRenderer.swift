@@ -1,7 +1,8 @@
 import Mustache
 package import NIOCore
 
-/// Renders the pages of the portal. Create it once, at start: this reads all texts and compiles all templates.
+/// Renders the pages of the portal. Create one renderer at start, because the initializer reads all texts and compiles
+/// all templates.
 ///
 /// Everything that a template shows is escaped for HTML, because no template may contain a tag without escaping
 /// (``TemplateRules``).

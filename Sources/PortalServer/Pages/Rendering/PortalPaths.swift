@@ -3,7 +3,8 @@ import WireAPI
 
 /// The paths of the pages. Paths of the REST interface are in ``Paths``.
 package enum PortalPaths {
-    /// The overview of a merchant, or how to sign in.
+    /// Shows a person at a merchant the overview, and redirects an operator to ``fleet``. Without a session, says how
+    /// to sign in.
     package static let home = "/"
     package static let signOut = "/sign-out"
     package static let assets = "/assets/"

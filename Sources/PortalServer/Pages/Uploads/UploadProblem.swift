@@ -5,7 +5,7 @@ package import Vocabulary
 package struct UploadProblem: Hashable, Sendable {
     package enum Kind: String, Sendable, CaseIterable {
         case noFile, empty, tooLarge
-        // Another file than a certificate.
+        // The file is not a single certificate.
         case webPage, signingRequest, privateKey, pkcs7, pkcs12, provisioningProfile, otherFile, chain
         // A certificate of another kind, or for another merchant or key pair.
         case identityCertificate, otherMerchant, wrongKind, unknownKey, revokedKey
@@ -22,8 +22,8 @@ package struct UploadProblem: Hashable, Sendable {
         self.requestId = requestId
     }
 
-    /// The problem of a file that is certainly no certificate. Such a file is not passed to the operation that stores
-    /// certificates.
+    /// The problem of a file that certainly is not a single certificate. Such a file is not passed to the operation
+    /// that stores certificates.
     ///
     /// - Returns: nil if the file may be a certificate.
     package init?(file diagnosis: CertificateUploadDiagnosis, requestId: String?) {

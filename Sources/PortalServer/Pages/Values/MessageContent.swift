@@ -1,4 +1,4 @@
-/// A page with a short message and at most one thing to do.
+/// A page with a short message and at most one action: a command, a form or a link.
 struct MessageContent {
     struct Command {
         let introduction: String

@@ -1,6 +1,6 @@
 /// A message at the top of a page, or beside the form that it is about.
 struct AlertContent {
-    /// The suffix of the style's name: `error` or `success`.
+    /// The suffix of the CSS class: `error` or `success`.
     let kind: String
     let id: String
     let role: String
@@ -9,7 +9,7 @@ struct AlertContent {
     let title: String
     let paragraphs: [String]
     let requestId: String?
-    /// The level of the title below the heading of a section; nil at the top of a page.
+    /// The heading level of the title if the message is inside a section; nil at the top of a page.
     var level: String?
 
     /// The same message for a section of the page.

@@ -7,7 +7,7 @@ package struct PageKey: Hashable, Sendable {
     package let keyPair: KeyPair
     /// The certificate in use; nil if the key pair has none.
     package let certificate: StoredCertificate?
-    /// When the key pair was last requested; nil if it never was.
+    /// When a decryptor last requested the key pair; nil if none has. A decryption counts as a request.
     package let lastRequest: Timestamp?
 
     package init(keyPair: KeyPair, certificate: StoredCertificate?, lastRequest: Timestamp?) {

@@ -58,7 +58,7 @@ package enum MerchantNotice: String, Sendable, CaseIterable {
     }
 }
 
-/// Why a form had no effect. The problems of uploads are in ``UploadProblem``.
+/// Why the request of a form failed. The problems of uploads are in ``UploadProblem``.
 package enum MerchantProblem: String, Sendable, CaseIterable {
     case keyLimit, keyConflict, rollConflict
     case domainMissing, domainInvalid, nameMissing, domainNotRegistered, registrationBusy, tooManyDomains

@@ -8,8 +8,9 @@ package struct PageRegistration: Hashable, Sendable {
     package let name: String
     package let encryptTo: MerchantIdentifier?
     package let domains: [PageDomain]
-    /// When Apple's record was last read or changed; nil while it is unknown.
+    /// When Apple's record was last read or changed; nil while Apple's record is unknown.
     package let learnedAt: Timestamp?
+    /// Whether the outcome of a call to Apple about this registration is unknown.
     package let hasOpenCall: Bool
     package let warnings: [String]
 
@@ -70,7 +71,7 @@ package struct PageDomain: Hashable, Sendable {
         case unconfirmed
     }
 
-    /// The name in Apple's spelling, which may not be a valid ``DomainName``.
+    /// The name. A name from Apple's record may not be a valid ``DomainName``.
     package let name: String
     package let state: State
 

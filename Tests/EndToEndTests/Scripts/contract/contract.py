@@ -64,7 +64,7 @@ def part_of(contract, listener, url):
             responses = {
                 status: response for status, response in operation["responses"].items()
                 if (status in possible if int(status) >= 400 else serves(listener, resolve(contract, response)))}
-            # The health of a daemon that is not ready is no error.
+            # A listed 503 is the health of a daemon that is not ready, not an error.
             if "503" in operation["responses"]:
                 responses["503"] = operation["responses"]["503"]
             part[method] = operation | {

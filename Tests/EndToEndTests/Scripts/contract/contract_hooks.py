@@ -10,10 +10,10 @@ from schemathesis import GenerationMode
 
 with open(os.environ["CONTRACT_HOOKS"]) as file:
     OPTIONS = json.load(file)
-# The longest path of a backup.
+# The longest path of a backup, in bytes.
 LONGEST_PATH = 4000
 
-# Certificates are sent as any other bytes.
+# schemathesis cannot encode these types, so it sends certificates as plain bytes.
 for name in ("application/pkix-cert", "application/x-pem-file"):
     schemathesis.serializer.alias(name, "application/octet-stream")
 addresses = itertools.count(int(ipaddress.ip_address("10.0.0.1")))
@@ -45,7 +45,7 @@ def before_call(context, case, kwargs):
     if "card" in OPTIONS and "nonceSignature" in case.body and is_positive(case):
         number = next(cards)
         if number % 2:
-            # A nonce is used once, so most requests get one of their own.
+            # The daemon accepts a nonce once. Every third of these requests repeats the nonce of the one before.
             case.body |= OPTIONS["card"] | {"nonce": f"{number // 3:08x}"}
 
 
@@ -56,7 +56,7 @@ def documented_error_code(context, response, case):
         return
     problem = json.loads(response.content)
     assert problem["status"] == response.status_code, f"the status is {response.status_code}, the document says {problem['status']}"
-    # A path or a method of no operation.
+    # The contract has no operation with this path or method.
     if problem["code"] in ("notFound", "methodNotAllowed") and response.status_code in (404, 405):
         return
     known = OPTIONS["codes"].get(f"{case.method.upper()} {case.path}")

@@ -47,6 +47,7 @@ class Installation:
         return self.run("merchantkeyctl", "--socket", self.path("state/admin.sock"), *arguments)
 
     def begin(self):
+        """Starts both programs and creates the records. Returns the merchant's publicKeyHash in Base64url."""
         apple = self.path("apple")
         os.mkdir(apple)
         self.run("applepay-sandbox", "init", "--directory", apple)
@@ -83,7 +84,7 @@ class Installation:
         return key
 
     def card(self):
-        """Writes a request to encrypt a card, with what Wallet hands to an app. Returns its path."""
+        """Writes a request to encrypt a card, with what Wallet passes to an app. Returns its path."""
         with open(self.path("wallet.json")) as file:
             request = json.load(file)
         request |= {
@@ -95,7 +96,7 @@ class Installation:
         return self.path("card.json")
 
     def fill(self):
-        """Creates a record of each further kind. Returns parameters with which requests find them."""
+        """Creates a registration, an access, an invitation and a roll. Returns the parameters that name them."""
         self.ctl("registration", "register", "shop-4711", "--name", "Shop", "--domain", "shop.example.com", "--merchant", MERCHANT)
         self.ctl("access", "create", "shop-portal", "--permit", "onboard", "--merchant", MERCHANT)
         invitation = json.loads(self.ctl("--output", "json", "invite", "create", MERCHANT))

@@ -1,4 +1,4 @@
-"""Forwards connections to a TCP port of 127.0.0.1 to a Unix socket, because schemathesis cannot send requests to a Unix socket."""
+"""Forwards connections from a TCP port of 127.0.0.1 to a Unix socket, which schemathesis itself cannot use."""
 import socket
 import threading
 

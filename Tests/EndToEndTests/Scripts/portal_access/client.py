@@ -12,7 +12,7 @@ from results import Failed
 
 
 def random_address():
-    """Addresses of 10.0.0.0/8, so that the limit of failed attempts by one address does not hide the responses."""
+    """An address of 10.0.0.0/8, so that no address reaches the limit of failed attempts."""
     return "10.%d.%d.%d" % tuple(secrets.token_bytes(3))
 
 
@@ -141,7 +141,7 @@ def open_link(client, name, url):
 
 
 def parallel(number, world, send):
-    """Sends a request from each of several connections at the same time."""
+    """Sends a request on each of several connections at the same time. Returns the responses."""
     barrier, answers, errors = threading.Barrier(number), [], []
 
     def work(index):

@@ -14,7 +14,7 @@ from results import Failed, wait_for
 
 
 class Site:
-    """A daemon with a portal, two merchants, and all kinds of callers."""
+    """The daemon with its portal, the sandbox's gateway, and a web site that serves the domains' verification file."""
 
     def __init__(self, programs, directory, repository):
         self.programs, self.directory, self.repository = programs, directory, repository
@@ -23,7 +23,7 @@ class Site:
         # The kernel chooses the port of the first start. Later starts use it again, so that links stay valid.
         self.port = 0
         os.makedirs(self.path("apple"), exist_ok=True)
-        # The name of the portal's files.
+        # The name of the portal's certificate and key files, without their extensions.
         self.tls = "portal"
         self.create_certificate()
         self.texts = json.load(open(f"{repository}/Sources/PortalServer/Pages/Resources/texts.json"))
@@ -102,6 +102,7 @@ class Site:
                      self.path("ca.key"), "-CAcreateserial", "-days", "2", "-out", self.path(f"{name}.pem"))
 
     def configuration(self, callers):
+        """Writes the settings file. With None, the setting `callers` keeps its default."""
         settings = {
             "environment": "sandbox",
             "log": {"level": "warning"},
@@ -148,6 +149,7 @@ class Site:
         wait_for("the start of the portal", listens, 60)
 
     def read_url(self):
+        """Reads the portal's URL and port. Returns whether the portal listens."""
         done = subprocess.run([f"{self.programs}/merchantkeyctl", "--socket", self.path("state/admin.sock"), "--output",
                                "json", "status"], capture_output=True)
         try:
@@ -200,7 +202,7 @@ class Site:
 UNCOMPARED_TABLES = {"audit", "idempotency_keys"}
 # Times of the last use, and the daemon's own schedule of checks.
 UNCOMPARED_COLUMNS = {("accesses", "last_used_at"), ("portal_sessions", "last_seen_at"), ("key_watches", "due_at")}
-# Rows of the audit and of the daemon's clock.
+# The row counters of the tables above, and the daemon's confirmed time.
 UNCOMPARED_ROWS = {("sqlite_sequence", "audit"), ("sqlite_sequence", "idempotency_keys"),
                    ("daemon_facts", "confirmedTime")}
 

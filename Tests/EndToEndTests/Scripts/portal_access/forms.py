@@ -17,7 +17,7 @@ def check_forms(world, results):
 
 
 def check_another_link(world, results):
-    """A signed-in person can use another link, which ends the session before."""
+    """A signed-in person can use another link, which ends the earlier session."""
     former = world.session("session before another link")
     link = path_of(world.invitation()["url"])
     shown = world.client.send("GET", link)

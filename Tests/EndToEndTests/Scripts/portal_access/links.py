@@ -54,7 +54,7 @@ def check_once(world, results):
 
 
 def check_guessing(world, results):
-    """One address cannot try many links or tokens, also with the right token of the form."""
+    """One address cannot try many links or tokens, even with the right token of the form."""
     client = world.client
     for number, (what, path) in enumerate([("invitation", "/invitations/mki_"), ("login", "/login/mkl_")]):
         for method in ["GET", "POST"]:

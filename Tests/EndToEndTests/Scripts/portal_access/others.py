@@ -9,7 +9,7 @@ from rest_table import rest_table
 
 
 def check_others(world, results):
-    """Records of another merchant are answered exactly as records that do not exist."""
+    """Requests for records of another merchant get exactly the responses for records that do not exist."""
     client = world.client
     permits = ["--permit", "onboard", "--permit", "merchantSession"]
     token = Caller("token", world.access("other", *permits, "--merchant", OTHER)["token"])
@@ -39,7 +39,7 @@ def check_others(world, results):
         return json.dumps({field: identifier, "displayName": "x", "initiative": "web", "initiativeContext": OWN_DOMAIN})
 
     reason = json.dumps({"reason": "x"})
-    # Method, paths, bodies and the identifiers: of the existing record and of the missing one.
+    # The method, then the paths, bodies and identifiers, each for the existing record and for the missing one.
     cases = [
         ("GET", own, missing, None, None, by_merchant),
         ("GET", f"{own}/onboarding", f"{missing}/onboarding", None, None, by_merchant),
@@ -110,9 +110,9 @@ def check_others(world, results):
     shared = {"Idempotency-Key": "shared", "Content-Type": JSON_TYPE}
     changes = changed_tables(before, world.site.rows())
     results.expect(changes == [], "none of these requests changes a record", changes)
-    made = client.send("POST", f"{own}/keys", {**owner.headers, **shared}, "{}")
+    created = client.send("POST", f"{own}/keys", {**owner.headers, **shared}, "{}")
     repeated = client.send("POST", f"{own}/keys", {**owner.headers, **shared}, "{}")
-    results.expect(made.status == 201 and repeated.body == made.body, "the owner's repeat gets the same key pair")
+    results.expect(created.status == 201 and repeated.body == created.body, "the owner's repeat gets the same key pair")
     stolen = client.send("POST", f"{own}/keys", {**token.headers, **shared}, "{}")
     results.expect(stolen.outcome == (404, "merchantNotFound"), "another caller's Idempotency-Key", stolen.outcome)
 

@@ -65,14 +65,14 @@ AUDIENCES = {
 }
 
 
-def page_statuses(caller, page, key):
+def page_statuses(caller, page, name):
     if caller.name in AUDIENCES[page.audience]:
         if caller.name == "invitation session of another merchant" and page.foreign:
             return page.foreign
         # Operators begin at another page.
-        return {303} if key == "GET /" and caller.name.startswith("operator") else page.success
+        return {303} if name == "GET /" and caller.name.startswith("operator") else page.success
     # Without a session there is no valid token for the form.
-    return {403} if caller.name in SESSIONS or key == "POST /sign-out" else {401}
+    return {403} if caller.name in SESSIONS or name == "POST /sign-out" else {401}
 
 
 def pages_in_sources(repository):

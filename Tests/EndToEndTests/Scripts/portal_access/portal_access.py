@@ -4,8 +4,8 @@ usage: portal_access.py CHECK PROGRAMS DIRECTORY REPOSITORY [REQUESTS]
 CHECK is one of routes, operators, others, random, forms, errors, once, login and reload. PROGRAMS contains merchantkeyd,
 merchantkeyctl and applepay-sandbox. DIRECTORY is empty; the script starts the daemon in it and stops the daemon at its end.
 REPOSITORY contains the sources and the OpenAPI document, from which the script reads the list of routes. REQUESTS is
-the number of requests of the check 'random'. Prints one JSON object: how many cases were checked, and each case that
-failed. Exits with 1 if a case failed.
+the number of requests of the check 'random'. Prints one JSON object: how many expectations were checked, and
+each one that failed, at most 50. Exits with 1 if one failed.
 """
 import json
 import os

@@ -50,7 +50,7 @@ class RandomRequests:
         return method, path, body
 
     def mutated(self, path):
-        """Spellings that a router or a check of a prefix could confuse."""
+        """The path in a spelling that could confuse a router or the check of a prefix."""
         place = self.random.randrange(1, len(path) + 1)
         return self.random.choice([
             path + "/", "/" + path, path.upper(), path.replace("/", "//", 1), path + "?x=1", path + "%00", path + ";x=1",

@@ -30,7 +30,7 @@ def rest_table(world):
     own, key, roll = f"/v1/merchants/{OWN}", world.spelled(world.own_key), world.roll
     no_merchant, no_key = (404, "merchantNotFound"), (404, "keyNotFound")
     ok, created = {(200, None)}, {(201, None)}
-    # Callers with the permit for any merchant, because these routes concern no merchant.
+    # These routes concern no merchant, so a caller with the permit for another merchant is admitted too.
     any_machine, any_reader = MACHINES | {"token for another merchant"}, READERS | FOREIGN
     return {
         "GET /v1/merchants/{merchantIdentifier}": REST(own, READERS, ok, no_merchant),
@@ -62,7 +62,7 @@ def rest_table(world):
         "GET /v1/domain-file": REST("/v1/domain-file", any_reader, ok, None),
         "POST /v1/domain-checks": REST(
             "/v1/domain-checks", any_machine, ok, None, json.dumps({"domainName": OWN_DOMAIN})),
-        # A caller of another kind does not have the permit for any merchant.
+        # All other callers lack the permit merchantSession, whatever their merchant is.
         "POST /v1/merchant-sessions": REST(
             "/v1/merchant-sessions", CHECKOUT_SERVERS, ok, (403, "forbidden"),
             json.dumps({"partnerInternalMerchantIdentifier": PARTNER, "displayName": "Shop", "initiative": "web",

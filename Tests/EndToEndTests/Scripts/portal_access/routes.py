@@ -31,11 +31,11 @@ def is_own(text):
 def check_rest(world, results, callers):
     client = world.client
     for name, route in rest_table(world).items():
-        method, missing = name.split(" ", 1)[0], route.body is None
+        method, has_body = name.split(" ", 1)[0], route.body is not None
         successes = set()
         for caller in callers:
             headers = dict(caller.headers)
-            if not missing:
+            if has_body:
                 headers["Content-Type"] = route.type
             response = client.send(method, route.path, headers, route.body, caller.certificate)
             expected = route.success if caller.name in route.admits else {rest_refusal(caller, method, route)}

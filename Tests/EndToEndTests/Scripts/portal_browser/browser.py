@@ -21,6 +21,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.chrome.service import Service
 
 AXE = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
+# The longest wait, in seconds.
 LIMIT = 30
 # Labels of charts that overlap each other, a bar or a line.
 OVERLAPS = """
@@ -154,7 +155,7 @@ class Browser:
         return self.driver.execute_script("return document.readyState") == "complete"
 
     def focus(self, selector):
-        """Moves the focus to an element with the tabulator key."""
+        """Moves the focus to an element with the Tab key."""
         target = self.find(selector)
         for _ in range(200):
             if self.driver.switch_to.active_element == target:

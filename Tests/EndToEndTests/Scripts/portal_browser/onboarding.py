@@ -1,4 +1,4 @@
-"""A merchant's way from the invitation to the reserve key."""
+"""A merchant's visits: from the invitation to the reserve key, and the end of the sessions."""
 from uploads import upload_wrong_files
 from visit import Visit
 

@@ -54,7 +54,7 @@ def wrong_files(visit, request):
 
 
 def identity_certificate(visit):
-    """A certificate of Apple's other kind, for a key that the merchant generated."""
+    """An identity certificate, for a key that the merchant generated."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     request = visit.work / "identity.csr"
     builder = x509.CertificateSigningRequestBuilder().subject_name(x509.Name([]))
@@ -75,7 +75,7 @@ def upload_large_file(visit):
         visit.upload(large)
         visit.page("upload-large.cer", status=413)
         visit.report.uploads["large.cer"] = visit.upload_problem()
-        # Larger than the server reads at all.
+        # The server does not even read a body of this size.
         huge = visit.work / "uploads" / "huge.cer"
         huge.write_bytes(bytes(1_200_000))
         visit.upload(huge)

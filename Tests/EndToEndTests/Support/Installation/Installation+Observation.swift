@@ -30,14 +30,17 @@ extension Installation {
         try Self.items(ctlJSON("status")["findings"]).first { $0["code"] as? String == code }
     }
 
-    /// What the finding with this code says about each of its subjects, at most 5; "" if `status` does not report it.
+    /// The details of the finding with this code: those of its most urgent subjects, at most 5, and its own; "" if
+    /// `status` does not report the finding.
     func details(of code: String) throws -> String {
         guard let finding = try finding(code) else { return "" }
         let subjects = Self.items(finding["mostUrgent"]).compactMap { $0["detail"] as? String }
         return (subjects + [finding["detail"] as? String ?? ""]).joined(separator: "\n")
     }
 
-    /// The port of the portal, whose URL the settings do not name.
+    /// Waits up to 20 seconds until the portal listens.
+    ///
+    /// - Returns: the portal's port, which the daemon has chosen.
     func portalPort() throws -> String {
         let end = ContinuousClock.now + .seconds(20)
         while ContinuousClock.now < end {
@@ -49,7 +52,7 @@ extension Installation {
         return try #require(nil as String?, "the portal does not listen: \(log)")
     }
 
-    /// The newest audit records with this action, newest first.
+    /// The records with this action among the newest 1000 audit records.
     func auditRecords(_ action: String) throws -> [[String: Any]] {
         try Self.items(ctlJSON("audit", "list", "--limit", "1000")["items"]).filter {
             $0["action"] as? String == action
@@ -84,7 +87,7 @@ extension Installation {
         /// The codes of all findings of the next start.
         var codes: Set<String> { Set(checks.compactMap { $0["code"] as? String }) }
 
-        /// The codes of the start findings that would refuse a start.
+        /// The codes of the findings for which the next start would be refused.
         var refusals: Set<String> {
             Set(checks.filter { $0["outcome"] as? String == "failure" }.compactMap { $0["code"] as? String })
         }

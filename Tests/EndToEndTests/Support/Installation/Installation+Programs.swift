@@ -53,7 +53,7 @@ extension Installation {
         try Self.run(["\(Self.programs)/merchantkeyctl", "--socket", adminSocket] + arguments, input: input)
     }
 
-    /// Runs merchantkeyctl with `--output json`. Fails the test unless it succeeds.
+    /// Runs merchantkeyctl with `--output json`. Records an issue if its exit status is not 0.
     func ctlJSON(_ arguments: String...) throws -> [String: Any] {
         let outcome = try Self.run(
             ["\(Self.programs)/merchantkeyctl", "--socket", adminSocket, "--output", "json"] + arguments)
@@ -63,6 +63,7 @@ extension Installation {
 
     // MARK: applepay-sandbox
 
+    /// Runs applepay-sandbox on the installation's directory `apple`.
     func apple(_ arguments: String...) throws {
         let apple = path("apple")
         try FileManager.default.createDirectory(atPath: apple, withIntermediateDirectories: true)
@@ -70,7 +71,7 @@ extension Installation {
         try #require(outcome.status == 0, "\(arguments): \(outcome.error)")
     }
 
-    /// Mints whole payment tokens for a certificate, one on each line of a file.
+    /// Mints complete payment tokens for a certificate, one on each line of a file.
     ///
     /// - Returns: the file's path.
     func mintTokens(_ count: Int = 1, for certificate: String = "key", to name: String = "tokens.json") throws

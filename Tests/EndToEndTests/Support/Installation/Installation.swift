@@ -91,6 +91,7 @@ final class Installation: Sendable {
         return process.wait().status
     }
 
+    /// Stops the daemon, by default without a clean shutdown, and starts it without a settings file.
     func restart(_ signal: CInt = SIGKILL) throws {
         stop(signal)
         try start()
@@ -114,7 +115,7 @@ final class Installation: Sendable {
 }
 
 extension Installation {
-    /// Waits until a condition holds that depends on another process.
+    /// Waits until a condition holds that another process must fulfil. Records an issue after the limit.
     func eventually(
         _ condition: String, within limit: Duration = .seconds(10), sourceLocation: SourceLocation = #_sourceLocation,
         _ holds: () throws -> Bool
@@ -127,13 +128,13 @@ extension Installation {
         Issue.record("not within \(limit): \(condition): \(log.suffix(2000))", sourceLocation: sourceLocation)
     }
 
-    /// Returns in the next whole second of the clock, for times that are stored in whole seconds.
+    /// Waits for the next whole second of the clock. Two times that are stored in whole seconds then differ.
     static func waitForNextSecond() { wait(until: Date(timeIntervalSince1970: Double(time(nil) + 1))) }
 
-    /// Returns at a time of the machine's clock, which the daemon compares with stored times.
+    /// Waits until this time by the machine's clock.
     static func wait(until time: Date) { while Date() < time { Thread.sleep(forTimeInterval: 0.005) } }
 
-    /// A random time, so that over many rounds a kill falls into every part of the work.
+    /// Waits for a random number of seconds, so that over many rounds a kill falls into every part of the work.
     static func waitRandomly(upTo longest: Double, atLeast shortest: Double = 0) {
         Thread.sleep(forTimeInterval: Double.random(in: shortest...longest))
     }

@@ -6,13 +6,13 @@ import Testing
 struct TestStore: Sendable {
     static let isPostgreSQL = ProcessInfo.processInfo.environment["MERCHANTKEYD_TEST_STORE"] == "postgresql"
 
-    /// The server of all tests. Its commits are durable, because the daemon refuses a server without that.
+    /// The server of all tests. Its commits are durable, because the daemon refuses a server without durable commits.
     private static let server = Result { try PostgresServer(settings: ["max_connections=400"]) }
 
     /// The name of the installation's database; nil for SQLite.
     private let database: String?
 
-    /// A database of its own for one installation.
+    /// Creates a database for one installation; none for SQLite, where the daemon creates it.
     init() throws { database = Self.isPostgreSQL ? try Self.server.get().createDatabase() : nil }
 
     /// The settings of the daemon as environment variables. They override the settings file.
