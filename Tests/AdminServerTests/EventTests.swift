@@ -115,7 +115,7 @@ struct EventTests {
             #expect(second.text.contains(stock.otherKey.base64) && second.string("nextCursor") == nil)
             #expect(try await server.curl("GET", "/v1/keys?state=current").text == #"{"items":[]}"#)
             for query in [
-                "", "?state=new", "?state=pending&beginning=abcd", "?beginning=abcd&cursor=\(stock.key.base64URL)",
+                "", "?state=new", "?state=pending&prefix=abcd", "?prefix=abcd&cursor=\(stock.key.base64URL)",
                 "?state=pending&cursor=\(PublicKeyHash(of: [9]).base64URL)",
             ] {
                 #expect(try await server.curl("GET", "/v1/keys\(query)").status == 400, "\(query)")

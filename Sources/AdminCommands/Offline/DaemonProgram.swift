@@ -8,15 +8,17 @@ enum DaemonProgram {
     ///
     /// - Throws: ``CommandFailure`` if neither can be executed.
     static func execute(_ arguments: [String]) throws(CommandFailure) -> Never {
+        var code: Int32 = 0
         for path in [siblingPath, "merchantkeyd"].compactMap(\.self) {
             var argumentVector: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
             // execvp(3) returns only if it failed.
             execvp(path, &argumentVector)
+            code = errno
             for argument in argumentVector { free(argument) }
         }
         throw CommandFailure(
             .failed,
-            "merchantkeyctl: can't run merchantkeyd: \(String(cString: strerror(errno))); install it beside merchantkeyctl or in PATH"
+            "merchantkeyctl: can't run merchantkeyd: \(String(cString: strerror(code))); install it beside merchantkeyctl or in PATH"
         )
     }
 

@@ -107,7 +107,7 @@ struct MemorySearch {
         let (count, last) = (bytes.count, bytes.count - Self.piece)
         isBeginning.withUnsafeBufferPointer { isBeginning in
             var index = 0
-            while index < last {
+            while index <= last {
                 defer { index += 1 }
                 let beginning = Int(first[index]) << 8 | Int(first[index + 1])
                 guard isBeginning[beginning] else { continue }
