@@ -16,7 +16,6 @@ import Vocabulary
         partner = try #require(PartnerInternalMerchantIdentifier("shop-1"))
     }
 
-    /// The errors of both calls while the gateway has the fault; nil if the call succeeds.
     struct Expected: Sendable {
         let fault: GatewayFault.Kind
         let register: GatewayError.Kind?
@@ -50,7 +49,7 @@ import Vocabulary
     }
 
     @Test(arguments: table.indices)
-    func `each fault causes its error, which never says that Apple did nothing if Apple acted`(row: Int) async throws
+    func `a fault has its error kind, and its outcome is not reported as known if it is unknown`(row: Int) async throws
     {
         let expected = Self.table[row]
         let faults = [GatewayFault(expected.fault)]
@@ -224,7 +223,7 @@ import Vocabulary
         (#"{"errorMessage": "m", "statusCode": 401, "subStatusCode": 3}"#, "statusCode 401"), ("", "status 400"),
         ("<html>Bad Request</html>", "status 400"), ("[1]", "status 400"),
     ])
-    func `the error for status 400 quotes the body if it is readable`(body: String, words: String) async throws {
+    func `each shape of an error's body is read`(body: String, words: String) async throws {
         try await withSite(fixture) { _ in
             .answer(400, [:], Array(body.utf8))
         } _: { site in

@@ -62,7 +62,7 @@ import Testing
                     #expect(response.value(forHTTPHeaderField: "X-Method") == "PUT")
                     #expect(response.value(forHTTPHeaderField: "X-URI") == "/a%2Fb/%7C%2B?q=1")
                     #expect(response.value(forHTTPHeaderField: "X-Echo") == "some text")
-                    // The client added only the headers that HTTP requires.
+                    // The client added no header of its own.
                     #expect(response.value(forHTTPHeaderField: "X-Names") == "Content-Length X-Say host")
                     // No cookie is kept for the second request.
                     #expect(response.value(forHTTPHeaderField: "X-Cookie") == "")
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `bodies of the largest size pass in both directions, from data or a stream`(isStream: Bool) async throws {
+    func `bodies up to the limits pass both ways, from data and from a stream`(isStream: Bool) async throws {
         let size = 1 << 20
         try await withSite(fixture) {
             .answer(200, [:], $0.body.reversed())
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func `a redirect is returned as a response and not followed`(status: Int) async throws {
+    func `a redirect is a response and is not followed`(status: Int) async throws {
         try await withSite(fixture) { request in
             .answer(status, ["Location": "https://\(request.head.headers["Host"].joined())/other"], [])
         } _: { site in
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `a 401 that asks for a password is returned as a response`() async throws {
+    @Test func `a 401 that asks for a password is a response`() async throws {
         try await withSite(fixture) { _ in
             .answer(401, ["WWW-Authenticate": "Basic realm=\"x\""], Array("no".utf8))
         } _: { site in
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func `a timeout is reported, with the information that the request was sent`() async throws {
+    @Test func `a timeout is reported, with the request sent`() async throws {
         try await withSite(fixture) { _ in
             .nothing
         } _: { site in
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func `a cancelled task ends at once`() async throws {
+    @Test func `a cancelled task ends at once, and its connection too`() async throws {
         try await withSite(fixture) { _ in
             .nothing
         } _: { site in
@@ -198,7 +198,7 @@ import Testing
                     let task = Task {
                         await failure { () throws(OutboundFailure) in _ = try await session.data(for: request) }
                     }
-                    // A request takes about a third of a millisecond. The delays are from 0 to 1.2 milliseconds.
+                    // From before the start to after the end of what takes about a third of a millisecond.
                     try await Task.sleep(for: .microseconds(number * 4))
                     task.cancel()
                     let outcome = await task.value
@@ -214,7 +214,7 @@ import Testing
         }
     }
 
-    @Test func `a connection that is reset or ends within the response is reported as a lost response`() async throws {
+    @Test func `a connection that is reset or ends in the middle is a lost response`() async throws {
         try await withSite(fixture) { request in
             request.head.uri == "/reset" ? .reset : .half([UInt8](repeating: 7, count: 1000))
         } _: { site in
@@ -299,9 +299,9 @@ import Testing
                 // A leak shows in every round; what the rest of the process opens shows in some of them.
                 var (descriptors, kilobytes) = (Int.max, Int.max)
                 for _ in 1...3 {
-                    let before = try Self.resourceUse()
+                    let before = try Self.use()
                     try await ask(4000)
-                    let after = try Self.resourceUse()
+                    let after = try Self.use()
                     descriptors = min(descriptors, after.descriptors - before.descriptors)
                     kilobytes = min(kilobytes, after.kilobytes - before.kilobytes)
                 }
@@ -312,7 +312,7 @@ import Testing
         }
     }
 
-    private static func resourceUse() throws -> (descriptors: Int, kilobytes: Int) {
+    private static func use() throws -> (descriptors: Int, kilobytes: Int) {
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
         return (

@@ -14,7 +14,7 @@ import Vocabulary
 
     init() throws { fixture = try GatewayFixture.shared.get() }
 
-    /// The error of a call that changes nothing at Apple; nil if the call succeeds.
+    /// One harmless call.
     private func ask(
         _ url: String, _ identities: any IdentitySource, roots: TrustRoots? = nil
     ) async throws -> GatewayError? {
@@ -27,7 +27,7 @@ import Vocabulary
     private func custody() throws -> CustodyFixture { try CustodyFixture(fixture) }
 
     @Test(arguments: TestGatewayServer.allCases)
-    func `the client authenticates in TLS with an identity key in custody`(server: TestGatewayServer) async throws {
+    func `an identity key in custody signs in TLS without leaving custody`(server: TestGatewayServer) async throws {
         let custody = try custody()
         try custody.add("first", issuedBy: fixture.authority, days: 0...700)
         try await server.serve(fixture) { url in
@@ -39,7 +39,7 @@ import Vocabulary
     @Test func `the newest valid identity key is used from the next call on`() async throws {
         let custody = try custody()
         let old = try custody.add("old", issuedBy: fixture.authority, days: -600...100)
-        let expired = try custody.add("ended", issuedBy: fixture.authority, days: -700...(-1))
+        let ended = try custody.add("ended", issuedBy: fixture.authority, days: -700...(-1))
         #expect(try custody.identities.identity(of: .platform, at: .now).publicKeyHash == old)
         try await withSandbox(fixture) { sandbox in
             let partner = try #require(PartnerInternalMerchantIdentifier("shop-1"))
@@ -54,7 +54,7 @@ import Vocabulary
                 let found = await failure { () throws(GatewayError) in _ = try await gateway.details(of: partner) }
                 #expect(found?.kind == .identityUnusable)
                 #expect(found?.detail.contains("expired at") == true, "\(String(describing: found))")
-                custody.revoke(expired)
+                custody.revoke(ended)
                 guard case .notConfigured(let why) = gateway.health else {
                     Issue.record("\(gateway.health)")
                     return
@@ -64,7 +64,7 @@ import Vocabulary
         }
     }
 
-    @Test func `an identity can be in a PKCS#12 or one PEM file, or have an encrypted key`() async throws {
+    @Test func `a PKCS#12 file, a PEM file with both, and an encrypted key are identities too`() async throws {
         let scratch = try Scratch()
         let (key, certificate) = (fixture.scratch.path("good.key"), fixture.scratch.path("good.pem"))
         try scratch.write("secret\n", "passphrase")
@@ -202,7 +202,7 @@ import Vocabulary
     }
 
     @Test(arguments: [TestGatewayServer.pythonTLS13, .pythonTLS12])
-    func `a TLS alert that refuses the client certificate is reported`(server: TestGatewayServer) async throws
+    func `a server that verifies in TLS refuses them, and the alert is reported`(server: TestGatewayServer) async throws
     {
         try await server.serve(fixture) { url in
             let cases: [(any IdentitySource, String)] = [

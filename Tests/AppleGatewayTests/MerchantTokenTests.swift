@@ -168,7 +168,7 @@ import Vocabulary
         }
     }
 
-    @Test func `a token's public key is read; with status 202 there is none yet`() async throws {
+    @Test func `a token's public key is read, and 202 means not yet`() async throws {
         let point = P384.KeyAgreement.PrivateKey().publicKey.x963Representation
         let suite = "HPKE_AUTH_P384_SHA384_AES_GCM_256"
         func body(_ key: String, _ suite: String) -> [UInt8] {
@@ -230,7 +230,7 @@ import Vocabulary
         try await withReply(row.status, Array(body.utf8)) { gateway in
             for call in Call.allCases {
                 let found = await failure { () throws(GatewayError) in try await perform(call, gateway) }
-                // After a 429, the gateway refuses the next calls without a request, so their errors have no status.
+                // After a 429 without Retry-After the next calls pause.
                 guard row.kind != .rateLimited || found?.status != nil else { continue }
                 #expect(found?.kind == row.kind, "\(String(describing: found))")
                 #expect(found?.detail.contains("'m1'") == true && found?.detail.contains("subStatusCode 7") == true)
@@ -239,7 +239,7 @@ import Vocabulary
     }
 
     @Test(arguments: [false, true])
-    func `event and unlink are repeated if Apple fails, with or without a response`(isAnswered: Bool) async throws {
+    func `every call is repeated after a failure of Apple's`(isAnswered: Bool) async throws {
         let requests = Guarded(0)
         try await withSite(fixture) { _ in
             requests.update { $0 += 1 }
@@ -261,7 +261,7 @@ import Vocabulary
         }
     }
 
-    @Test func `a success whose body is a web page is refused`() async throws {
+    @Test func `a success with a page in place of JSON is refused`() async throws {
         try await withReply(200, Array("<html></html>".utf8)) { gateway in
             let found = await failure { () throws(GatewayError) in
                 try await gateway.unlink(token, of: merchant, as: .platform)

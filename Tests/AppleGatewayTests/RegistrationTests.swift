@@ -44,7 +44,7 @@ import Vocabulary
         }
     }
 
-    @Test func `the 100th domain is refused, and the error has Apple's message and details`() async throws {
+    @Test func `the 100th domain is refused in Apple's words, with its details`() async throws {
         try await withSandbox(fixture) { sandbox in
             try await withGateway(fixture.gateway(sandbox.url, fixture.files("good"))) { gateway in
                 try await gateway.register(.sample("shop-1", (0..<99).map { "s\($0).example.com" }))

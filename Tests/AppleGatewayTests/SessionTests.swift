@@ -153,7 +153,7 @@ import Vocabulary
     ]
 
     @Test(arguments: broken.indices)
-    func `a call to a server that hangs, sends slowly, resets or speaks no HTTP ends in time`(
+    func `a server that hangs, sends slowly, resets or speaks no HTTP ends the call in its limit`(
         index: Int
     ) async throws {
         let (reply, kind) = Self.broken[index]
@@ -197,7 +197,7 @@ import Vocabulary
         }
     }
 
-    @Test func `each host has its own circuit breaker for sessions, apart from that of registrations`() async throws {
+    @Test func `each host has its circuit breaker for sessions, which leaves registrations alone`() async throws {
         let status = Guarded(503)
         let clock = HandMovedClock(.now)
         try await withReply({ _ in .answer(status.value, [:], Array("{}".utf8)) }, clock: clock) { site, gateway in
@@ -215,7 +215,7 @@ import Vocabulary
         }
     }
 
-    @Test func `a pause that Apple asks for applies to one identity, for at most five seconds`() async throws {
+    @Test func `a pause that Apple asks for applies to one identity`() async throws {
         let limited = Guarded(true)
         let merchant = try #require(MerchantIdentifier("merchant.com.example.shop"))
         try await withSite(fixture) { _ in
@@ -229,7 +229,7 @@ import Vocabulary
             try await withGateway(gateway) { gateway in
                 #expect(await failure(gateway, as: .merchant(merchant))?.retryAfter == 60)
                 limited.value = false
-                // The call fails at once, because a buyer cannot wait for the end of the pause.
+                // A buyer does not wait for the end of the pause.
                 let next = await failure(gateway, as: .merchant(merchant))
                 #expect(next?.kind == .rateLimited)
                 #expect(next?.status == nil)

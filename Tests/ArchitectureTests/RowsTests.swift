@@ -3,7 +3,7 @@ import Testing
 
 /// Compares every import in `Sources/` with the rows of modules in `Package.swift`.
 @Suite struct RowsTests {
-    /// Libraries that only some modules may import, and these modules.
+    /// Modules that only some targets may import.
     static let reserved: [String: Set<String>] = [
         "GRDB": ["SQLiteStore"],
         "CLibPQ": ["PostgresStore"],

@@ -12,10 +12,10 @@ import Testing
     init() throws {
         scratch = try Scratch()
         path = try scratch.file("master.key", [UInt8](repeating: 1, count: 32))
-        try setMode600("master.key")
+        try close("master.key")
     }
 
-    private func setMode600(_ name: String) throws {
+    private func close(_ name: String) throws {
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: "\(scratch.path)/\(name)")
     }
 
@@ -27,7 +27,7 @@ import Testing
         try MasterKey.load(from: "\(scratch.path)/\(name)").identifier
     }
 
-    @Test func `the new key is written beside the old one, and then takes the old one's name`() throws {
+    @Test func `the new key exists beside the old one, and then takes its name`() throws {
         let file = MasterKeyFile(path)
         let old = try identifier("master.key")
         let fresh = try file.createNext(whileInUse: old).identifier
@@ -38,7 +38,7 @@ import Testing
         #expect(try identifier("master.key") == fresh)
     }
 
-    @Test func `an exchange that was interrupted before the old key lost its name resumes`() throws {
+    @Test func `interrupted before the old key lost its name, the exchange resumes`() throws {
         let file = MasterKeyFile(path)
         let old = try identifier("master.key")
         let fresh = try file.createNext(whileInUse: old).identifier
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: [mode_t(0o600), 0o400])
-    func `an exchange that was interrupted later overwrites and removes the old key`(mode: mode_t) throws {
+    func `interrupted after the old key lost its name, the exchange overwrites and removes it`(mode: mode_t) throws {
         let kept = try scratch.file("another-name", [UInt8](repeating: 9, count: 32))
         #expect(link(kept, "\(path).retired") == 0)
         #expect(chmod(kept, mode) == 0)
@@ -123,7 +123,7 @@ import Testing
         #expect(mode == 0o600)
     }
 
-    @Test func `a missing file is not created while the file of the next key has the needed key`() throws {
+    @Test func `a missing file is not created while the needed key is in the next one`() throws {
         let file = MasterKeyFile(path)
         let fresh = try file.createNext(whileInUse: try identifier("master.key")).identifier
         #expect(unlink(path) == 0)

@@ -45,7 +45,7 @@ struct UsageInformationHookTests {
     }
 
     @Test(arguments: [(401, UsageInformationAnswer.notAuthorized), (404, .nothing)])
-    func `the statuses 401 and 404 are answers`(status: Int, answer: UsageInformationAnswer) async throws {
+    func `401 and 404 of the server are answers`(status: Int, answer: UsageInformationAnswer) async throws {
         try await HookServer.serve(scratch, onUnixSocket: false, status: status, reply: "no") { endpoint in
             let found = try await ask(endpoint)
             #expect(found == answer)
@@ -53,14 +53,14 @@ struct UsageInformationHookTests {
     }
 
     @Test(arguments: [(500, "usage"), (200, ""), (204, ""), (302, ""), (201, "usage")])
-    func `another status, or an empty package, gives usageInformationFailed`(status: Int, reply: String) async throws {
+    func `another status, or an empty package, is usageInformationFailed`(status: Int, reply: String) async throws {
         try await HookServer.serve(scratch, onUnixSocket: false, status: status, reply: reply) { endpoint in
             let error = try await refusal(endpoint)
             #expect(error.code == .usageInformationFailed && !error.detail.contains("a\"b"))
         }
     }
 
-    @Test func `a response that is too large gives usageInformationFailed`() async throws {
+    @Test func `a response that is too large is usageInformationFailed`() async throws {
         let reply = String(repeating: "x", count: UsageInformationHook.largestResponse + 1)
         try await HookServer.serve(scratch, onUnixSocket: false, reply: reply) { endpoint in
             let error = try await refusal(endpoint)
@@ -68,7 +68,7 @@ struct UsageInformationHookTests {
         }
     }
 
-    @Test func `a server that is missing or too slow gives usageInformationUnavailable`() async throws {
+    @Test func `a server that is missing or does not respond in time is usageInformationUnavailable`() async throws {
         let missing = scratch.path("none.sock").replacing("/", with: "%2F")
         let endpoint = try #require(LocalEndpoint(text: "http+unix://\(missing)/usage"))
         #expect(try await refusal(endpoint).code == .usageInformationUnavailable)

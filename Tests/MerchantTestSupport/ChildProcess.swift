@@ -108,7 +108,7 @@ package final class ChildProcess: @unchecked Sendable {
 
     package var isRunning: Bool { reap(WNOHANG) == nil }
 
-    /// Blocks this thread until the program has ended.
+    /// Blocks this thread until the program ended.
     @discardableResult
     package func wait() -> End { reap(0) ?? .exited(-1) }
 

@@ -8,8 +8,6 @@ package final class ListedNodes: NodeDirectory {
 
     package init() {}
 
-    /// Replaces the list with one node.
-    ///
     /// - Parameters:
     ///   - lease: how much longer the lease of the node is valid.
     ///   - cache: how much longer the node may use its caches.

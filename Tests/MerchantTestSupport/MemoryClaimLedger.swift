@@ -2,8 +2,7 @@ package import MerchantCore
 import Synchronization
 package import Vocabulary
 
-/// A claim ledger in memory, with the store's rules for repeated tokens and Idempotency-Keys. It removes no claims, and
-/// refuses every claim while a failure is set.
+/// A claim ledger in memory with the store's rules. Refuses every claim while a failure is set.
 package final class MemoryClaimLedger: ClaimLedger {
     private let claims = Mutex<[Bits256: TokenClaim]>([:])
     private let failure = Mutex<MerchantError?>(nil)

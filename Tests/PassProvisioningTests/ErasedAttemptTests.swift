@@ -5,7 +5,7 @@ import PassProvisioning
 import Secrets
 import Testing
 
-/// The ephemeral private key exists only inside the process, so the test searches the memory of this process.
+/// The ephemeral private key exists only inside the process, so this test searches its own memory.
 @Suite struct ErasedAttemptTests {
     private static let chunk = 1 << 20
 
@@ -76,7 +76,7 @@ import Testing
         return count
     }
 
-    /// - Returns: how often the scalar was in memory before the attempt, and its mask and masked bytes.
+    /// - Returns: how often the scalar was in memory before the attempt, and what is needed to search again.
     @inline(never)
     private func encryptOnce(
         for recipient: VerifiedProvisioningCertificates

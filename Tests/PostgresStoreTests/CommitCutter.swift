@@ -43,8 +43,7 @@ final class CommitCutter: Sendable {
         closeIgnored()
     }
 
-    /// Cuts the next connection that commits. If `permanently`, also refuses all later connections,
-    /// until ``acceptConnections()``.
+    /// Cuts the next connection that commits. If `permanently`, also refuses all connections after that.
     func cutNextCommit(_ kind: Cut, permanently: Bool = false) {
         cut.withLock { $0 = kind }
         refusesAfterCut.store(permanently, ordering: .sequentiallyConsistent)

@@ -28,7 +28,7 @@ import Testing
         _ = try durable.open()
     }
 
-    @Test func `a read-only server, and a database with another encoding, are refused`() async throws {
+    @Test func `a server that only reads, or with another encoding, is refused`() async throws {
         try database.server.execute("ALTER DATABASE \(database.name) SET default_transaction_read_only = on")
         let readOnly = refusalNow { _ = try database.open() }
         #expect(readOnly?.code == .storeUnavailable)
@@ -98,7 +98,7 @@ import Testing
         _ = try database.open()
     }
 
-    @Test func `for a server that cannot be reached, and a missing database, the store is unavailable`() throws {
+    @Test func `a server that cannot be reached, and a database that does not exist, are reported as such`() throws {
         let scratch = try Scratch()
         for connection in [
             "host=\(scratch.directory) dbname=a user=b", "host=127.0.0.1 port=1 dbname=a user=b",
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func `a password appears in no error`() throws {
+    @Test func `a password is sent but appears in no error`() throws {
         try database.server.execute("CREATE ROLE \(database.name)_guest LOGIN PASSWORD 'Sesame-1'")
         defer { _ = try? database.server.execute("DROP ROLE \(database.name)_guest") }
         let settings = try ConnectionSettings(
@@ -122,7 +122,7 @@ import Testing
         #expect(error?.detail.contains("Sesame") == false)
     }
 
-    @Test func `a migration with changed SQL, and a schema that is two versions ahead, are refused`() throws {
+    @Test func `another text of a migration, and a schema that is two versions ahead, are refused`() throws {
         _ = try database.open()
         let other = refusalNow {
             _ = try database.open(migrations: Schema.postgresqlMigrations.map { ($0.name, $0.sql + "\n") })
@@ -132,7 +132,7 @@ import Testing
         let next = Schema.postgresqlMigrations + [("v9998_next", "CREATE TABLE merchantkeyd.next (id bigint);")]
         _ = try database.open(migrations: next)
         _ = try database.open(migrations: next)
-        // During an upgrade, daemons of the previous version continue to run and can restart.
+        // Daemons of the version before continue and restart during an upgrade.
         _ = try database.open()
         _ = try database.open(
             migrations: next + [("v9999_last", "CREATE TABLE merchantkeyd.last (id bigint);")])
@@ -141,7 +141,7 @@ import Testing
         _ = try database.open(migrations: next)
     }
 
-    @Test func `a migration that fails changes nothing, and the ones before it stay applied`() throws {
+    @Test func `a migration that fails changes nothing`() throws {
         let broken =
             Schema.postgresqlMigrations + [
                 ("v9999_broken", "CREATE TABLE merchantkeyd.next (id bigint); SELECT 1 / 0;")

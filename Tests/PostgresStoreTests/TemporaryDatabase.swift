@@ -3,11 +3,11 @@ import MerchantTestSupport
 import PostgresStore
 import Vocabulary
 
-/// A database on a PostgreSQL server of the test process. It is dropped when this value is released.
+/// A database of its own on the PostgreSQL server of the test process, which is dropped with the value.
 final class TemporaryDatabase: Sendable {
     let server: PostgresServer
     let name: String
-    /// Whether a store refuses the server unless its commits are durable.
+    /// Whether the server stores a commit before it reports it.
     private let durability: Durability
 
     /// A database with the schema.
@@ -32,7 +32,7 @@ final class TemporaryDatabase: Sendable {
         return name
     }
 
-    /// A database without any table on another server, whose commits must be durable.
+    /// A database on another server, with durable commits.
     init(on server: PostgresServer) throws {
         self.server = server
         name = try server.createDatabase()
@@ -98,7 +98,7 @@ enum Sample {
     static let caller = Caller(uid: 1000, gid: 1000, pid: 42, program: "test")
     static let dataKey = SealedDataKey(identifier: 1, bytes: [1, 2, 3], masterKeyCheck: [4, 5, 6], createdAt: time)
 
-    /// Inserts a key pair that violates a constraint of the schema: it is sealed under a data key that does not exist.
+    /// A key pair whose sealed private key violates a constraint of the schema: there is no such data key.
     static func insertWithUnknownDataKey(_ number: Int, in transaction: any RepositoryWriting) throws {
         let keyPair = keyPair(number, of: number)
         try transaction.insert(keyPair, new(keyPair, dataKey: 99))

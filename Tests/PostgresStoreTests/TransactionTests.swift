@@ -54,7 +54,7 @@ import Vocabulary
         #expect(store.health == .ready)
     }
 
-    @Test func `a transaction that catches the error of a statement is refused, and stores nothing`() async throws {
+    @Test func `a change whose error was caught is refused, and nothing of it is stored`() async throws {
         let store = try database.store()
         let error = await refusal {
             try await store.write { transaction in
@@ -95,7 +95,7 @@ import Vocabulary
         #expect(observer.states.withLock { $0 }.count == 2)
     }
 
-    @Test func `all reads of a transaction see one state`() async throws {
+    @Test func `all reads of a transaction see one state, and cannot write`() async throws {
         let store = try database.store()
         try await store.write { try $0.insert(Sample.record(1)) }
         try store.readNow { reader throws in
@@ -154,7 +154,7 @@ import Vocabulary
         #expect(store.health == .ready)
     }
 
-    @Test func `a write that waits too long for another store's lock is refused as overloaded`() async throws {
+    @Test func `a lock that another program holds too long is reported as overloaded`() async throws {
         var limits = TemporaryDatabase.limits
         limits.lock = .milliseconds(100)
         let store = try database.store(limits)
@@ -190,7 +190,7 @@ import Vocabulary
         _ = try store.readNow { try $0.merchant(Sample.merchant(1)) }
     }
 
-    @Test func `a closed store refuses reads and writes, and keeps what was committed`() async throws {
+    @Test func `a closed store refuses reads and writes, and commits what waited`() async throws {
         let store = try database.store()
         try await store.write { try $0.insert(Sample.record(1)) }
         store.close()
@@ -201,6 +201,6 @@ import Vocabulary
 }
 
 extension DispatchSemaphore {
-    /// Blocks the calling thread. Unlike `wait()`, an asynchronous function can call it.
+    /// Blocks the calling thread.
     fileprivate func waitHere() { wait() }
 }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct JSONParserTests {
     func parse(_ text: String) throws -> JSONValue { try JSONParser.parse(Array(text.utf8)) }
 
-    @Test func `parsed values keep the order of members, all digits of numbers, and texts`() throws {
+    @Test func `values keep the sequence of members, all digits and their text`() throws {
         let value = try parse(#" {"b":[1.50,-0,1e9,true,false,null],"a":"\u00e9\ud83d\ude00\n/"} "#)
         #expect(
             value

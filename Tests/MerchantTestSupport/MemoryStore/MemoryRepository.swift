@@ -80,7 +80,7 @@ struct MemoryState: Sendable {
     var webhooks: [MemoryWebhook] = []
     var rolls: [Roll] = []
     var uses: [PublicKeyHash: KeyUse] = [:]
-    /// When the schedule next checks the expiry of a key pair: never if nil, immediately if there is no entry.
+    /// When the schedule checks a key pair next; without an entry, immediately.
     var watches: [PublicKeyHash: Timestamp?] = [:]
     var warnings: [String: Timestamp] = [:]
     /// Merchants that once had an active payment processing key pair.

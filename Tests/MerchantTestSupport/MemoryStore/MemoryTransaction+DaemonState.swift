@@ -21,7 +21,7 @@ extension MemoryTransaction {
 
     private var newestVerified: MemoryBackup? { newestVerified(where: { _ in true }) }
 
-    /// - Parameter isCounted: whether a backup that was created at this time counts.
+    /// - Parameter isCounted: whether a backup with this time counts.
     private func newestVerified(where isCounted: (Timestamp) -> Bool) -> MemoryBackup? {
         state.backups.values.filter { $0.verifiedAt != nil && isCounted($0.manifest.createdAt) }.max {
             ($0.newestKeyPairId, $0.manifest.createdAt) < ($1.newestKeyPairId, $1.manifest.createdAt)

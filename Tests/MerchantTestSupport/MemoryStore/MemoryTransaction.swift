@@ -1,7 +1,7 @@
 package import MerchantCore
 package import Vocabulary
 
-/// One transaction on ``MemoryRepository``. This file contains what concerns merchants and key pairs.
+/// One transaction on ``MemoryRepository``: merchants, key pairs and sealed private keys.
 package final class MemoryTransaction: RepositoryWriting {
     var state: MemoryState
     /// Whether this transaction added events or deliveries.

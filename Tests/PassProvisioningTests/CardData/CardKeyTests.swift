@@ -2,7 +2,7 @@ import PassProvisioning
 import Testing
 
 @Suite struct CardKeyTests {
-    /// A key of the card of one network and configuration.
+    /// A key of one form.
     struct FormKey: Sendable, CustomTestStringConvertible {
         let card: TestCard
         let key: String
@@ -15,7 +15,7 @@ import Testing
         "primaryAccountNumberPrefix": #""411111""#,
     ]
 
-    /// The cards of the configurations whose keys are published.
+    /// The forms whose keys are published.
     static let published = TestCard.all.filter { $0.configuration != .networkSpecific }
 
     static let required: [FormKey] = published.flatMap { card in
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: reserved)
-    func `card data without a key that the library writes is refused`(_ form: FormKey) {
+    func `card data without a key of the attempt is refused`(_ form: FormKey) {
         let members = form.card.plaintextMembers.filter { $0.name != form.key }
         let findings = TestCard.findings(TestCard.json(members), network: form.card.network)
             .filter { !$0.isWarning }
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(arguments: published)
-    func `an unknown key is refused, and for a misspelt one the finding names the right key`(_ card: TestCard) throws {
+    func `an unknown key is refused, and a key in other case is named`(_ card: TestCard) throws {
         let unknown = try card.with("cardholder", #""x""#).requestFindings()
         #expect(unknown.map(\.code) == ["unknownKey"])
         #expect(unknown.first?.message.contains("'cardholder'") == true)
@@ -88,7 +88,7 @@ import Testing
         #expect(similar.map(\.key) == ["auxiliaryCards"])
     }
 
-    @Test func `configuration 2 accepts unknown keys, but no known key in other case, and no empty card`() throws {
+    @Test func `configuration 2 accepts unknown keys, but no key in other case and no empty card`() throws {
         let card = TestCard.amexSpecific
         #expect(try card.with("anotherKey", "[1,{}]").requestFindings() == [])
         #expect(try card.with("ProductType", #""x""#).requestFindings().map(\.code) == ["unknownKey"])

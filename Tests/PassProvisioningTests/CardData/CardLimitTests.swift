@@ -35,7 +35,7 @@ import Testing
     ]
 
     @Test(arguments: lengths)
-    func `each network accepts only its lengths of numbers`(_ network: ProvisioningNetwork, _ permitted: [Int]) throws {
+    func `each network has its lengths of card numbers`(_ network: ProvisioningNetwork, _ permitted: [Int]) throws {
         for length in 8...22 {
             // Zeros have the check digit 0.
             let number = String(repeating: "0", count: length)
@@ -70,7 +70,7 @@ import Testing
     ]
 
     @Test(arguments: ranges)
-    func `a prefix that certainly belongs to another company's network causes a warning that names this network`(
+    func `digits that certainly belong to a network of another company are a warning that names it`(
         _ prefix: String, _ owner: ProvisioningNetwork?
     ) throws {
         for network in ProvisioningNetwork.allCases {
