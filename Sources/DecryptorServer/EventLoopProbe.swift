@@ -1,7 +1,7 @@
 package import NIOCore
 import Synchronization
 
-/// Checks for the daemon's watchdog whether every event loop of the decryptor server still runs its tasks.
+/// Checks whether every event loop of the decryptor server still runs its tasks; used by the daemon's watchdog.
 package final class EventLoopProbe: Sendable {
     private let loops = Mutex<[any EventLoop]>([])
 

@@ -7,7 +7,8 @@ extension Channel {
     ///
     /// - Parameter loops: the event loops of the accepted connections.
     package func stopAccepting(connectionsOn loops: some EventLoopGroup) async {
-        // An error means that the channel is closed already. This is also true for the errors below.
+        // Here and below, an error means that the channel is closed or its event loop has ended, so nothing is left to
+        // wait for.
         try? await setOption(.autoRead, value: false).get()
         // NIO closes a connection if the server's channel closes before the connection has its handlers. An accepted
         // connection gets its handlers on its own event loop, then returns to the server's event loop, and then becomes

@@ -13,7 +13,7 @@ extension RequestMetrics: MetricsSource {
             })
         page.append(
             "merchantkeyd_http_request_duration_seconds", .histogram,
-            "Time to the beginning of the response, from the end of the request (decryptor) or of its head (other servers).",
+            "Time to the beginning of the response, from when the daemon handles the whole request (decryptor) or has its head (other servers).",
             routes.flatMap { route, series in
                 MetricsText.samples(
                     DurationHistogram.Snapshot(

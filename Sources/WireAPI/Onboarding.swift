@@ -15,8 +15,8 @@ package struct OnboardingDocument: Codable, Hashable, Sendable {
         package let name: String
         /// `done`, `next` or `waiting`. Exactly one step is `next`, unless all steps are `done`.
         package let state: String
-        /// Who must act in this step: `merchant`, `admin` or `Apple`. `time` if only time must pass, `none` if the step
-        /// is done or nobody needs to act.
+        /// Who must act in this step: `merchant`, `admin` or `Apple`. `time` if only time must pass. `none` if the step
+        /// is done, or needs no action.
         package let waitingFor: String
         /// When the step became `done` or `next`; absent if the step is `waiting`, or if this time is unknown.
         package var since: Timestamp?

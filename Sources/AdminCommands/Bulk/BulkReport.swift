@@ -77,7 +77,8 @@ final class BulkReport {
 
     func add(_ record: BulkRecord) throws(CommandFailure) { try write(line: record) }
 
-    /// Waits until the whole report is on stable storage.
+    /// Syncs the report to stable storage. Ignores an error: if a line is lost, the next run only repeats the item of
+    /// this line.
     func sync() { fsync(descriptor) }
 
     private func write(line: some Encodable) throws(CommandFailure) {

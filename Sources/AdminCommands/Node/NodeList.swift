@@ -8,11 +8,11 @@ struct NodeList: AsyncParsableCommand {
         commandName: "list", abstract: "List the daemons that share the PostgreSQL database, with their leases.",
         discussion: """
             LEASE (S) is the seconds until the daemon's lease ends; while it has a lease, it may use its caches. \
-            'ended': the daemon was killed, is frozen, or can't reach the database. 'stale 240': its lease has ended, but it may use the keys in its memory for \
-            240 more seconds (the setting store.postgresql.serve-stale). UNAPPLIED is the number of key pair changes \
-            that the daemon has not applied yet. It is normally 0 again within a second; until then, a change of a \
-            key waits for this daemon, but not longer than its lease. LEADER marks the daemon that delivers events and runs the schedules. On SQLite the list is \
-            empty.
+            'ended': the daemon was killed, is frozen, or can't reach the database. 'stale 240': its lease has ended, \
+            but it may use the keys in its memory for 240 more seconds (the setting store.postgresql.serve-stale). \
+            UNAPPLIED is the number of key pair changes that the daemon has not applied yet. It is normally 0 again \
+            within a second; until then, a change of a key waits for this daemon, but not longer than its lease. \
+            LEADER marks the daemon that delivers events and runs the schedules. On SQLite the list is empty.
             """,
         examples: ["node list"])
 

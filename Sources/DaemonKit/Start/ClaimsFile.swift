@@ -35,8 +35,8 @@ final class ClaimsFile: ClaimLedger, NonceLedger {
 
     /// Tries again to open the file. May wait for seconds. Only one caller at a time may call this.
     ///
-    /// A file that existed when the daemon started is not replaced by an empty one: tokens that were claimed could be
-    /// claimed again. So if somebody moves an unusable file away, only a restart creates a new one, and reports that
+    /// A file that existed when the daemon started is not replaced by an empty one, because tokens that were claimed
+    /// could then be claimed again. So if somebody moves an unusable file away, only a restart creates a new one, and reports that
     /// the claims are missing.
     ///
     /// - Parameter opened: called with the open file, before a claim can be stored in it. Not called if this call did
@@ -75,12 +75,12 @@ final class ClaimsFile: ClaimLedger, NonceLedger {
         else { return }
         throw MerchantError(
             .storeUnavailable,
-            "it is older than its write-ahead log: it lacks claim \(expected.id), which it contained before SQLite started this log; stop the daemon and put back the file that belongs to the log; only if that file is lost, move both away"
+            "it is older than its write-ahead log: it lacks claim \(expected.id), which it contained before SQLite started this log; stop the daemon and put back the file that belongs to the log; only if that file is lost, move this file and its log away"
         )
     }
 
-    /// Checks for `config check` and `diagnose` whether the daemon could open the file. Changes nothing. A daemon may
-    /// run meanwhile.
+    /// Checks whether the daemon could open the file; used by `config check` and `diagnose`. Changes nothing. A daemon
+    /// may run meanwhile.
     ///
     /// - Parameter wholeContent: whether to read the whole file and search it for damage.
     /// - Throws: ``MerchantError`` `storeUnavailable`.

@@ -5,8 +5,7 @@ package import LocalSocket
 /// Startup, reload, `config check` and `diagnose` all use this type, so that they accept the same settings.
 package struct PreparedStart: Sendable {
     package enum Purpose: Hashable, Sendable {
-        /// This process will serve. If a command prints the master key, this process runs it later, when the database
-        /// is open.
+        /// This process will serve. A command that prints the master key runs later, when the database is open.
         case start
         /// This process only checks the settings, possibly while a daemon runs, or it is the running daemon and
         /// reloads its settings.
@@ -55,8 +54,8 @@ package struct PreparedStart: Sendable {
         warnings = findings.warnings
     }
 
-    /// - Throws: ``SettingsError`` with every problem of the settings. If there is none, with every problem of the
-    ///   files that the settings name.
+    /// - Throws: ``SettingsError`` with every problem of the settings. If there is none, with every problem that
+    ///   ``init(_:for:inheriting:)`` finds.
     package init(
         file: String?, stateDirectory: String?, environment variables: [String: String], for purpose: Purpose,
         inheriting inherited: InheritedSockets = .none

@@ -29,11 +29,12 @@ package struct KeyTransitionOperations: Sendable {
     private let uses: KeyUses
     private let eraseRemovedBytes: @Sendable () async throws -> Void
     private let nodes: any NodeDirectory
-    /// Scheduled destructions are due by the earlier of the confirmed time and the machine's clock. Waiting times begin
-    /// at the later of the two.
+    /// A scheduled destruction is due when both the confirmed time and the machine's clock have reached its time. A
+    /// waiting time begins at the later of the two.
     private let confirmedTime: ConfirmedTime
 
-    /// - Parameter eraseRemovedBytes: overwrites copies of destroyed private keys in the store's files.
+    /// - Parameter eraseRemovedBytes: removes the copies of destroyed private keys that the store still has in its
+    ///   files and in memory.
     package init(
         records: Records, policy: CurrentValue<RollPolicy>, uses: KeyUses,
         eraseRemovedBytes: @escaping @Sendable () async throws -> Void, nodes: any NodeDirectory,
@@ -187,6 +188,7 @@ package struct KeyTransitionOperations: Sendable {
             let (plan, now) = (try makePlan(transaction, time), time.wall)
             let consequences = try RollEffects(of: plan.changes, in: transaction).consequences
             if !dryRun {
+                // A repeated request must also wait for the other daemons to apply the change.
                 if plan.changes.isEmpty { try transaction.rewriteUnchanged(plan.keyPair) }
                 try plan.perform(in: transaction, at: now, for: request)
             }

@@ -11,8 +11,8 @@ extension SQLiteStore {
     private static let nearlyOnePage = 4000
 
     /// Removes the remaining copies of destroyed keys from the write-ahead log and from memory: checkpoints the log,
-    /// truncates the log to zero bytes, and frees the caches of every connection. Repeats this while readers use the
-    /// log. Other writes run between two attempts.
+    /// truncates it to zero bytes, and then frees the caches of every connection. While readers use the log, tries up
+    /// to 20 times to truncate it. Other writes run between two attempts.
     ///
     /// This method cannot remove the bytes from earlier copies of the files, or from disk blocks that the file system
     /// has freed.
@@ -43,9 +43,10 @@ extension SQLiteStore {
         try await eraseRemovedBytes()
     }
 
-    /// Checkpoints and truncates the write-ahead log, unless the store refuses writes.
+    /// Checkpoints and truncates the write-ahead log.
     ///
     /// - Returns: false if a reader still uses the log.
+    /// - Throws: `storeUnavailable` if the store refuses writes, or if a file of the database was replaced.
     private func truncateLog() async throws -> Bool {
         try queue.requireWritesAccepted()
         do {

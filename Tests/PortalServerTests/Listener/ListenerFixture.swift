@@ -20,7 +20,7 @@ struct ListenerFixture: Sendable {
     let port: Int
     let files: TestCertificates
     let certificates: PortalCertificates
-    /// The findings that the certificates have reported, in order; nil where the problem has ended.
+    /// Each report of ``certificates``, oldest first: a finding, or nil when the problem is solved.
     let findings: Guarded<[String?]>
     /// The clock of the listener.
     let time: Guarded<Timestamp>
