@@ -6,9 +6,9 @@ import Vocabulary
 /// database, which several daemons can share.
 ///
 /// Reads use a pool with a limited number of connections. Each read has a transaction of its own, which sees one state
-/// of the database. Writes use one connection. Each transaction that writes first locks the row `audit_head`, so these
-/// transactions of all daemons run one after another, and the audit is one hash chain. When ``write(_:)`` returns, its
-/// changes are on the server's stable storage.
+/// of the database. Writes use one connection. Each write transaction begins by locking the row `audit_head`, so
+/// the write transactions of all daemons run one after another, and the audit is one hash chain. When ``write(_:)``
+/// returns, its changes are on the server's stable storage.
 package final class PostgresStore: MerchantRepository, Sendable {
     /// Reads see the state of the database at the first statement of their transaction.
     static let beginReading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"

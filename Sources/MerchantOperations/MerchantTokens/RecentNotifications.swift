@@ -9,7 +9,7 @@ struct RecentNotifications {
         var withoutMerchant = 0
         /// Notifications that were refused because too many notifications were waiting.
         var overLimit = 0
-        /// Events that Apple does not know.
+        /// Events that the daemon will not fetch, because Apple does not know them or answers with 403.
         var unknownEvents = 0
     }
 
