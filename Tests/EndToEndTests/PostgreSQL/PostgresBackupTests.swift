@@ -171,7 +171,7 @@ import Testing
         let schema = try restore(backup, config: config, "--replace").text("aside")
         try markUnfinished(database, kept: schema)
         try postgres.server.execute("DELETE FROM merchantkeyd.claims", in: database)
-        let start = try installation.failedStart(["--config", config])
+        let start = try installation.failedStart(["--config", config, "--state-directory", installation.stateDirectory])
         #expect(start.status == 1 && start.error.contains(schema), "\(start.error)")
         let again = try restore(backup, config: config)
         #expect(again.status == 0, "\(again.error)")

@@ -81,8 +81,11 @@ import Testing
         #expect(there["keyPairsVerified"] as? Int ?? 0 >= 1 && rowCount(there, "claims") == 1)
         let next = try #require(there["next"] as? [String])
         #expect(next.contains { $0.contains(installation.database) })
-        let refused = try installation.failedStart(["--config", postgresql])
-        #expect(refused.status == 1, "the state directory contains the SQLite database")
+        let refused = try installation.failedStart([
+            "--config", postgresql, "--state-directory", installation.stateDirectory,
+        ])
+        // The state directory contains the SQLite database.
+        #expect(refused.status == 1 && refused.error.contains(installation.database), "\(refused.error)")
         try moveDatabaseAway(to: "before")
         try installation.start(config: postgresql)
         try expectSameData(hash, claimed: token)
